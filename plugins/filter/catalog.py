@@ -1,0 +1,98 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: catalog
+short_description: Which instancetype satisfies which preference
+version_added: 1.0.0
+author: virtshape.instancetypes contributors
+description:
+  - Compares each instancetype of a catalog with each preference, for VMs that name both and add nothing of their own,
+    and tells which pairs fit and why others do not.
+  - Nothing is asked of a cluster. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
+options:
+  _input:
+    description:
+      - A catalog, or the manifest of an instancetype or preference, or a list of these, as the filter
+        P(virtshape.instancetypes.catalog_objects#filter) takes them.
+    type: raw
+    required: true
+  form:
+    description:
+      - V(data) for a dictionary, V(markdown) for a table, V(html) for a page that needs nothing else, V(svg) for its
+        picture.
+    type: str
+    choices: [data, markdown, html, svg]
+    default: data
+  title:
+    description: Heading of a table or page.
+    type: str
+    default: Instancetypes and preferences
+"""
+
+EXAMPLES = r"""
+- name: Write a page with the matrix of a catalog
+  ansible.builtin.copy:
+    content: "{{ lookup('ansible.builtin.file', 'acme.yml') | from_yaml | virtshape.instancetypes.catalog(form='html')
+    }}"
+    dest: catalog.html
+    mode: "0644"
+
+- name: Tell which sizes do for Windows 11
+  ansible.builtin.debug:
+    msg: "{{ matrix.fits | dict2items | selectattr('value', 'contains', 'windows.11') | map(attribute='key') }}"
+  vars:
+    matrix: "{{ lookup('ansible.builtin.file', 'acme.yml') | from_yaml | virtshape.instancetypes.catalog }}"
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - Text, or with O(form=data) a dictionary. Its C(instancetypes) and C(preferences) are lists of facts, such as
+      C(name), C(vcpus), C(memory), C(memory_bytes), C(class), C(os) and C(features). C(fits) has for each
+      instancetype the names of the preferences that it satisfies, C(misses) the pairs that do not fit, with
+      C(instancetype), C(preference) and C(reasons).
+  type: raw
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.bundle import bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_matrix import (
+    as_data,
+    markdown,
+    matrix,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_picture import html, svg
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.schema import FieldError
+
+FORMS = {"markdown": markdown, "html": html, "svg": svg}
+
+
+def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and preferences") -> Any:
+    """See DOCUMENTATION."""
+    if form != "data" and form not in FORMS:
+        raise AnsibleFilterError(f"catalog: form: {form!r} is not one of its values; choose data, {', '.join(FORMS)}")
+    if not isinstance(title, str):
+        raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
+    if isinstance(value, Mapping):
+        value = [value]
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise AnsibleFilterError(f"catalog: expected catalogs or manifests, found {value!r}")
+    try:
+        found = matrix(bundle(dict(one) if isinstance(one, Mapping) else one for one in value).objects)
+    except (CatalogError, FieldError) as error:
+        raise AnsibleFilterError(f"catalog: {error}") from error
+    return as_data(found) if form == "data" else FORMS[form](found, title)
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return {"catalog": catalog}

@@ -1,0 +1,178 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: catalog_objects
+short_description: Instancetypes and preferences of a catalog
+version_added: 1.0.0
+author: virtshape.instancetypes contributors
+description:
+  - Writes out catalogs, tables of instancetypes and families of preferences, as manifests, and chooses among them.
+  - Nothing is asked of a cluster. A mistake in a catalog fails with one line that names the entry and the field.
+notes:
+  - The README of the role P(virtshape.instancetypes.common_instancetypes#role) describes the language of catalogs.
+  - O(series), O(sizes) and O(names) are lists of names or shell patterns such as V(u*). An empty list leaves
+    everything in; a pattern that fits nothing is an error.
+options:
+  _input:
+    description:
+      - A catalog, or the manifest of an instancetype or preference, or a list of these.
+      - Of manifests, such as those of a published bundle, name, labels, annotations and spec are used.
+    type: raw
+    required: true
+  kind:
+    description: Leaves only instancetypes or only preferences. Both by default.
+    type: str
+    choices:
+      - instancetype
+      - preference
+  series:
+    description:
+      - Leaves only instancetypes of these series; the series is what comes before the last dot of the name.
+      - Does not concern preferences.
+    type: list
+    elements: str
+    default: []
+  sizes:
+    description:
+      - Leaves only instancetypes of these sizes; the size is what comes after the last dot of the name.
+      - Does not concern preferences.
+    type: list
+    elements: str
+    default: []
+  names:
+    description: Leaves only objects with these names.
+    type: list
+    elements: str
+    default: []
+  name_prefix:
+    description: Text to put in front of all names.
+    type: str
+    default: ""
+  labels:
+    description: Labels to give to all objects besides their own. They win over these.
+    type: dict
+    default: {}
+  namespace:
+    description:
+      - Namespace to put the objects in; they then are of the namespaced kinds, and otherwise of the cluster-wide ones.
+    type: str
+    default: ""
+  form:
+    description:
+      - What to make of each object, V(manifests) as the API has them, or V(entries) for the lists that
+        M(virtshape.instancetypes.instancetype) and M(virtshape.instancetypes.preference) take.
+    type: str
+    choices:
+      - manifests
+      - entries
+    default: manifests
+"""
+
+EXAMPLES = r"""
+- name: Declare two series of instancetypes of our own
+  virtshape.instancetypes.instancetype:
+    instancetypes: "{{ catalog | virtshape.instancetypes.catalog_objects(form='entries') }}"
+  vars:
+    catalog:
+      series:
+        web:
+          sizes:
+            small: {cpu: 1, memory: 2Gi}
+            large: {cpu: 4, memory: 8Gi}
+        db:
+          spec:
+            cpu: {dedicatedCPUPlacement: true}
+          sizes:
+            large: {cpu: 8, memory: 64Gi, hugepages: 1Gi}
+
+- name: Tell which sizes a bundle has for databases
+  ansible.builtin.debug:
+    msg: >-
+      {{ lookup('ansible.builtin.file', 'bundle.yaml') | from_yaml_all
+         | virtshape.instancetypes.catalog_objects(series=['m1'])
+         | map(attribute='metadata.name') }}
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - A manifest for each object, or an entry with C(name), C(namespace), C(labels), C(annotations) and C(spec).
+  type: list
+  elements: dict
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import (
+    CatalogError,
+    adapt,
+    expand_catalog,
+    select,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import ROLES
+
+KINDS = {role.matcher: role for role in ROLES}
+FORMS = ("manifests", "entries")
+
+
+def catalog_objects(
+    value: Any,
+    kind: Any = None,
+    series: Any = (),
+    sizes: Any = (),
+    names: Any = (),
+    name_prefix: Any = "",
+    labels: Any = None,
+    namespace: Any = "",
+    form: Any = "manifests",
+) -> list:
+    """See DOCUMENTATION."""
+    _check("kind", kind, (None, *KINDS))
+    _check("form", form, FORMS)
+    patterns = {"series": series, "sizes": sizes, "names": names}
+    for option, entries in patterns.items():
+        if not isinstance(entries, (list, tuple)) or not all(isinstance(entry, str) for entry in entries):
+            raise AnsibleFilterError(f"catalog_objects: {option}: expected a list of names, found {entries!r}")
+    for option, text in (("name_prefix", name_prefix), ("namespace", namespace)):
+        if not isinstance(text, str):
+            raise AnsibleFilterError(f"catalog_objects: {option}: expected text, found {text!r}")
+    if not isinstance(labels, (Mapping, type(None))):
+        raise AnsibleFilterError(f"catalog_objects: labels: expected an object, found {labels!r}")
+    try:
+        objects = select(expand_catalog(*_sources(value)), role=KINDS.get(kind), **patterns)
+        objects = adapt(objects, namespace=namespace, labels=dict(labels or {}), name_prefix=name_prefix)
+    except CatalogError as error:
+        raise AnsibleFilterError(f"catalog_objects: {error}") from error
+    return (
+        [{**manifest["metadata"], "spec": manifest["spec"]} for manifest in objects] if form == "entries" else objects
+    )
+
+
+def _check(option: str, value: Any, choices: tuple) -> None:
+    if value not in choices:
+        known = " or ".join(choice for choice in choices if choice)
+        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not one of its values; choose {known}")
+
+
+def _sources(value: Any) -> list:
+    if isinstance(value, Mapping):
+        return [dict(value)]
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        # Nothing is what an empty document of a YAML file holds.
+        return [dict(source) if isinstance(source, Mapping) else source for source in value if source is not None]
+    raise AnsibleFilterError(
+        "catalog_objects: expected catalogs or manifests, found "
+        + ("text; read YAML with from_yaml or from_yaml_all" if isinstance(value, str) else repr(value))
+    )
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return {"catalog_objects": catalog_objects}

@@ -1,0 +1,106 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: drift
+short_description: How what a VM has captured differs from what is now
+version_added: 1.0.0
+author: virtshape.instancetypes contributors
+description:
+  - A VM keeps instancetype and preference as they were when it first started, in ControllerRevisions. The filter tells
+    whether the objects were changed since, field by field, and what the VM would become if it captured them anew.
+  - A ControllerRevision, an instancetype or a preference may be given in place of a VM. It is compared with the object
+    of the same kind, namespace and name in O(current).
+  - Nothing is asked of a cluster. Works on one object or on a list of them.
+positional: current
+options:
+  _input:
+    description:
+      - Manifest of a VirtualMachine, ControllerRevision, instancetype or preference, or a list of them.
+    type: raw
+    required: true
+  current:
+    description:
+      - Manifests of the instancetypes and preferences as they are now, and for VMs of their ControllerRevisions; or a
+        manifest alone.
+    type: list
+    elements: dict
+    required: true
+seealso:
+  - module: virtshape.instancetypes.controller_revision_info
+    description: The same of the VMs of a cluster.
+"""
+
+EXAMPLES = r"""
+- name: What has changed in the instancetype since this backup?
+  ansible.builtin.debug:
+    msg: "{{ (backup | virtshape.instancetypes.drift(current)).changes }}"
+  vars:
+    backup:
+      apiVersion: instancetype.kubevirt.io/v1beta1
+      kind: VirtualMachineClusterInstancetype
+      metadata: {name: web}
+      spec: {cpu: {guest: 2}, memory: {guest: 4Gi}}
+    current:
+      apiVersion: instancetype.kubevirt.io/v1beta1
+      kind: VirtualMachineClusterInstancetype
+      metadata: {name: web}
+      spec: {cpu: {guest: 4}, memory: {guest: 4096Mi}}
+"""
+
+RETURN = r"""
+_value:
+  description: The drift of the object, or a list where a list was given.
+  type: raw
+  contains:
+    drifted:
+      description: Whether what was captured differs from what is now. Other spellings of a quantity do not count.
+      type: bool
+    changes:
+      description:
+        - The fields that differ, with C(field), C(before) and C(after). For a VM these are the fields of its VMI's spec
+          that a refresh would change, else those of the object's spec.
+      type: list
+      elements: dict
+    guest:
+      description: What the VM's guest has, C(vcpus), C(memory) and so on.
+      type: dict
+      returned: for a VM
+    guest_after_refresh:
+      description: What it would have after a refresh.
+      type: dict
+      returned: for a VM
+    refusal:
+      description: Why KubeVirt would refuse the VM after a refresh, in its words.
+      type: str
+      returned: for a VM that it would refuse
+    instancetype:
+      description:
+        - The revision of the instancetype, with C(state), C(kind), C(name), C(revision), C(pinned), C(generation),
+          C(current_generation), C(recreated) and C(changes) of its spec.
+      type: dict
+      returned: for a VM that has one
+    preference:
+      description: The revision of the preference, likewise.
+      type: dict
+      returned: for a VM that has one
+"""
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import questions
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import each, manifests
+
+
+def drift(value: Any, current: Any) -> Any:
+    """See DOCUMENTATION."""
+    known = manifests("drift", "current", current)
+    return each("drift", value, lambda manifest: questions.drift(manifest, known))
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return {"drift": drift}

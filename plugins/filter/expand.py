@@ -1,0 +1,49 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: expand
+short_description: A VM as its instancetype and preference make it
+version_added: 1.0.0
+author: virtshape.instancetypes contributors
+description:
+  - Answers what KubeVirt's expand-spec would answer for a VM, without matchers, with the vCPUs, memory, devices and
+    firmware that they and the cluster's defaults give.
+  - A VM that conflicts with its instancetype is an error with KubeVirt's words. As in KubeVirt, the requirements of the
+    preference are not checked; the filter P(virtshape.instancetypes.requirements#filter) does that.
+positional: instancetype, preference
+extends_documentation_fragment:
+  - virtshape.instancetypes.vm_filter
+"""
+
+EXAMPLES = r"""
+- name: How much memory will the guest have?
+  ansible.builtin.debug:
+    msg: "{{ (vm | virtshape.instancetypes.expand(objects=catalog)).spec.template.spec.domain.memory.guest }}"
+  vars:
+    catalog: "{{ lookup('ansible.builtin.file', 'catalog.yml') | from_yaml_all | list }}"
+    vm:
+      apiVersion: kubevirt.io/v1
+      kind: VirtualMachine
+      metadata: {name: web, namespace: shop}
+      spec:
+        instancetype: {name: u1.medium}
+        template: {spec: {domain: {devices: {}}}}
+"""
+
+RETURN = r"""
+_value:
+  description: The expanded manifest, or a list of them where a list was given.
+  type: raw
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import questions
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import vm_filter
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return {"expand": vm_filter("expand", questions.expand)}

@@ -1,0 +1,92 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: topology
+short_description: Sockets, cores and threads of a number of vCPUs
+version_added: 1.0.0
+author: virtshape.instancetypes contributors
+description:
+  - An instancetype says how many vCPUs a guest has, and the preference how they appear. The filter tells the outcome.
+  - vCPUs that cannot be spread as the preference wants, and a preference that KubeVirt would not accept, are errors
+    with KubeVirt's words.
+  - Nothing is asked of a cluster. Works on one value or on a list of them.
+positional: preference
+options:
+  _input:
+    description: A number of vCPUs, or the manifest or bare spec of an instancetype, or a list of these.
+    type: raw
+    required: true
+  preference:
+    description: Manifest of the preference, or its bare spec. Without one the vCPUs are sockets.
+    type: dict
+  kubevirt_version:
+    description:
+      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
+        newest one that is known.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Four sockets with two cores each
+  ansible.builtin.debug:
+    msg: "{{ 8 | virtshape.instancetypes.topology({'cpu': {'preferredCPUTopology': 'spread'}}) }}"
+
+- name: Which sizes can be spread over three cores a socket?
+  ansible.builtin.debug:
+    msg: "{{ [3, 6, 12] | virtshape.instancetypes.topology(preference) | map(attribute='sockets') }}"
+  vars:
+    preference: {cpu: {preferredCPUTopology: spread, spreadOptions: {across: SocketsCores, ratio: 3}}}
+"""
+
+RETURN = r"""
+_value:
+  description: The topology, or a list where a list was given.
+  type: raw
+  contains:
+    sockets:
+      description: Number of sockets.
+      type: int
+    cores:
+      description: Cores of each socket.
+      type: int
+    threads:
+      description: Threads of each core.
+      type: int
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.selection import Rejected, spread
+
+
+def topology(value: Any, preference: Any = None, kubevirt_version: Any = None) -> Any:
+    """See DOCUMENTATION."""
+    if preference is not None and not isinstance(preference, Mapping):
+        raise AnsibleFilterError(f"topology: preference: expected a manifest or a spec, found {preference!r}")
+    try:
+        version = release.NEWEST if kubevirt_version is None else release.of(kubevirt_version)
+    except release.UnknownRelease as error:
+        raise AnsibleFilterError(f"topology: kubevirt_version: {error}") from error
+
+    def one(entry: Any) -> dict:
+        try:
+            return spread(dict(entry) if isinstance(entry, Mapping) else entry, preference, version)
+        except Rejected as error:
+            raise AnsibleFilterError(f"topology: {error}") from error
+
+    if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
+        return [one(entry) for entry in value]
+    return one(value)
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return {"topology": topology}

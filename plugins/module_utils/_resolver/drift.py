@@ -1,0 +1,188 @@
+"""Whether what a VM has captured still is what its instancetype and preference are now, and what a refresh would do."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from . import applier, decode, find, release, revision, schema, semantic, topology
+from . import requirements as requirement
+from .conflict import webhook_message
+from .difference import differences
+from .find import Lookup
+from .guest import guest
+from .matcher import ROLES, Role
+
+__all__ = [
+    "CURRENT",
+    "DRIFTED",
+    "GONE",
+    "LOST",
+    "NEW",
+    "UNKNOWN",
+    "Drift",
+    "Effect",
+    "RoleDrift",
+    "Specs",
+    "drift",
+    "effect",
+]
+
+Manifest = dict[str, Any]
+
+CURRENT: Final = "current"
+DRIFTED: Final = "drifted"
+# The object was deleted; the VM lives on with what it captured.
+GONE: Final = "gone"
+# The revision was deleted: the VM cannot start again.
+LOST: Final = "revision lost"
+# Nothing is captured yet.
+NEW: Final = "not captured"
+# The live object could not be read, so that nobody can tell.
+UNKNOWN: Final = "unknown"
+
+
+# The newest release that reads revisions of v1alpha1 and v1alpha2.
+_READS_OLD: Final = release.of("1.6")
+
+
+class RoleDrift(NamedTuple):
+    """One of the two.
+
+    state: CURRENT, DRIFTED, GONE, LOST, NEW or UNKNOWN. kind, name: of the object.
+    revision: what the VM refers to, "" for none.
+    pinned: whether the play pinned it. generation: of the captured object; current_generation: of the live one.
+    recreated: the live object is another one of the same name. changes: of the spec, [{field, before, after}].
+    """
+
+    state: str
+    kind: str
+    name: str
+    revision: str
+    pinned: bool
+    generation: int | None
+    current_generation: int | None
+    recreated: bool
+    changes: tuple[dict[str, Any], ...]
+
+
+class Specs(NamedTuple):
+    """Canonical specs of an instancetype and a preference; None for none."""
+
+    instancetype: Manifest | None
+    preference: Manifest | None
+
+
+class Effect(NamedTuple):
+    """What it means for a VM to have other specs.
+
+    guest, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
+    refusal: why KubeVirt would not accept the VM then, in its words, or None."""
+
+    guest: dict[str, Any]
+    guest_after: dict[str, Any]
+    changes: tuple[dict[str, Any], ...]
+    refusal: str | None
+
+    @property
+    def live(self) -> bool:
+        """Whether a running guest takes the changes without a restart: KubeVirt plugs in sockets, nothing else, and
+        does not pull any out."""
+        return all(
+            change["field"] == "domain.cpu.sockets" and (change["after"] or 0) > (change["before"] or 0)
+            for change in self.changes
+        )
+
+
+class Drift(NamedTuple):
+    """instancetype, preference: None where the VM has none. captured: the specs that the VM has.
+    effect: what a refresh would do."""
+
+    instancetype: RoleDrift | None
+    preference: RoleDrift | None
+    captured: Specs
+    effect: Effect
+
+    @property
+    def drifted(self) -> bool:
+        return any(part is not None and part.state == DRIFTED for part in (self.instancetype, self.preference))
+
+
+def drift(vm: Manifest, objects: Lookup) -> Drift:
+    """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are."""
+    parts, captured, current = [], [], []
+    for role in ROLES:
+        part, old, new = _role_drift(vm, role, objects)
+        parts.append(part)
+        captured.append(old)
+        current.append(new)
+    before = Specs(*captured)
+    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current)))
+
+
+def effect(vm: Manifest, before: Specs, after: Specs) -> Effect:
+    """What it means for a VM (plain manifest) to have the specs `after` in place of `before`."""
+    was, _refusal = _applied(vm, before)
+    will, refusal = _applied(vm, after)
+    if refusal is not None:
+        return Effect(guest(was), guest(was), (), refusal)
+    return Effect(guest(was), guest(will), tuple(differences(was, will)), None)
+
+
+def _role_drift(vm: Manifest, role: Role, objects: Lookup) -> tuple[RoleDrift | None, Manifest | None, Manifest | None]:
+    """The drift and the canonical specs as captured and as they would be captured now."""
+    matcher = role.matcher_of(vm)
+    if not matcher:
+        return None, None, None
+    reference = revision.referenced(vm, role)
+    kept = find.captured(vm, role, objects)
+    live = find.live(vm, role, objects)
+    old = _kept_spec(kept.manifest, role) if kept.manifest is not None else None
+    new = schema.canonical(role.spec_type, live.manifest.get("spec")) if live.manifest is not None else None
+    same = old is not None and new is not None and semantic.equal(role.spec_type, old, new)
+    if not reference.name:
+        state = NEW
+    elif old is None:
+        state = LOST
+    elif new is None:
+        state = GONE if live.error is not None and live.error.code == 404 else UNKNOWN
+    else:
+        state = CURRENT if same else DRIFTED
+    data = (kept.manifest or {}).get("data") or {}
+    metadata = data.get("metadata") or {}
+    now = (live.manifest or {}).get("metadata") or {}
+    part = RoleDrift(
+        state=state,
+        kind=role.kind_of(matcher) or str(matcher.get("kind")),
+        name=str(matcher.get("name", "")),
+        revision=reference.name,
+        pinned=reference.pinned,
+        generation=metadata.get("generation"),
+        current_generation=now.get("generation"),
+        recreated=bool(metadata.get("uid") and now.get("uid") and metadata["uid"] != now["uid"]),
+        changes=tuple(differences(old, new)) if state == DRIFTED else (),
+    )
+    return part, old if old is not None else new, new if new is not None else old
+
+
+def _kept_spec(kept: Manifest, role: Role) -> Manifest | None:
+    """What a revision holds, also one of an API version that only older releases read."""
+    found = decode.spec(kept, role)
+    return found.spec if found.error is None else decode.spec(kept, role, _READS_OLD).spec
+
+
+def _applied(vm: Manifest, specs: Specs) -> tuple[Manifest, str | None]:
+    """The VMI spec that results, and why KubeVirt would not accept it."""
+    instancetype, preference = specs
+    template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"))
+    spec: Manifest = template["spec"]
+    try:
+        uneven = topology.spread_indivisible(instancetype, preference)
+        conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference)
+    except applier.Crash as crash:
+        return spec, str(crash)
+    if uneven is not None:
+        return spec, uneven.message
+    if conflicts:
+        return spec, webhook_message(conflicts)
+    unmet = requirement.unmet(instancetype, preference, spec)
+    return spec, unmet.message if unmet is not None else None

@@ -1,0 +1,26 @@
+"""What the guest of a VM gets, in the few figures that a person asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["guest"]
+
+
+def guest(spec: dict[str, Any]) -> dict[str, Any]:
+    """{vcpus, sockets, cores, threads, memory, gpus, host_devices} of an applied VMI spec; what is absent is left out.
+
+    vcpus is the product of the three counts, where a missing one counts as 1. memory is a quantity.
+    """
+    domain = spec.get("domain", {})
+    cpu = domain.get("cpu", {})
+    counts = {name: cpu.get(name, 1) for name in ("sockets", "cores", "threads")}
+    devices = domain.get("devices", {})
+    told = {
+        "vcpus": counts["sockets"] * counts["cores"] * counts["threads"],
+        **counts,
+        "memory": domain.get("memory", {}).get("guest"),
+        "gpus": [gpu.get("deviceName") or gpu["name"] for gpu in devices.get("gpus", [])],
+        "host_devices": [device.get("deviceName") or device["name"] for device in devices.get("hostDevices", [])],
+    }
+    return {name: value for name, value in told.items() if value}

@@ -1,0 +1,54 @@
+"""Kubernetes' label selectors, in the text form that `kubectl get --selector` takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+__all__ = ["SelectorError", "selector"]
+
+Test = Callable[[Mapping[str, str]], bool]
+
+_KEY: Final = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?"
+_SET: Final = re.compile(rf"({_KEY})\s+(in|notin)\s*\(([^()]*)\)")
+_EQUAL: Final = re.compile(rf"({_KEY})\s*(==|=|!=)\s*([-A-Za-z0-9_.]*)")
+_THERE: Final = re.compile(rf"(!?)\s*({_KEY})")
+
+
+class SelectorError(ValueError):
+    """A text that is no label selector; one line."""
+
+
+def selector(text: str) -> Test:
+    """A function that says whether labels fit: all of the requirements, which are separated by commas.
+
+    `key=value`, `key!=value`, `key in (a, b)`, `key notin (a, b)`, `key`, `!key`. As in Kubernetes `!=` and `notin`
+    also fit where there is no such label.
+    """
+    # Commas within parentheses separate values.
+    parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]
+    tests = [_requirement(part, text) for part in parts if part]
+    return lambda labels: all(test(labels) for test in tests)
+
+
+def _requirement(part: str, text: str) -> Test:
+    match = _SET.fullmatch(part)
+    if match:
+        key, operator, values = match.groups()
+        return _among(key, frozenset(value.strip() for value in values.split(",")), operator == "in")
+    match = _EQUAL.fullmatch(part)
+    if match:
+        key, operator, value = match.groups()
+        return _among(key, frozenset((value,)), operator != "!=")
+    match = _THERE.fullmatch(part)
+    if match:
+        none, key = match.groups()
+        return lambda labels: (key in labels) != bool(none)
+    raise SelectorError(
+        f"{part!r} in {text!r} is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+    )
+
+
+def _among(key: str, values: frozenset[str], wanted: bool) -> Test:
+    return lambda labels: (labels.get(key) in values) == wanted

@@ -1,0 +1,280 @@
+"""CustomResourceDefinitions with structural schemas, made from the types of `fields/`.
+
+Types, required fields, printed columns and names are those that a user of the real CRDs meets. Left to the
+webhooks, as in KubeVirt: the values that text fields choose from (`ioThreadsPolicy: bogus` is stored), the range
+of uint32, and everything that needs a look at other objects.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from . import schema
+
+__all__ = ["Resource", "crds", "resources", "schema_of"]
+
+QUANTITY_PATTERN: Final = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+
+_SCALARS: Final[dict[str, dict[str, Any]]] = {
+    "string": {"type": "string"},
+    "bool": {"type": "boolean"},
+    "int": {"type": "integer"},
+    "int32": {"type": "integer", "format": "int32"},
+    "int64": {"type": "integer", "format": "int64"},
+    "uint": {"type": "integer"},
+    "uint32": {"type": "integer", "format": "int32"},
+    "Quantity": {
+        "anyOf": [{"type": "integer"}, {"type": "string"}],
+        "pattern": QUANTITY_PATTERN,
+        "x-kubernetes-int-or-string": True,
+    },
+    "IntOrString": {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True},
+    "Time": {"type": "string", "format": "date-time", "nullable": True},
+    "any": {"x-kubernetes-preserve-unknown-fields": True},
+}
+
+# What the real schemas say beyond the type.
+_LIMITS: Final[dict[tuple[str, str], dict[str, Any]]] = {
+    ("MemoryInstancetype", "overcommitPercent"): {"minimum": 0, "maximum": 100},
+}
+
+# Fields that Go always writes but nobody has to give: admission or a preference fills them.
+_OPTIONAL: Final = frozenset({("Machine", "type"), ("Input", "type")})
+
+_FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@cache
+def schema_of(type_name: str) -> dict[str, Any]:
+    """The OpenAPI schema of a type of `schema.TYPES`. Shared between callers: not to be changed.
+
+    Lists are atomic (the default), as in the VM's real schema.
+    """
+    if type_name == "ObjectMeta":
+        return _FREE  # of a template; kube-apiserver itself knows the one of the object
+    properties = {}
+    required = []
+    for name, declaration in schema.TYPES[type_name].items():
+        expression = schema.field_type(declaration)
+        if expression.endswith("!") and (type_name, name) not in _OPTIONAL:
+            required.append(name)
+        properties[name] = {**_of(expression.rstrip("!")), **_LIMITS.get((type_name, name), {})}
+    result: dict[str, Any] = {"type": "object"}
+    if properties:
+        result["properties"] = properties
+    if required:
+        result["required"] = required
+    return result
+
+
+def _of(expression: str) -> dict[str, Any]:
+    if expression.startswith("*"):
+        return _of(expression[1:])
+    if expression.startswith("[]"):
+        return {"type": "array", "items": _of(expression[2:])}
+    if expression.startswith("map[string]"):
+        return {"type": "object", "additionalProperties": _of(expression[len("map[string]") :])}
+    if expression in schema.TYPES:
+        return schema_of(expression)
+    return _SCALARS.get(expression, _SCALARS["string"])
+
+
+class Resource(NamedTuple):
+    """One kind that the collection's clusters serve."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    short_names: tuple[str, ...]
+    namespaced: bool
+    status: bool  # has /status; then writes to the object leave the status alone, and the other way round
+    categories: tuple[str, ...]
+    columns: tuple[tuple[str, str, str], ...]  # name, type, JSON path
+    properties: dict[str, Any]
+    required: tuple[str, ...]
+
+    def manifest(self) -> dict[str, Any]:
+        """The CustomResourceDefinition."""
+        root = {
+            "type": "object",
+            "properties": {
+                "apiVersion": {"type": "string"},
+                "kind": {"type": "string"},
+                "metadata": {"type": "object"},
+                **self.properties,
+            },
+        }
+        if self.required:
+            root["required"] = list(self.required)
+        version: dict[str, Any] = {
+            "name": self.version,
+            "served": True,
+            "storage": True,
+            "schema": {"openAPIV3Schema": root},
+        }
+        if self.columns:
+            version["additionalPrinterColumns"] = [
+                {"name": name, "type": kind, "jsonPath": path} for name, kind, path in self.columns
+            ]
+        if self.status:
+            version["subresources"] = {"status": {}}
+        names: dict[str, Any] = {
+            "kind": self.kind,
+            "listKind": self.kind + "List",
+            "plural": self.plural,
+            "singular": self.kind.lower(),
+            "shortNames": list(self.short_names),
+        }
+        if self.categories:
+            names["categories"] = list(self.categories)
+        manifest: dict[str, Any] = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{self.plural}.{self.group}"},
+            "spec": {
+                "group": self.group,
+                "names": names,
+                "scope": "Namespaced" if self.namespaced else "Cluster",
+                "versions": [version],
+            },
+        }
+        if self.group.endswith("k8s.io"):
+            # The API server only takes definitions in its own groups that name an approval.
+            manifest["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, for tests"}
+        return manifest
+
+
+_AGE: Final = ("Age", "date", ".metadata.creationTimestamp")
+_READY: Final = ("Ready", "string", ".status.conditions[?(@.type=='Ready')].status")
+
+
+def _instancetype(kind: str, plural: str, short_names: tuple[str, ...], namespaced: bool, spec: str) -> Resource:
+    return Resource(
+        group="instancetype.kubevirt.io",
+        version="v1beta1",
+        kind=kind,
+        plural=plural,
+        short_names=short_names,
+        namespaced=namespaced,
+        status=False,
+        categories=("all",) if namespaced else (),
+        columns=(),
+        properties={"spec": schema_of(spec)},
+        required=("spec",),
+    )
+
+
+def _kubevirt(
+    kind: str,
+    short_names: tuple[str, ...],
+    columns: tuple[tuple[str, str, str], ...],
+    properties: dict[str, Any],
+    status: bool = True,
+) -> Resource:
+    return Resource(
+        group="kubevirt.io",
+        version="v1",
+        kind=kind,
+        plural=kind.lower() + "s",
+        short_names=short_names,
+        namespaced=True,
+        status=status,
+        categories=("all",),
+        columns=columns,
+        properties=properties,
+        required=("spec",),
+    )
+
+
+def _storage(group: str, version: str, kind: str, short: str, columns: tuple[tuple[str, str, str], ...]) -> Resource:
+    """A kind of which inference reads a few fields; the rest is stored as it comes."""
+    properties = {"spec": _FREE, "status": _FREE}
+    return Resource(
+        group, version, kind, kind.lower() + "s", (short, short + "s"), True, False, (), columns, properties, ("spec",)
+    )
+
+
+def _configuration() -> dict[str, Any]:
+    """The KubeVirt object's spec: the reference policy is checked, everything else stored."""
+    policy = {"type": "string", "nullable": True, "enum": ["reference", "expand", "expandAll"]}
+    instancetype = {"type": "object", "nullable": True, "properties": {"referencePolicy": policy}}
+    return {**_FREE, "properties": {"configuration": {**_FREE, "properties": {"instancetype": instancetype}}}}
+
+
+def resources() -> list[Resource]:
+    """The kinds: instancetypes and preferences, KubeVirt's own, and those of CDI and snapshots that inference reads."""
+    virtual_machine = schema.TYPES["VirtualMachine"]
+    return [
+        _instancetype(
+            "VirtualMachineInstancetype",
+            "virtualmachineinstancetypes",
+            ("vminstancetype", "vminstancetypes", "vmf", "vmfs"),
+            True,
+            "VirtualMachineInstancetypeSpec",
+        ),
+        _instancetype(
+            "VirtualMachineClusterInstancetype",
+            "virtualmachineclusterinstancetypes",
+            ("vmclusterinstancetype", "vmclusterinstancetypes", "vmcf", "vmcfs"),
+            False,
+            "VirtualMachineInstancetypeSpec",
+        ),
+        _instancetype(
+            "VirtualMachinePreference",
+            "virtualmachinepreferences",
+            ("vmpref", "vmprefs", "vmp", "vmps"),
+            True,
+            "VirtualMachinePreferenceSpec",
+        ),
+        _instancetype(
+            "VirtualMachineClusterPreference",
+            "virtualmachineclusterpreferences",
+            ("vmcp", "vmcps"),
+            False,
+            "VirtualMachinePreferenceSpec",
+        ),
+        _kubevirt(
+            "VirtualMachine",
+            ("vm", "vms"),
+            (_AGE, ("Status", "string", ".status.printableStatus"), _READY),
+            {name: _of(schema.field_type(virtual_machine[name]).rstrip("!")) for name in ("spec", "status")},
+        ),
+        _kubevirt(
+            "VirtualMachineInstance",
+            ("vmi", "vmis"),
+            (
+                _AGE,
+                ("Phase", "string", ".status.phase"),
+                ("IP", "string", ".status.interfaces[0].ipAddress"),
+                ("NodeName", "string", ".status.nodeName"),
+                _READY,
+            ),
+            {"spec": schema_of("VirtualMachineInstanceSpec"), "status": _FREE},
+            # virt-controller creates VMIs with a status, virt-handler writes it with the object.
+            status=False,
+        ),
+        _kubevirt(
+            "KubeVirt",
+            ("kv", "kvs"),
+            (_AGE, ("Phase", "string", ".status.phase")),
+            {"spec": _configuration(), "status": _FREE},
+        ),
+        _storage(
+            "cdi.kubevirt.io",
+            "v1beta1",
+            "DataVolume",
+            "dv",
+            (("Phase", "string", ".status.phase"), ("Progress", "string", ".status.progress"), _AGE),
+        ),
+        _storage("cdi.kubevirt.io", "v1beta1", "DataSource", "das", (_AGE,)),
+        _storage("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "vs", (_AGE,)),
+    ]
+
+
+def crds() -> list[dict[str, Any]]:
+    """The CustomResourceDefinitions of all kinds."""
+    return [resource.manifest() for resource in resources()]

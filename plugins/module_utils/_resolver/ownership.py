@@ -1,0 +1,85 @@
+"""Which fields of an object a field manager declared, read from metadata.managedFields.
+
+A field is a tuple of keys from the root. Lists are atomic in KubeVirt's schemas: a list is one field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["Field", "declared", "leaves", "lookup", "owned", "unclaimed", "undeclared", "updated"]
+
+Field = tuple[str, ...]
+
+# Part of every object, and never among its managed fields.
+_IDENTITY = {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
+_MISSING = object()
+
+
+def leaves(value: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
+    """The fields of a manifest with their values: everything but objects with entries."""
+    if isinstance(value, dict) and value:
+        for key, entry in value.items():
+            yield from leaves(entry, (*path, key))
+    else:
+        yield path, value
+
+
+def declared(manifest: dict[str, Any]) -> dict[Field, Any]:
+    """What a manifest declares: its leaves but for those that only name the object."""
+    return {path: value for path, value in leaves(manifest) if path and path not in _IDENTITY}
+
+
+def owned(live: dict[str, Any], manager: str) -> set[Field] | None:
+    """The fields that the manager owns by server-side apply; None if it never applied the object."""
+    return _managed(live, manager, "Apply")
+
+
+def updated(live: dict[str, Any], manager: str) -> set[Field]:
+    """The fields that a manager owns by other requests than server-side apply, the status aside."""
+    return _managed(live, manager, "Update") or set()
+
+
+def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] | None:
+    for entry in live.get("metadata", {}).get("managedFields") or []:
+        if entry.get("manager") == manager and entry.get("operation") == operation and not entry.get("subresource"):
+            return set(_fields(entry.get("fieldsV1") or {}, ()))
+    return None
+
+
+def _fields(node: dict[str, Any], path: Field) -> Iterator[Field]:
+    entries = {key: entry for key, entry in node.items() if key != "."}
+    if not entries and path:
+        yield path
+    for key, entry in entries.items():
+        # `f:name` is a field; `k:{...}` and `v:...` are entries of lists that are not atomic.
+        yield from _fields(entry, (*path, key[2:] if key.startswith("f:") else key))
+
+
+def undeclared(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
+    """Owned fields that the manifest no longer declares: applying it gives them up."""
+    return {field for field in owner if not any(_covers(*entry, field) for entry in desired.items())}
+
+
+def unclaimed(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
+    """Declared fields that the manager does not own yet."""
+    # An atomic object is owned as a whole, its declared parts with it.
+    return {wanted for wanted in desired if not any(wanted[: len(field)] == field for field in owner)}
+
+
+def _covers(wanted: Field, value: Any, field: Field) -> bool:
+    """Whether declaring `wanted` declares the owned field: they are the same, or one is part of the other."""
+    if len(field) > len(wanted):
+        # An object declared as empty declares nothing in it.
+        return value != {} and field[: len(wanted)] == wanted
+    return wanted[: len(field)] == field
+
+
+def lookup(value: Any, path: Field, default: Any = None) -> Any:
+    """The value at a path, or the default."""
+    for key in path:
+        value = value.get(key, _MISSING) if isinstance(value, dict) else _MISSING
+        if value is _MISSING:
+            return default
+    return value

@@ -1,0 +1,111 @@
+"""Desired and live state → what to write, and what it changes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from . import ownership, schema
+from .ownership import Field
+
+__all__ = ["APPLY", "CREATE", "DELETE", "KEEP", "NONE", "WRITES", "Plan", "absent", "present"]
+
+NONE = "none"
+CREATE = "create"
+APPLY = "apply"
+DELETE = "delete"
+# An object that is not as declared and is left so on purpose.
+KEEP = "keep"
+WRITES = (CREATE, APPLY, DELETE)
+
+
+class Plan(NamedTuple):
+    """action: NONE, CREATE, APPLY or DELETE. manifest: what to apply, or what names the object to delete.
+    before, after: the part of the object that changes, as it is and as it will be ({} where there is none).
+    emptied: fields to take out before the apply, see _emptied."""
+
+    action: str
+    manifest: dict[str, Any]
+    before: dict[str, Any]
+    after: dict[str, Any]
+    emptied: tuple[Field, ...] = ()
+
+
+def present(manifest: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> Plan:
+    """The plan for an object that shall be as declared.
+
+    manifest: as schema.declared gives it. live: as the API server returned it, or None. owner: the fields that our
+    field manager owns (ownership.owned), or None if it never applied the object.
+    An object is unchanged when every declared field has its value and these are exactly the owned ones.
+    """
+    if live is None:
+        return Plan(CREATE, manifest, {}, _body(manifest))
+    desired = ownership.declared(manifest)
+    type_name = schema.type_of(manifest)
+    wanted = schema.canonical(type_name, manifest)
+    current = schema.canonical(type_name, live)
+    changed = {field for field, value in desired.items() if not _same(field, value, wanted, current, live)}
+    dropped = ownership.undeclared(owner or set(), desired)
+    if not changed and not dropped and owner is not None and not ownership.unclaimed(owner, desired):
+        return Plan(NONE, manifest, {}, {})
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    for field in sorted(changed):
+        _put(before, field, _current(current, live, field))
+        _put(after, field, desired[field])
+    for field in sorted(dropped):
+        _put(before, field, _current(current, live, field))
+    return Plan(APPLY, manifest, before, after, _emptied(desired, dropped, live))
+
+
+def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
+    """The plan for an object that shall not be there."""
+    if live is None:
+        return Plan(NONE, manifest, {}, {})
+    return Plan(DELETE, manifest, _body(live), {})
+
+
+def _emptied(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any]) -> tuple[Field, ...]:
+    """Dropped fields that are all there is in an object which stays declared as an empty one.
+
+    Server-side apply would leave null in the place of such an object, `devices: null`, which KubeVirt's schema refuses.
+    """
+    found: list[Field] = []
+    for parent, value in desired.items():
+        inside = ownership.lookup(live, parent) if value == {} else None
+        if inside:
+            children = [(*parent, *rest) for rest, _value in ownership.leaves(inside)]
+            if all(any(child[: len(field)] == field for field in dropped) for child in children):
+                found += [(*parent, key) for key in inside]
+    return tuple(found)
+
+
+def _same(field: Field, value: Any, wanted: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:
+    """Whether a declared field has its value; wanted and current are the canonical forms of both sides."""
+    meant = ownership.lookup(wanted, field)
+    if meant is None:
+        # Not in the schema: a field of a newer KubeVirt.
+        return bool(ownership.lookup(live, field) == value)
+    found = ownership.lookup(current, field)
+    # An empty object only says that there is one; what others put into it is theirs.
+    return isinstance(found, dict) if meant == {} else bool(found == meant)
+
+
+def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:
+    """A field's live value, canonical where the schema knows it."""
+    value = ownership.lookup(current, field)
+    return value if value is not None else ownership.lookup(live, field)
+
+
+def _body(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a person wants to see of a whole object."""
+    metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if manifest["metadata"].get(key)}
+    body = {"metadata": metadata} if metadata else {}
+    return {**body, "spec": manifest["spec"]} if "spec" in manifest else body
+
+
+def _put(target: dict[str, Any], field: Field, value: Any) -> None:
+    if value is None:
+        return
+    for key in field[:-1]:
+        target = target.setdefault(key, {})
+    target[field[-1]] = value

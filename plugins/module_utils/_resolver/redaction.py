@@ -1,0 +1,57 @@
+"""Hides what may be secret before it is shown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+__all__ = ["HIDDEN", "redact", "secret_texts"]
+
+HIDDEN: Final = "(hidden)"
+_CHANGED: Final = "(hidden, another value)"
+# cloud-init data holds passwords and tokens as often as not, and so do headers of a download.
+_SECRET: Final = frozenset({"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders"})
+# A user and a password, and a query, which is signed where a download is.
+_SECRET_PARTS: Final = (re.compile(r"(?<=://)[^/@?]*(?=@)"), re.compile(r"(?<=\?).*", re.DOTALL))
+
+
+def redact(before: Any, after: Any) -> tuple[Any, Any]:
+    """Copies of two states of an object without secret values, of which it still shows whether they differ."""
+    hidden = _hide(before, HIDDEN)
+    return hidden, _hide(after, HIDDEN if before == after or not _secrets(before) else _CHANGED, _secrets(before))
+
+
+def secret_texts(value: Any, name: str = "") -> frozenset[str]:
+    """All texts in a value, options or a manifest, that should not be shown wherever they occur."""
+    if isinstance(value, dict):
+        return frozenset().union(*(secret_texts(entry, str(key)) for key, entry in value.items()))
+    if isinstance(value, list):
+        return frozenset().union(*(secret_texts(entry, name) for entry in value))
+    if not isinstance(value, str):
+        return frozenset()
+    if name == "url":
+        return frozenset(found for part in _SECRET_PARTS for found in part.findall(value) if found)
+    return frozenset({value} if value and name in _SECRET else ())
+
+
+def _secrets(value: Any) -> frozenset[str]:
+    if isinstance(value, dict):
+        found = {str(entry) for key, entry in value.items() if key in _SECRET}
+        return frozenset(found.union(*(_secrets(entry) for key, entry in value.items() if key not in _SECRET)))
+    if isinstance(value, list):
+        return frozenset().union(*map(_secrets, value))
+    return frozenset()
+
+
+def _hide(value: Any, text: str, known: frozenset[str] = frozenset(), name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {
+            key: (HIDDEN if str(entry) in known else text) if key in _SECRET else _hide(entry, text, known, key)
+            for key, entry in value.items()
+        }
+    if name == "url" and isinstance(value, str):
+        for part in _SECRET_PARTS:
+            value = part.sub(HIDDEN, value)
+    if isinstance(value, list):
+        return [_hide(entry, text, known) for entry in value]
+    return value

@@ -1,0 +1,109 @@
+"""Objects as the API of an older KubeVirt release has them.
+
+The notes of a field (`fields/`) tell the first release that knows it, `since`. Of a field that is left out today when
+it is empty they tell the first release that does so: until then it was always written (`written_until`), or was kept if
+it was given empty (`kept_until`). An API server drops what it does not know without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from . import schema
+from .release import NEWEST, Release
+
+__all__ = ["canonical", "known", "unknown"]
+
+
+def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
+    """Like schema.canonical, without the fields that the release does not know, written as it writes them."""
+    if release is NEWEST:
+        return schema.canonical(type_name, value)
+    given = known(type_name, value, release)
+    result = schema.canonical(type_name, given)
+    _fill(type_name, result, given, release)
+    return result
+
+
+def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Path (``gpus[0].claimName``) and value of the fields that the release does not know.
+
+    type_name: a key of schema.TYPES, or any type expression.
+    """
+    for name, entry, expression in _entries(type_name, value):
+        here = name if name.startswith("[") or not path else f".{name}"
+        if expression is None or not _is_known(type_name, name, release):
+            yield f"{path}{here}", entry
+        else:
+            yield from unknown(expression, entry, release, f"{path}{here}")
+
+
+def known(expression: str, value: Any, release: Release) -> Any:
+    """The value without the unknown fields; one of another shape is left for schema.canonical to refuse."""
+    kept = (
+        (name, known(below, entry, release))
+        for name, entry, below in _entries(expression, value)
+        if below is not None and _is_known(expression, name, release)
+    )
+    if isinstance(value, dict) and _bare(expression) in schema.TYPES:
+        return dict(kept)
+    if isinstance(value, list) and _bare(expression).startswith("[]"):
+        return [entry for _, entry in kept]
+    return value
+
+
+def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
+    """Adds to a canonical value the zero values that today are left out. given: the value as it was."""
+    for name, (notes, zero) in _left_out(_bare(expression)).items():
+        if not _is_known(expression, name, release):
+            continue
+        if _is_before(notes.get("written_until"), release) or (
+            _is_before(notes.get("kept_until"), release) and given.get(name) is not None
+        ):
+            value.setdefault(name, zero)
+    originals = {name: entry for name, entry, _ in _entries(expression, given)}
+    for name, entry, below in _entries(expression, value):
+        if below is not None:
+            _fill(below, entry, originals.get(name) or {}, release)
+
+
+@cache
+def _left_out(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
+    """Notes and zero value of a type's fields that older releases write although they are empty."""
+    return {
+        name: (_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
+        for name, declaration in schema.TYPES.get(type_name, {}).items()
+        if _notes(declaration).keys() & {"written_until", "kept_until"}
+    }
+
+
+def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str | None]]:
+    """Name, value and type expression of what an object or a list holds; None for a field that no release knows."""
+    expression = _bare(expression)
+    if isinstance(value, dict) and expression in schema.TYPES:
+        declarations = schema.TYPES[expression]
+        for name, entry in value.items():
+            yield name, entry, schema.field_type(declarations[name]) if name in declarations else None
+    elif isinstance(value, list) and expression.startswith("[]"):
+        for index, entry in enumerate(value):
+            yield f"[{index}]", entry, expression[2:]
+
+
+def _is_known(expression: str, name: str, release: Release) -> bool:
+    since = _notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("since")
+    return since is None or release.has(since)
+
+
+def _is_before(version: str | None, release: Release) -> bool:
+    return version is not None and not release.has(version)
+
+
+def _notes(declaration: Any) -> dict[str, str]:
+    notes: dict[str, str] = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
+    return notes
+
+
+def _bare(expression: str) -> str:
+    return expression.strip("*!")

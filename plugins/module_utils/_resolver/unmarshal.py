@@ -1,0 +1,125 @@
+"""Go's words for JSON that is not of a type's shape (``encoding/json``), as virt-api's webhooks give them.
+
+Go notes the first value of a wrong type and reads on, but a wrong quantity stops it: of both the quantity is told.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from . import quantity
+from .fields import data_volume, instancetype, preference
+from .fields.enums import ENUMS
+from .schema import TYPES, field_type
+
+__all__ = ["message"]
+
+# Go packages by their last element; all other types are of some `v1`.
+_V1BETA1: Final = frozenset((*instancetype.TYPES, *preference.TYPES, *data_volume.TYPES))
+# Names that Go has twice.
+_GO_NAMES: Final = {
+    "CorePersistentVolumeClaimVolumeSource": "PersistentVolumeClaimVolumeSource",
+    "DataVolumeImport": "DataVolumeSource",
+}
+# Texts that are of a type of their own in Go, in instancetypes and preferences.
+_NAMED_STRINGS: Final = {
+    "VirtualMachineInstancetypeSpec.ioThreadsPolicy": "v1.IOThreadsPolicy",
+    "CPUPreferences.preferredCPUTopology": "v1beta1.PreferredCPUTopology",
+    "SpreadOptions.across": "v1beta1.SpreadAcross",
+    "DevicePreferences.preferredDiskBus": "v1.DiskBus",
+    "DevicePreferences.preferredLunBus": "v1.DiskBus",
+    "DevicePreferences.preferredCdromBus": "v1.DiskBus",
+    "DevicePreferences.preferredDiskCache": "v1.DriverCache",
+    "DevicePreferences.preferredDiskIO": "v1.DriverIO",
+    "DevicePreferences.preferredInputBus": "v1.InputBus",
+    "DevicePreferences.preferredInputType": "v1.InputType",
+    "DevicePreferences.preferredPanicDeviceModel": "v1.PanicDeviceModel",
+    "ClockOffset.timezone": "v1.ClockOffsetTimezone",
+    "HPETTimer.tickPolicy": "v1.HPETTickPolicy",
+    "PITTimer.tickPolicy": "v1.PITTickPolicy",
+    "RTCTimer.tickPolicy": "v1.RTCTickPolicy",
+    "RTCTimer.track": "v1.RTCTimerTrack",
+}
+_INTEGERS: Final = {
+    "int": (-(2**63), 2**63 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint": (0, 2**64 - 1),
+    "uint32": (0, 2**32 - 1),
+}
+_KINDS: Final = {str: "string", bool: "bool", list: "array", dict: "object"}
+
+
+def message(type_name: str, value: Any, struct: str = "") -> str | None:
+    """Go's error for a JSON value read as a type (a key of schema.TYPES), or None if it has none.
+
+    struct: the Go type's name where it is another one, as for the cluster-wide kinds.
+    """
+    reader = _Reader()
+    try:
+        reader.read(type_name, value, (), struct or type_name)
+    except quantity.QuantityError as error:
+        return str(error)
+    return reader.first
+
+
+class _Reader:
+    """first: the first value of a wrong type, in Go's words."""
+
+    def __init__(self) -> None:
+        self.first: str | None = None
+
+    def read(self, expression: str, value: Any, path: tuple[str, ...], struct: str) -> None:
+        """expression: the type. path: the fields that lead to the value. struct: the Go type with the last of them."""
+        expression = expression.lstrip("*").rstrip("!")
+        kind = _KINDS.get(type(value), "number")
+        if value is None or expression == "any":
+            return
+        if expression == "Quantity":
+            # What is no number is handed over as its JSON text, which has not the form of a quantity.
+            quantity.parse(str(value).strip() or "0" if kind in ("string", "number") else "{}")
+        elif expression.startswith("[]") and kind == "array":
+            for entry in value:
+                self.read(expression[2:], entry, path, struct)
+        elif expression.startswith("map[string]") and kind == "object":
+            for entry in value.values():
+                self.read(expression[len("map[string]") :], entry, path, struct)
+        elif expression in TYPES and kind == "object":
+            inner = _GO_NAMES.get(expression, expression) if path else struct
+            for field, entry in value.items():
+                if field in TYPES[expression]:
+                    self.read(field_type(TYPES[expression][field]), entry, (*path, field), inner)
+        elif expression in _INTEGERS and kind == "number":
+            low, high = _INTEGERS[expression]
+            if not isinstance(value, int) or not low <= value <= high:
+                self._note(f"number {value}", expression, path, struct)
+        elif not _takes(expression, kind):
+            self._note(kind, expression, path, struct)
+
+    def _note(self, found: str, expression: str, path: tuple[str, ...], struct: str) -> None:
+        if self.first is None:
+            target = f"struct field {struct}.{'.'.join(path)}" if path else "value"
+            expected = _go_type(expression, f"{struct}.{path[-1]}" if path else "")
+            self.first = f"json: cannot unmarshal {found} into Go {target} of type {expected}"
+
+
+def _takes(expression: str, kind: str) -> bool:
+    """Whether a scalar type is read from a kind of JSON value."""
+    if expression == "bool":
+        return kind == "bool"
+    if expression == "IntOrString":
+        return kind in ("string", "number")
+    return (expression in ("string", "Time") or expression in ENUMS) and kind == "string"
+
+
+def _go_type(expression: str, field: str) -> str:
+    """A type as Go prints it; field: that holds it, with its struct."""
+    for prefix in ("*", "[]", "map[string]"):
+        if expression.startswith(prefix):
+            return prefix + _go_type(expression[len(prefix) :], "")
+    if expression in TYPES:
+        package = "v1beta1" if expression in _V1BETA1 else "v1"
+        return f"{package}.{_GO_NAMES.get(expression, expression)}"
+    if expression == "string" or expression in ENUMS:
+        return _NAMED_STRINGS.get(field, "string")
+    return {"Quantity": "resource.Quantity", "Time": "v1.Time", "IntOrString": "int32"}.get(expression, expression)

@@ -1,0 +1,133 @@
+"""A declared VirtualMachine seen beside the one in the cluster. What options declare is in `vm.manifest`."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from . import ownership
+from .copying import copy
+from .infer import IGNORE
+from .matcher import INSTANCETYPE, ROLES, Role
+from .ownership import Field
+from .vm.manifest import DEFAULT_MEMORY, manifest
+
+__all__ = ["DEFAULT_RUN_STRATEGY", "Reconciled", "manifest", "reconcile"]
+
+DEFAULT_RUN_STRATEGY: Final = "Always"
+_RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
+_MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest")
+_CONTROLLER: Final = "virt-controller"
+
+
+class Reconciled(NamedTuple):
+    """manifest: what to apply. owner: the fields that count as declared by us before."""
+
+    manifest: dict[str, Any]
+    owner: set[Field] | None
+
+
+def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str) -> Reconciled:
+    """The declared VM seen beside the live one, so that what is no difference does not become one.
+
+    - A run strategy, and memory, that is not declared stays as it is; a new VM gets the default one.
+    - A matcher that was inferred at admission counts as the declared one; its name is what a later apply sends,
+      since KubeVirt refuses inferFromVolume beside a name. One that may come to nothing (policy Ignore), and did when
+      the VM was made, is not tried again: a label that a disk gets later does not resize a VM.
+    - Another spelling of a matcher's kind is the same kind.
+    - A VM that the cluster's reference policy expanded has no matchers, and what virt-controller filled in stays.
+    """
+    result = copy(desired)
+    if live is None:
+        if "runStrategy" not in result["spec"] and "running" not in result["spec"]:
+            result["spec"]["runStrategy"] = DEFAULT_RUN_STRATEGY
+        _keep_memory(result, None, None)
+        return Reconciled(result, None)
+    owner = ownership.owned(live, manager)
+    if _RUN_STRATEGY in (owner or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
+        result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
+    if _expanded(result, live):
+        return Reconciled(_without_expanded(result, live), owner)
+    for role in ROLES:
+        owner = _reconcile_matcher(role, result, live, owner)
+    _keep_memory(result, live, owner)
+    if owner is not None and not _has_memory(live):
+        # Admission takes the memory out of a VM whose instancetype it has inferred, and leaves it to its manager.
+        owner = owner - {_MEMORY}
+    return Reconciled(result, owner)
+
+
+def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
+    """A VM has memory of its own unless an instancetype gives it some, which one that may be ignored may not do."""
+    matcher = INSTANCETYPE.matcher_of(desired)
+    if _has_memory(desired) or (matcher and matcher.get("inferFromVolumeFailurePolicy") != IGNORE):
+        return
+    if live is None or not (_has_memory(live) or INSTANCETYPE.matcher_of(live)):
+        guest = DEFAULT_MEMORY
+    elif _MEMORY in (owner or ()) and _has_memory(live):
+        guest = ownership.lookup(live, _MEMORY)
+    else:
+        return
+    desired["spec"]["template"]["spec"]["domain"].setdefault("memory", {})["guest"] = guest
+
+
+def _has_memory(vm: dict[str, Any]) -> bool:
+    domain = (vm["spec"]["template"].get("spec") or {}).get("domain") or {}
+    resources = domain.get("resources") or {}
+    return bool(domain.get("memory") or any("memory" in (resources.get(part) or {}) for part in ("requests", "limits")))
+
+
+def _reconcile_matcher(
+    role: Role, desired: dict[str, Any], live: dict[str, Any], owner: set[Field] | None
+) -> set[Field] | None:
+    wanted, found = role.matcher_of(desired), role.matcher_of(live)
+    here = ("spec", role.matcher)
+    if wanted and wanted.get("inferFromVolumeFailurePolicy") == IGNORE and not found:
+        del desired["spec"][role.matcher]
+        return None if owner is None else {field for field in owner if field[:2] != here}
+    if wanted is None or found is None:
+        return owner
+    if wanted.get("inferFromVolume") and found.get("name") and not found.get("inferFromVolume"):
+        inferred = {field: found[field] for field in ("name", "kind") if found.get(field)}
+        desired["spec"][role.matcher] = inferred
+        if owner is not None and any(field[:2] == here for field in owner):
+            owner = {field for field in owner if field[:2] != here} | {(*here, field) for field in inferred}
+    elif wanted.get("name") and role.kind_of(wanted) == role.kind_of(found) is not None:
+        wanted.pop("kind", None)
+        if found.get("kind") and (owner is None or (*here, "kind") in owner):
+            wanted["kind"] = found["kind"]
+    return owner
+
+
+def _expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
+    """Whether virt-controller has put the expanded spec in the place of the matchers (KubeVirt ≥ 1.4)."""
+    declared = any(role.matcher_of(desired) for role in ROLES)
+    there = any(role.matcher_of(live) or role.reference_of(live) for role in ROLES)
+    return declared and not there and any(field[0] == "spec" for field in ownership.updated(live, _CONTROLLER))
+
+
+def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
+    """What is left to declare: not the matchers, nor what the expansion holds with more beside it."""
+    result = copy(desired)
+    for role in ROLES:
+        result["spec"].pop(role.matcher, None)
+    taken = ownership.updated(live, _CONTROLLER)
+    for field, value in ownership.declared(result).items():
+        mine = any(field[: len(other)] == other for other in taken)
+        if mine and _within(value, ownership.lookup(live, field)):
+            _remove(result, field)
+    return result
+
+
+def _within(part: Any, whole: Any) -> bool:
+    """Whether everything in part is in whole; list entries are paired in order."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(_within(value, whole.get(key)) for key, value in part.items())
+    if isinstance(part, list):
+        return isinstance(whole, list) and len(part) <= len(whole) and all(map(_within, part, whole))
+    return bool(part == whole)
+
+
+def _remove(target: dict[str, Any], field: Field) -> None:
+    for key in field[:-1]:
+        target = target[key]
+    del target[field[-1]]

@@ -1,0 +1,15 @@
+"""Where the checkout is; importing this puts `_resolver` on the path.
+
+The resolver is pure and needs neither Ansible nor the collection's place in `ansible_collections`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+__all__ = ["CHECKOUT"]
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+sys.path.insert(0, str(CHECKOUT / "plugins" / "module_utils"))

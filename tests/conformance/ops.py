@@ -1,0 +1,303 @@
+"""What each op of the vectors calls in ``_resolver``: one function per op, input to the form of `expect`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import checkout  # noqa: F401
+import wire_types
+
+from _resolver import (
+    applier,
+    conflict,
+    decode,
+    defaults,
+    endpoint,
+    expand,
+    find,
+    infer,
+    mutate,
+    quantity,
+    release,
+    release_schema,
+    requirements,
+    revision,
+    schema,
+    store,
+    topology,
+    upgrade,
+    validate,
+    vmi,
+)
+from _resolver.fields.enums import ENUMS
+from _resolver.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
+from _resolver.release import NEWEST, Release
+
+__all__ = ["OPS", "RELEASE_OPS", "ignored", "release"]
+
+Json = dict[str, Any]
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def _panic(reason: object) -> Json:
+    return {"panic": True, "panicText": str(reason)}
+
+
+def _error(problem: find.Problem) -> Json:
+    return _panic(problem.message) if problem.reason == find.CRASH else {"error": problem.message}
+
+
+def _objects(given: Json) -> find.Objects:
+    return find.Objects(given.get("objects", ()))
+
+
+def _config(given: Json) -> defaults.Configuration:
+    return defaults.configuration(given.get("config"), given.get("arch") or defaults.DEFAULT_ARCHITECTURE)
+
+
+def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
+    instancetype, preference = (
+        None if given[role.matcher] is None else release_schema.canonical(role.spec_type, given[role.matcher], version)
+        for role in ROLES
+    )
+    return instancetype, preference
+
+
+def _quantity(given: Json) -> Json:
+    try:
+        parsed = quantity.parse(given["quantity"])
+    except quantity.QuantityError as error:
+        return {"error": str(error)}
+    return {"canonical": parsed.text, "value": parsed.value, "format": parsed.format}
+
+
+def _type(given: Json) -> Json:
+    """How the fields of a Go type and of its counterpart differ: {} where they do not."""
+    go_types, go_name = given["types"], given["name"]
+    names = wire_types.pairs(go_types, schema.TYPES, schema.field_type)
+    if go_name not in names:
+        return {"error": f"nothing in fields stands for {go_name}"}
+    expected = wire_types.expected(go_types, go_name, names)
+    declared = wire_types.declared(schema.TYPES, names[go_name], schema.field_type, ENUMS)
+    differ = sorted(field for field in expected.keys() | declared if expected.get(field) != declared.get(field))
+    return {field: {"types.json": expected.get(field), "fields": declared.get(field)} for field in differ}
+
+
+def _apply(given: Json, version: Release = NEWEST) -> Json:
+    template = given["vm"]["spec"].get("template") or {}
+    applied = applier.apply(template, given["instancetype"], given["preference"], version)
+    if applied.crash is not None:
+        return _panic(applied.crash)
+    if applied.conflicts:
+        return {
+            "conflicts": conflict.paths(applied.conflicts),
+            "error": conflict.webhook_message(applied.conflicts, version),
+        }
+    assert applied.template is not None
+    return applied.template
+
+
+def _requirements(given: Json, version: Release = NEWEST) -> Json:
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", given["vmiSpec"], version)
+    try:
+        unmet = requirements.unmet(*_specs(given, version), spec, version)
+    except applier.Crash as crash:
+        return _panic(crash)
+    return {"ok": True} if unmet is None else {"ok": False, "conflicts": list(unmet.conflicts), "error": unmet.message}
+
+
+def _spread(given: Json, version: Release = NEWEST) -> Json:
+    try:
+        error = topology.spread_indivisible(*_specs(given, version), version)
+    except applier.Crash as crash:
+        return _panic(crash)
+    return {"ok": True} if error is None else {"ok": False, "field": error.field, "error": error.message}
+
+
+def _expand(given: Json, version: Release = NEWEST) -> Json:
+    expanded = expand.expand(given["vm"], _objects(given), _config(given), version)
+    if expanded.error is None:
+        return {"vm": expanded.vm}
+    error = _error(expanded.error)
+    return {**error, "conflicts": list(expanded.conflicts)} if expanded.conflicts else error
+
+
+def _expand_endpoint(given: Json) -> Json:
+    return endpoint.expand_vm_spec(given["vm"], given["namespace"], _objects(given), _config(given))._asdict()
+
+
+def _vmi(given: Json) -> Json:
+    built = vmi.build(given["vm"], _objects(given), _config(given))
+    return {"metadata": built.metadata, "spec": built.spec} if built.error is None else _error(built.error)
+
+
+def _infer(given: Json) -> Json:
+    inferred = infer.infer(given["vm"], _objects(given))
+    if inferred.error is not None:
+        return {**_error(inferred.error), "ignorable": inferred.ignorable}
+    assert inferred.vm is not None
+    spec = inferred.vm["spec"]
+    return {"instancetype": spec.get("instancetype"), "preference": spec.get("preference"), "vm": inferred.vm}
+
+
+def _mutate(given: Json) -> Json:
+    mutated = mutate.mutate(given["vm"], _objects(given), given.get("oldVM"), given.get("operation", "CREATE"))
+    if mutated.refusal is None:
+        return {"vm": mutated.vm}
+    return _panic(mutated.refusal.message) if mutated.refusal.crash else mutated.refusal.as_json()
+
+
+def _validate(given: Json) -> Json:
+    operation = given.get("operation", "CREATE")
+    answer = validate.validate(given["kind"], given["object"], _objects(given), operation, _config(given))
+    return _panic(answer.message) if answer.crash else answer.as_json()
+
+
+def _matrix(given: Json) -> Json:
+    answer = _validate(given)
+    if answer.get("allowed", False):
+        return {"ok": True}
+    fields = [cause["field"] for cause in answer.get("causes", ())]
+    return {"ok": False, "stage": answer.get("stage"), "field": ", ".join(fields), "message": answer.get("message")}
+
+
+def _revision(given: Json, version: Release = NEWEST) -> Json:
+    return {"revision": revision.controller_revision(given["vm"], given["object"], version)}
+
+
+def _revision_name(given: Json, version: Release = NEWEST) -> Json:
+    keys = ("vmName", "resourceName", "resourceUID", "generation", "resourceVersion")
+    return {"name": revision.name(*(given[key] for key in keys), release=version)}
+
+
+def _compare(given: Json) -> Json:
+    compared = revision.compare(given["revision"], given["revisionB"])
+    return {"equal": compared.equal} if compared.error is None else {"error": compared.error}
+
+
+def _decode(given: Json) -> Json:
+    result: Json = {"isLatest": revision.is_latest(given["revision"])}
+    for role in (INSTANCETYPE, PREFERENCE):
+        decoded = decode.spec(given["revision"], role)
+        name, value = ("Spec", decoded.spec) if decoded.error is None else ("Error", decoded.error)
+        result[f"{role.matcher}{name}"] = value
+    return result
+
+
+def _decode_as(given: Json, version: Release) -> Json:
+    """What a VM reads that refers to the revision as one of the two."""
+    role = INSTANCETYPE if given["role"] == INSTANCETYPE.matcher else PREFERENCE
+    read = decode.spec(given["revision"], role, version)
+    if read.error is not None:
+        return {"error": read.error}
+    held = decode.decode(given["revision"], version, role).manifest
+    assert held is not None and read.spec is not None
+    return {"kind": held["kind"], "spec": revision.as_written(read.spec)}
+
+
+def _writes(writes: store.Writes) -> Json:
+    # The vectors have the writes of revisions first, whatever their real order.
+    actions = sorted(map(_action, writes.actions), key=lambda action: action["resource"])
+    if writes.error is not None:
+        return {"actions": actions, **_error(writes.error)}
+    return {"actions": actions, "instancetypeRef": writes.instancetype_ref, "preferenceRef": writes.preference_ref}
+
+
+def _action(action: store.Action) -> Json:
+    revisions = {"namespace": action.namespace, "resource": "controllerrevisions"}
+    if isinstance(action, store.Create):
+        return {**revisions, "verb": "create", "object": action.manifest}
+    if isinstance(action, store.Delete):
+        return {**revisions, "verb": "delete", "name": action.name}
+    subresource = "status" if isinstance(action, store.PatchStatus) else ""
+    vms = {"namespace": action.namespace, "resource": "virtualmachines", "subresource": subresource}
+    return {**vms, "verb": "patch", "name": action.name, "patch": action.patch}
+
+
+def _store(given: Json) -> Json:
+    return _writes(store.store(given["vm"], _objects(given)))
+
+
+def _upgrade(given: Json) -> Json:
+    return _writes(upgrade.upgrade(given["vm"], _objects(given)))
+
+
+def _release_store(given: Json, version: Release) -> Json:
+    return _release_writes(store.store(given["vm"], _objects(given), version), version)
+
+
+def _release_upgrade(given: Json, version: Release) -> Json:
+    return _release_writes(upgrade.upgrade(given["vm"], _objects(given), version), version)
+
+
+def _release_writes(writes: store.Writes, version: Release) -> Json:
+    """These vectors tell the matchers too, and no references where the release has none."""
+    result = _writes(writes)
+    if writes.error is None:
+        result.update(instancetype=writes.instancetype, preference=writes.preference)
+        if not version.captures_in_status:
+            del result["instancetypeRef"], result["preferenceRef"]
+    return result
+
+
+def _release_expand(given: Json, version: Release) -> Json:
+    """Before 1.5 KubeVirt's error is text alone."""
+    result = _expand(given, version)
+    if not version.has("1.5"):
+        result.pop("conflicts", None)
+    return result
+
+
+def ignored(op: str, given: Json, version: Release) -> Iterator[str]:
+    """The fields of an op's input that a release does not know, as the vectors name them."""
+    parts = [(role.matcher, role.spec_type, given.get(role.matcher)) for role in ROLES]
+    parts += [
+        ("vm", "VirtualMachine", given.get("vm")),
+        ("vmiSpec", "VirtualMachineInstanceSpec", given.get("vmiSpec")),
+    ]
+    parts += [
+        (f"object {manifest['kind']}", ROLE_OF_KIND[manifest["kind"]].kind, manifest)
+        for manifest in given.get("objects", ())
+        if manifest["kind"] in ROLE_OF_KIND
+    ]
+    for label, type_name, value in parts:
+        for path, _ in release_schema.unknown(type_name, value, version):
+            yield f"{label}: {_INDEX.sub('[]', path)}"
+
+
+OPS: dict[str, Callable[[Json], Any]] = {
+    "apply": _apply,
+    "compare": _compare,
+    "decode": _decode,
+    "expand": _expand,
+    "expand-endpoint": _expand_endpoint,
+    "infer": _infer,
+    "matrix": _matrix,
+    "mutate": _mutate,
+    "quantity": _quantity,
+    "requirements": _requirements,
+    "revision": _revision,
+    "revision-name": _revision_name,
+    "spread": _spread,
+    "store": _store,
+    "type": _type,
+    "upgrade": _upgrade,
+    "validate": _validate,
+    "vmi": _vmi,
+}
+
+# The ops of the vectors of older releases.
+RELEASE_OPS: dict[str, Callable[[Json, Release], Any]] = {
+    "apply": _apply,
+    "decode": _decode_as,
+    "expand": _release_expand,
+    "requirements": _requirements,
+    "revision": _revision,
+    "revision-name": _revision_name,
+    "spread": _spread,
+    "store": _release_store,
+    "upgrade": _release_upgrade,
+}

@@ -1,0 +1,93 @@
+"""Runs the cases of a group and tells what differs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import ops
+from bundles import Bundles
+from cases import Case
+from compare import differences
+
+__all__ = ["Failure", "failures"]
+
+_SHOWN_INPUT = 600
+_POSITION = re.compile(r'scheme "[^"]*register\.go:\d+"')
+_QUOTED = re.compile(r"is missing in '(\{.*\})'")
+
+
+class Failure(NamedTuple):
+    """A case that did not give what KubeVirt gives; `reasons` has a line for each difference."""
+
+    case: Case
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        given = json.dumps(self.case.input, separators=(",", ":"))
+        if len(given) > _SHOWN_INPUT:
+            given = f"{given[:_SHOWN_INPUT]} ..."
+        lines = [f"{self.case.name} ({self.case.op})", f"  input: {given}", *(f"  {reason}" for reason in self.reasons)]
+        return "\n".join(lines)
+
+
+def failures(cases: list[Case], bundles: Bundles) -> Iterator[Failure]:
+    """The failures among the cases, in their order."""
+    for case in cases:
+        reasons = _check(case, bundles)
+        if reasons:
+            yield Failure(case, reasons)
+
+
+def _check(case: Case, bundles: Bundles) -> list[str]:
+    if case.op not in (ops.RELEASE_OPS if case.release else ops.OPS):
+        return [f"the op {case.op} is not implemented"]
+    try:
+        given = bundles.resolve(case.input)
+        before = json.dumps(given)
+        got = _answer(case, given)
+    # Whatever is wrong with one case, the others are still run.
+    except Exception as error:
+        return [f"raised {type(error).__name__}: {error}"]
+    changed = [] if json.dumps(given) == before else ["the input was changed"]
+    if isinstance(case.expect, dict) and case.expect.get("panic"):
+        return changed if _is_error(got) else [*changed, f"expected an error, got {json.dumps(got)}"]
+    return [
+        *changed,
+        *differences(_comparable(case.expect), _comparable(got)),
+        *_ignored(case, given),
+    ]
+
+
+def _answer(case: Case, given: Any) -> Any:
+    return ops.RELEASE_OPS[case.op](given, ops.release.of(case.release)) if case.release else ops.OPS[case.op](given)
+
+
+def _comparable(value: Any) -> Any:
+    """Without what no one can know from the input of a case, in the messages of KubeVirt's decoder.
+
+    These are the line of its source and the order of keys in data that they quote.
+    """
+    if isinstance(value, dict):
+        return {name: _comparable(entry) for name, entry in value.items()}
+    if not isinstance(value, str):
+        return value
+    quoted = _QUOTED.search(value)
+    if quoted:
+        value = value.replace(quoted[1], json.dumps(json.loads(quoted[1]), sort_keys=True))
+    return _POSITION.sub("scheme", value)
+
+
+def _ignored(case: Case, given: Any) -> list[str]:
+    """Whether the resolver knows which fields the release ignores."""
+    if case.ignored is None:
+        return []
+    found = set(ops.ignored(case.op, given, ops.release.of(case.release)))
+    return [f"ignored: {field}" for field in sorted(found ^ set(case.ignored))]
+
+
+def _is_error(got: Any) -> bool:
+    """Where KubeVirt panics, any named error will do."""
+    return isinstance(got, dict) and any(got.get(key) for key in ("panicText", "error", "message"))

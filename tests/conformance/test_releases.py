@@ -1,0 +1,38 @@
+"""Every group of the project's copy of the vectors of older releases, one test each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bundles import Bundles
+from cases import groups
+from releases import load
+from report import failures
+
+VECTORS = Path(__file__).parent / "vectors-versions"
+SHOWN = 5
+# Of all releases; with the cases of the main set whose results are the same.
+CASES = {"apply": 12862, "decode": 630, "expand": 2053, "revision": 472}
+
+
+@pytest.fixture(scope="module")
+def built_in() -> Bundles:
+    """The built-in catalog, read once."""
+    return Bundles()
+
+
+@pytest.mark.parametrize("group", groups(VECTORS))
+def test_group(group: str, built_in: Bundles) -> None:
+    cases = load(VECTORS, group)
+    found = list(failures(cases, built_in))
+    told = "\n\n".join(map(str, found[:SHOWN]))
+    assert not found, f"{len(found)} of {len(cases)} cases failed\n\n{told}"
+
+
+def test_no_case_is_missing() -> None:
+    counted: Counter[str] = Counter()
+    for group in groups(VECTORS):
+        counted[group.partition("/")[0]] += len(load(VECTORS, group))
+    assert counted == CASES

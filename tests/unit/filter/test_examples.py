@@ -1,0 +1,86 @@
+"""The filters' EXAMPLES run as they are written, and ansible-doc shows every filter."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+COLLECTION = "ansible_collections.virtshape.instancetypes.plugins.filter"
+FILTERS = sorted(path.stem for path in (CHECKOUT / "plugins" / "filter").glob("*.py"))
+
+# What the examples read from files.
+CATALOG = [
+    {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": name},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}},
+    }
+    for name in ("u1.medium", "m1.small")
+]
+
+
+DEFINITION = {
+    "series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}, "large": {"cpu": 4, "memory": "8Gi"}}}}
+}
+
+
+def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "ANSIBLE_LOCALHOST_WARNING": "false",
+        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
+    }
+    program = Path(sys.executable).with_name(command)
+    return subprocess.run(
+        [str(program), *arguments], env=environment, cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+def tasks(name: str) -> list[dict[str, Any]]:
+    """The tasks of a filter's examples. What would ask a cluster is only shown: its arguments hold the filter."""
+    found = yaml.safe_load(import_module(f"{COLLECTION}.{name}").EXAMPLES)
+    for task in found:
+        for module in [key for key in task if key.startswith("virtshape.")]:
+            task["ansible.builtin.debug"] = {"msg": task.pop(module)}
+    return found
+
+
+def test_examples(tmp_path: Path) -> None:
+    for file in ("catalog.yml", "bundle.yaml"):
+        (tmp_path / file).write_text(yaml.safe_dump_all(CATALOG))
+    (tmp_path / "acme.yml").write_text(yaml.safe_dump(DEFINITION))
+    plays = [{"hosts": "localhost", "gather_facts": False, "name": name, "tasks": tasks(name)} for name in FILTERS]
+    (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays))
+    answer = run("ansible-playbook", "playbook.yml", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "WARNING" not in answer.stderr
+
+
+def test_ansible_doc(tmp_path: Path) -> None:
+    names = [f"virtshape.instancetypes.{name}" for name in FILTERS]
+    answer = run("ansible-doc", "--type", "filter", "--json", *names, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert sorted(told) == names
+    for name, entry in told.items():
+        assert entry["doc"]["options"]["_input"]["required"], name
+        assert entry["examples"] and entry["return"]["_value"]["description"], name
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_file_has_the_filter_of_its_name(name: str) -> None:
+    module = import_module(f"{COLLECTION}.{name}")
+    assert list(module.FilterModule().filters()) == [name]
+    assert yaml.safe_load(module.DOCUMENTATION)["name"] == name

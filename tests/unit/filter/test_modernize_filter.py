@@ -1,0 +1,84 @@
+"""The filter modernize: one or many, options, errors in one line. What it changes is in the resolver's tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import FilterModule
+
+modernize = FilterModule().filters()["modernize"]
+
+VM = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"running": True, "template": {"spec": {"domain": {"devices": {}}}}},
+}
+PREFERENCE = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachinePreference",
+    "metadata": {"name": "linux"},
+    "spec": {"cpu": {"preferredCPUTopology": "preferCores"}},
+}
+
+
+def test_one_manifest() -> None:
+    assert modernize(VM) == {
+        "manifest": {**VM, "spec": {"runStrategy": "Always", "template": VM["spec"]["template"]}},
+        "changes": [
+            {
+                "path": "spec.running",
+                "was": True,
+                "now_path": "spec.runStrategy",
+                "now": "Always",
+                "note": "Deprecated since KubeVirt 1.3.",
+            }
+        ],
+        "left": [],
+    }
+
+
+def test_a_list() -> None:
+    answers = modernize([VM, PREFERENCE, {"kind": "ConfigMap"}])
+
+    assert [len(answer["changes"]) for answer in answers] == [1, 1, 0]
+    assert answers[1]["manifest"]["spec"]["cpu"] == {"preferredCPUTopology": "cores"}
+
+
+def test_no_replacement_that_the_release_does_not_know() -> None:
+    assert modernize(PREFERENCE, kubevirt_version="1.3")["changes"] == []
+    assert modernize(PREFERENCE, kubevirt_version="v1.4.0")["changes"] != []
+
+
+@pytest.mark.parametrize(
+    ("value", "version", "message"),
+    [
+        ("running: true", None, "modernize: expected a manifest or a list of them, found 'running: true'"),
+        (
+            {**VM, "spec": {**VM["spec"], "runStrategy": "Manual"}},
+            None,
+            "modernize: shop/web: spec.running: is given beside spec.runStrategy, which KubeVirt refuses; keep the"
+            " latter",
+        ),
+        (
+            VM,
+            1.6,
+            "modernize: kubevirt_version: 1.6 is no version of KubeVirt; write 1.0 or later, such as 1.6 or v1.6.2,"
+            " in quotes",
+        ),
+        (
+            VM,
+            "0.58",
+            "modernize: kubevirt_version: what KubeVirt 0.58 does is not known; write 1.0 or later, such as 1.6 or"
+            " v1.6.2",
+        ),
+    ],
+)
+def test_mistakes(value: Any, version: Any, message: str) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        modernize(value, version)
+
+    assert str(caught.value) == message

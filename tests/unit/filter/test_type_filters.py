@@ -1,0 +1,170 @@
+"""The filters over instancetypes, vCPUs and quantities."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+
+def load(name: str) -> Any:
+    module = import_module(f"ansible_collections.virtshape.instancetypes.plugins.filter.{name}")
+    return module.FilterModule().filters()[name]
+
+
+def instancetype(name: str, cpu: int, memory: str, labels: Any = None, **spec: Any) -> dict[str, Any]:
+    return {
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": {"cpu": {"guest": cpu}, "memory": {"guest": memory}, **spec},
+    }
+
+
+CATALOG = [
+    instancetype("u1.large", 4, "8Gi", {"instancetype.kubevirt.io/class": "general.purpose"}),
+    instancetype("u1.small", 1, "2Gi", {"instancetype.kubevirt.io/class": "general.purpose"}),
+    instancetype("m1.large", 2, "16Gi", {"team": "db"}),
+    {
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "windows"},
+        "spec": {"requirements": {"cpu": {"guest": 2}}},
+    },
+]
+
+
+def names(found: list[dict[str, Any]]) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in found]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["u1.small", "m1.large", "u1.large"]),
+        ({"preference": "windows"}, ["m1.large", "u1.large"]),
+        ({"preference": {"requirements": {"memory": {"guest": "8193Mi"}}}}, ["m1.large"]),
+        ({"cpu": 3}, ["u1.large"]),
+        ({"cpu": "3"}, ["u1.large"]),
+        ({"memory": "4Gi"}, ["m1.large", "u1.large"]),
+        ({"class": "general.purpose"}, ["u1.small", "u1.large"]),
+        ({"labels": {"team": "db"}}, ["m1.large"]),
+        ({"series": "m1"}, ["m1.large", "u1.small", "u1.large"]),
+        ({"cpu": 64}, []),
+    ],
+)
+def test_fitting(options: dict[str, Any], expected: list[str]) -> None:
+    assert names(load("fitting")(CATALOG, **options)) == expected
+    if expected:
+        assert names([load("smallest")(CATALOG, **options)]) == expected[:1]
+
+
+def test_one_manifest_fits_or_not() -> None:
+    assert names(load("fitting")(CATALOG[0])) == ["u1.large"]
+    assert load("fitting")(CATALOG[0], cpu=5) == []
+    assert load("fitting")([None]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "told"),
+    [
+        ("u1", {}, "expected manifests of instancetypes, found 'u1'"),
+        ([1], {}, "[0]: expected a manifest, found 1"),
+        ([{"spec": {}}], {}, "[0].kind: is missing"),
+        ([instancetype("x", 1, "4GB")], {}, "[0] (x): spec.memory.guest: '4GB' is no quantity"),
+        (CATALOG, {"preference": "linux"}, "preference: there is no preference 'linux' among the manifests"),
+        (CATALOG, {"preference": 1}, "preference: expected a manifest, a spec or a name, found 1"),
+        (CATALOG, {"preference": {"spec": {"cpu": 1}}}, "preference: spec.cpu: expected an object, found 1"),
+        (CATALOG, {"cpu": "many"}, "cpu: expected a whole number, found 'many'"),
+        (CATALOG, {"memory": "4GB"}, "memory: '4GB' is no quantity"),
+        (CATALOG, {"labels": "x"}, "labels: expected an object, found 'x'"),
+        (CATALOG, {"series": 1}, "series: expected text, found 1"),
+        (CATALOG, {"size": 1}, "size: there is no such option; choose cpu, memory, class, labels, series"),
+    ],
+)
+def test_errors_of_fitting(value: Any, options: dict[str, Any], told: str) -> None:
+    for name in ("fitting", "smallest"):
+        with pytest.raises(AnsibleFilterError) as error:
+            load(name)(value, **options)
+        assert str(error.value).startswith(f"{name}: {told}")
+
+
+def test_none_that_fits_is_an_error_of_smallest() -> None:
+    with pytest.raises(AnsibleFilterError) as error:
+        load("smallest")(CATALOG, {"requirements": {}}, cpu=64, memory="1Gi")
+    assert str(error.value) == "smallest: no instancetype fits the preference and cpu=64 and memory=1Gi"
+
+
+SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}
+
+
+def test_topology() -> None:
+    topology = load("topology")
+    assert topology(8) == {"sockets": 8, "cores": 1, "threads": 1}
+    assert topology("8", {"spec": SPREAD}) == {"sockets": 4, "cores": 2, "threads": 1}
+    assert topology([CATALOG[0], CATALOG[0]["spec"]], SPREAD) == [{"sockets": 2, "cores": 2, "threads": 1}] * 2
+    assert topology(8, SPREAD, kubevirt_version="1.3") == {"sockets": 1, "cores": 1, "threads": 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "told"),
+    [
+        (0, {}, "vCPUs: expected 1 or more, found 0"),
+        (True, {}, "vCPUs: expected a whole number, found True"),
+        ({"spec": {}}, {}, "spec.cpu.guest: is missing"),
+        (3, {"preference": SPREAD}, "instancetype.spec.cpu.guest: 3 vCPUs provided by the instance type are not"),
+        (4, {"preference": "spread"}, "preference: expected a manifest or a spec, found 'spread'"),
+        (4, {"preference": {"cpu": 1}}, "preference: cpu: expected an object, found 1"),
+        (
+            4,
+            {"preference": {"cpu": {"preferredCPUTopology": "dice"}}},
+            "preference: spec.cpu.preferredCPUTopology: unk",
+        ),
+        (4, {"kubevirt_version": 1}, "kubevirt_version: 1 is no version of KubeVirt"),
+    ],
+)
+def test_errors_of_topology(value: Any, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(AnsibleFilterError) as error:
+        load("topology")(value, **options)
+    assert str(error.value).startswith(f"topology: {told}")
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "expected"),
+    [
+        ("1.5Gi", "integer", 1610612736),
+        ("500m", "integer", 1),
+        (2048, "integer", 2048),
+        ("1024Mi", "canonical", "1Gi"),
+        (" 0.5 ", "canonical", "500m"),
+        (1610612736, "human", "1.5Gi"),
+        (1610612736, "human_decimal", "1.61G"),
+        (["1Ki", "2k"], "integer", [1024, 2000]),
+        (map(str, [1, 2]), "integer", [1, 2]),
+    ],
+)
+def test_quantity(value: Any, form: str, expected: Any) -> None:
+    assert load("quantity")(value, form) == expected
+
+
+def test_comparison_of_quantities() -> None:
+    quantity = load("quantity")
+    assert quantity(["1000Mi", "1024Mi", "2Gi"], compare="1Gi") == [-1, 0, 1]
+    assert quantity("1m", compare=0) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "told"),
+    [
+        ("4GB", {}, "'4GB' is no quantity; write for example 512Mi or 4G"),
+        (None, {}, "expected a quantity such as 512Mi, found None"),
+        ([True], {}, "expected a quantity such as 512Mi, found True"),
+        ({}, {}, "expected a quantity such as 512Mi, found {}"),
+        ("1", {"form": "roman"}, "form: 'roman' is not one of its values; choose integer or canonical or human or"),
+        ("1", {"compare": "x"}, "compare: 'x' is no quantity"),
+    ],
+)
+def test_errors_of_quantity(value: Any, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(AnsibleFilterError) as error:
+        load("quantity")(value, **options)
+    assert str(error.value).startswith(f"quantity: {told}")

@@ -1,0 +1,196 @@
+"""From the documents of a bundle to the objects to deploy: older versions, lists, other kinds, labels, selection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.bundle import (
+    bundle,
+    marked,
+    version_of,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_selection import Selection
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.label_selector import (
+    SelectorError,
+    selector,
+)
+
+PREFERENCE = "VirtualMachineClusterPreference"
+API = "instancetype.kubevirt.io/v1beta1"
+
+
+def manifest(name: str, kind: str = "VirtualMachineClusterInstancetype", **more: Any) -> dict[str, Any]:
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}} if "Instancetype" in kind else {}
+    metadata = {"name": name, "labels": more.pop("labels", {})}
+    return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec, **more}
+
+
+def names(objects: list[dict[str, Any]]) -> list[str]:
+    return [one["metadata"]["name"] for one in objects]
+
+
+def test_definitions_manifests_and_lists_together() -> None:
+    listed = {"apiVersion": "v1", "kind": "List", "items": [manifest("b"), None]}
+    definition = {"series": {"c": {"sizes": {"small": {"cpu": 1, "memory": "1Gi"}}}}}
+    assert names(bundle([manifest("a"), None, listed, definition]).objects) == ["a", "b", "c.small"]
+
+
+def test_objects_of_an_older_version_are_written_as_of_today() -> None:
+    old = manifest("old", apiVersion="instancetype.kubevirt.io/v1alpha2")
+    old["spec"]["cpu"]["dedicatedCPUPlacement"] = False
+    found = bundle([old])
+    assert found.objects[0]["apiVersion"] == API
+    assert found.objects[0]["spec"]["cpu"] == {"guest": 1}
+    assert found.notes == [
+        "document 0 (VirtualMachineClusterInstancetype old): instancetype.kubevirt.io/v1alpha2 was written as " + API
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
+            "document 1: kind: 'Namespace' is neither",
+        ),
+        ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: is missing"),
+        (manifest("x", apiVersion="instancetype.kubevirt.io/v9"), "v9"),
+    ],
+)
+def test_what_cannot_be_read_names_the_document(document: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
+        bundle([manifest("a"), document])
+    assert told in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_other_kinds_may_be_skipped_and_are_told() -> None:
+    found = bundle([{"kind": "Namespace", "metadata": {"name": "x"}}, manifest("a")], other_kinds="skip")
+    assert names(found.objects) == ["a"]
+    assert found.notes == ["skipped Namespace x, which is neither instancetype nor preference"]
+
+
+def test_nothing_at_all_is_an_error() -> None:
+    with pytest.raises(CatalogError, match="holds no instancetype"):
+        bundle([None])
+
+
+def test_the_labels_of_the_catalog() -> None:
+    [one] = marked([manifest("a", labels={"x": "1"})], catalog="acme", version="2", namespace="shop", name_prefix="p.")
+    assert one["kind"] == "VirtualMachineInstancetype"
+    assert (one["metadata"]["name"], one["metadata"]["namespace"]) == ("p.a", "shop")
+    assert one["metadata"]["labels"] == {
+        "x": "1",
+        "app.kubernetes.io/managed-by": "virtshape",
+        "instancetypes.virtshape.io/catalog": "acme",
+        "instancetypes.virtshape.io/catalog-version": "2",
+    }
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"catalog": "", "version": ""},
+        {"catalog": "a b", "version": ""},
+        {"catalog": "a", "version": "x" * 64},
+        {"catalog": "a", "version": "", "labels": {"app.kubernetes.io/managed-by": "me"}},
+    ],
+)
+def test_labels_that_cannot_be(options: dict[str, Any]) -> None:
+    with pytest.raises(CatalogError):
+        marked([manifest("a")], **options)
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (manifest("a", labels={"team": "two words"}), "instancetype a: labels: team='two words' cannot be a label"),
+        (manifest("a", labels={"no way": "x"}), "labels: no way='x' cannot be a label"),
+        (
+            manifest("a", PREFERENCE, spec={"cpu": {"preferredCPUTopology": "rings"}}),
+            "preference a: KubeVirt would refuse it: spec.cpu.preferredCPUTopology: unknown preferredCPUTopology rings",
+        ),
+        (
+            manifest("a", spec={"cpu": {"guest": 1}, "memory": {"guest": "1Gi", "overcommitPercent": 101}}),
+            "instancetype a: KubeVirt would refuse it: spec.memory.overcommitPercent",
+        ),
+    ],
+)
+def test_what_the_server_would_refuse_is_known_before(document: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
+        marked(bundle([document]).objects, catalog="acme", version="")
+    assert told in str(raised.value)
+
+
+def test_the_published_version_counts_only_if_all_agree() -> None:
+    label = "instancetype.kubevirt.io/common-instancetypes-version"
+    one, other = manifest("a", labels={label: "v1"}), manifest("b", labels={label: "v2"})
+    assert version_of([one, one]) == "v1"
+    assert version_of([one, other]) == ""
+
+
+OBJECTS = [
+    manifest("u1.small", labels={"instancetype.kubevirt.io/class": "general.purpose", "tier": "a"}),
+    manifest("m1.small", labels={"instancetype.kubevirt.io/class": "memory.intensive", "tier": "b"}),
+    manifest("m1.old", labels={"instancetype.kubevirt.io/deprecated": "true"}),
+    manifest("linux", PREFERENCE, spec={"annotations": {"vm.kubevirt.io/os": "linux"}}),
+    manifest("windows", PREFERENCE, labels={"instancetype.kubevirt.io/os-type": "windows"}),
+    manifest("arm", PREFERENCE, spec={"preferredArchitecture": "arm64"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ({}, ["u1.small", "m1.small", "m1.old", "linux", "windows", "arm"]),
+        ({"kinds": ("preference",)}, ["linux", "windows", "arm"]),
+        ({"classes": ("general*",), "kinds": ("instancetype",)}, ["u1.small"]),
+        ({"series": ("m1",), "sizes": ("small",), "kinds": ("instancetype",)}, ["m1.small"]),
+        ({"os": ("win*",)}, ["u1.small", "m1.small", "m1.old", "windows"]),
+        ({"architectures": ("arm64",), "kinds": ("preference",)}, ["linux", "windows", "arm"]),
+        ({"deprecated": "exclude", "kinds": ("instancetype",)}, ["u1.small", "m1.small"]),
+        ({"deprecated": "only"}, ["m1.old"]),
+        ({"labels": ("tier in (a, c)",)}, ["u1.small"]),
+        ({"labels": ("tier", "tier!=a")}, ["m1.small"]),
+        ({"preferences": ("linux",), "instancetypes": ("u1.*",)}, ["u1.small", "linux"]),
+    ],
+)
+def test_selections(options: dict[str, Any], chosen: list[str]) -> None:
+    assert names(Selection(**options).of(OBJECTS)) == chosen
+
+
+def test_architectures_leave_out_those_for_others() -> None:
+    objects = [*OBJECTS, manifest("s390", PREFERENCE, spec={"requirements": {"architecture": "s390x"}})]
+    chosen = Selection(kinds=("preference",), architectures=("s390x",)).of(objects)
+    assert names(chosen) == ["linux", "windows", "s390"]
+
+
+@pytest.mark.parametrize("options", [{"classes": ("x",)}, {"os": ("x",)}, {"series": ("x",)}, {"labels": ("a in b",)}])
+def test_what_fits_nothing_is_an_error(options: dict[str, Any]) -> None:
+    with pytest.raises(CatalogError):
+        Selection(**options).of(OBJECTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "fits"),
+    [
+        ("a=1,b!=2", {"a": "1"}, True),
+        ("a==1", {"a": "2"}, False),
+        ("a notin (1, 2)", {}, True),
+        ("a notin (1, 2)", {"a": "2"}, False),
+        ("!a", {"a": ""}, False),
+        ("example.com/a", {"example.com/a": ""}, True),
+        ("", {}, True),
+    ],
+)
+def test_label_selectors(text: str, labels: dict[str, str], fits: bool) -> None:
+    assert selector(text)(labels) is fits
+
+
+@pytest.mark.parametrize("text", ["a in b", "=1", "a=b=c", "a in (1"])
+def test_what_is_no_label_selector(text: str) -> None:
+    with pytest.raises(SelectorError):
+        selector(text)

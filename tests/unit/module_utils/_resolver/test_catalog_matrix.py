@@ -1,0 +1,162 @@
+"""The matrix of a catalog: what fits, why not, and how it looks as data, Markdown and picture."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.catalog import catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import requirements, schema, topology
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_facts import (
+    INSTANCETYPE_FEATURES,
+    PREFERENCE_FEATURES,
+    facts,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_matrix import (
+    LEGEND,
+    as_data,
+    markdown,
+    matrix,
+    unsatisfied,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_picture import html, svg
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.errors import Crash
+
+CATALOG = Path(__file__).resolve().parents[4] / "roles/common_instancetypes/files/catalog"
+
+OWN: dict[str, Any] = {
+    "series": {
+        "a": {
+            "sizes": {
+                "one": {"cpu": 1, "memory": "1Gi"},
+                "three": {"cpu": 3, "memory": "8Gi"},
+                "four": {"cpu": 4, "memory": "8Gi", "hugepages": "1Gi"},
+            }
+        }
+    },
+    "families": {
+        "f": {
+            "os": "linux",
+            "preferences": {
+                "any": {},
+                "large": {"requires": {"cpu": 2, "memory": "4Gi"}},
+                "spread": {"spec": {"cpu": {"preferredCPUTopology": "spread"}}},
+            },
+        }
+    },
+}
+
+
+@cache
+def builtin() -> list[dict[str, Any]]:
+    documents = [one for path in sorted(CATALOG.glob("*.yml")) for one in yaml.safe_load_all(path.read_text())]
+    return expand_catalog(*documents)
+
+
+def test_what_fits_and_why_not() -> None:
+    found = catalog([OWN])
+    assert found["fits"] == {
+        # KubeVirt refuses to spread a single vCPU.
+        "a.one": ["any"],
+        "a.three": ["any", "large"],
+        "a.four": ["any", "large", "spread"],
+    }
+    misses = {(one["instancetype"], one["preference"]): one["reasons"] for one in found["misses"]}
+    assert len(misses["a.one", "large"]) == 2
+    assert "3" in misses["a.three", "spread"][0]
+
+
+def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
+    """The whole question asked at once, in place of part by part."""
+    found = matrix(builtin())
+    assert (len(found.instancetypes), len(found.preferences)) == (65, 54)
+    for one, cells in zip(found.instancetypes, found.cells):
+        instancetype = schema.canonical("VirtualMachineInstancetypeSpec", one["spec"])
+        for other, cell in zip(found.preferences, cells):
+            preference = schema.canonical("VirtualMachinePreferenceSpec", other["spec"])
+            needed = preference.get("requirements", {}).get("architecture", "")
+            unmet = requirements.unmet(instancetype, preference, {"architecture": needed})
+            try:
+                uneven = topology.spread_indivisible(instancetype, preference) is not None
+            except Crash:
+                uneven = True
+            assert bool(cell.sign) == (unmet is not None or uneven), (one["name"], other["name"])
+            assert bool(cell.sign) == bool(cell.reasons)
+
+
+def test_preferences_that_nothing_satisfies() -> None:
+    sizes, systems = OWN["series"], OWN["families"]
+    small = {"a": {"sizes": {"one": sizes["a"]["sizes"]["one"]}}}
+    assert unsatisfied(matrix(expand_catalog({"series": small, "families": systems}))) == ["large", "spread"]
+    assert unsatisfied(matrix(expand_catalog({"families": systems}))) == []
+    assert unsatisfied(matrix(builtin())) == []
+
+
+def test_facts() -> None:
+    by_name = {one["metadata"]["name"]: facts(one) for one in builtin()}
+    cx1 = by_name["cx1.large1gi"]
+    assert (cx1["vcpus"], cx1["memory_bytes"], cx1["series"], cx1["size"]) == (2, 4 * 2**30, "cx1", "large1gi")
+    assert {"dedicated_cpu", "hugepages", "numa"} <= set(cx1["features"])
+    windows = by_name["windows.11"]
+    assert (windows["os"], windows["vcpus"], windows["memory"]) == ("windows", 2, "4Gi")
+    assert {"efi", "secure_boot", "tpm", "hyperv"} <= set(windows["features"])
+
+
+@pytest.mark.parametrize(
+    ("type_name", "features"),
+    [
+        ("VirtualMachineInstancetypeSpec", INSTANCETYPE_FEATURES),
+        ("VirtualMachinePreferenceSpec", PREFERENCE_FEATURES),
+    ],
+)
+def test_every_feature_is_a_field_of_the_api(type_name: str, features: dict[str, str]) -> None:
+    for path in features.values():
+        current = type_name
+        for key in path.split("."):
+            assert key in schema.TYPES[current], path
+            current = schema.field_type(schema.TYPES[current][key]).strip("*!")
+
+
+def test_markdown_has_a_row_for_each_instancetype_and_a_column_for_each_preference() -> None:
+    found = matrix(expand_catalog(OWN))
+    lines = [line for line in markdown(found, "Own").splitlines() if line.startswith("|")]
+    assert lines[0] == "| instancetype | vCPUs | memory | any | large | spread |"
+    assert lines[3] == "| a.one | 1 | 1Gi | ✓ | b | s |"
+    assert lines[4] == "| a.three | 3 | 8Gi | ✓ | ✓ | s |"
+    assert len(lines) == 6
+
+
+def test_the_picture_is_well_formed_and_tells_every_pair() -> None:
+    found = matrix(builtin())
+    root = ElementTree.fromstring(svg(found, 'A "title" & more'))
+    assert root.get("aria-label") == 'A "title" & more'
+    space = "{http://www.w3.org/2000/svg}"
+    told = {title.text for title in root.iter(f"{space}title")}
+    pairs = {text for text in told if text and " and " in text and "needs" not in text.split(":")[0]}
+    misses = as_data(found)["misses"]
+    for miss in misses:
+        text = f"{miss['instancetype']} and {miss['preference']}: {'; '.join(miss['reasons'])}"
+        assert text in pairs
+    signs = [node.text for node in root.iter(f"{space}text") if node.text in LEGEND]
+    assert len(signs) == len(misses)
+    width, height = float(root.get("width", "0")), float(root.get("height", "0"))
+    for node in root.iter(f"{space}rect"):
+        assert float(node.get("x", "0")) + float(node.get("width", "0")) <= width
+        assert float(node.get("y", "0")) + float(node.get("height", "0")) <= height
+
+
+def test_the_page_needs_nothing_else() -> None:
+    page = html(matrix(builtin()), "<Catalog>")
+    assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
+    for word in ("<script", "src=", "href=", "url(", "@import"):
+        assert word not in page
+
+
+def test_an_empty_catalog_has_a_picture_too() -> None:
+    ElementTree.fromstring(svg(matrix([]), "Nothing"))

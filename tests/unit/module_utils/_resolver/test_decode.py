@@ -1,0 +1,55 @@
+"""What a ControllerRevision holds, and KubeVirt's messages where it cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import decode
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import INSTANCETYPE
+
+FAILED = "failed to decode object in ControllerRevision: "
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of"),
+        (True, f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal bool into Go value of"),
+        ({"kind": 1}, f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal number into Go"),
+        ({"kind": "X", "apiVersion": "a/b/c"}, f"{FAILED}unexpected GroupVersion string: a/b/c"),
+        ({"kind": "X", "apiVersion": "a/"}, f"{FAILED}Object 'apiVersion' is missing in '"),
+        ({}, f"{FAILED}Object 'Kind' is missing in '{{}}'"),
+        ({"z": "<&>", "a": "ü"}, f'{FAILED}Object \'Kind\' is missing in \'{{"a":"ü","z":"\\u003c\\u0026\\u003e"}}\''),
+        ({"kind": "Pod", "apiVersion": "v1"}, f'{FAILED}no kind "Pod" is registered for version "v1" in scheme "'),
+        (
+            {"kind": "VirtualMachineInstanceList", "apiVersion": "kubevirt.io/v1alpha3"},
+            "unexpected type in ControllerRevision: *v1.VirtualMachineInstanceList",
+        ),
+    ],
+)
+def test_what_cannot_be_read(data: Any, message: str) -> None:
+    decoded = decode.decode({"data": data})
+    assert decoded.manifest is None
+    assert decoded.error is not None
+    assert decoded.error.startswith(message)
+
+
+def test_an_empty_revision_is_no_error_until_its_spec_is_wanted() -> None:
+    assert decode.decode({}) == decode.Decoded()
+    assert decode.spec({}, INSTANCETYPE).error == "unexpected type in ControllerRevision: <nil>"
+
+
+def test_a_bad_value_that_is_no_quantity_names_its_field() -> None:
+    data = {"apiVersion": decode.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": {"cpu": {"guest": "two"}}}
+    assert str(decode.decode({"data": data}).error).startswith(f"{FAILED}spec.cpu.guest: ")
+
+
+def test_what_is_read_is_a_copy() -> None:
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    data = {"apiVersion": decode.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": spec}
+    decoded = decode.spec({"data": data}, INSTANCETYPE)
+    assert decoded.spec == spec
+    decoded.spec["cpu"]["guest"] = 9
+    assert spec["cpu"] == {"guest": 1}

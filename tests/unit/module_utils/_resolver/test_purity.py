@@ -1,0 +1,30 @@
+"""The resolver is pure: what it imports is the standard library and itself."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[4] / "plugins" / "module_utils" / "_resolver"
+# Of the standard library too there are parts with a clock, chance or the outer world in them.
+IMPURE = {"time", "datetime", "random", "secrets", "os", "io", "socket", "subprocess", "pathlib", "threading", "urllib"}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports(path: Path) -> None:
+    depth = len(path.relative_to(ROOT).parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = {str(node.module).partition(".")[0]}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level <= depth, f"{path.name}:{node.lineno} imports from outside of the resolver"
+            continue
+        else:
+            continue
+        assert names <= set(sys.stdlib_module_names), f"{path.name}:{node.lineno} imports {names}"
+        assert not names & IMPURE, f"{path.name}:{node.lineno} imports {names}"

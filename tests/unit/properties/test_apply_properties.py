@@ -1,0 +1,126 @@
+"""Applying and expanding any VM with any instancetype and preference."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import (
+    applier,
+    expand,
+    explain,
+    find,
+    schema,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
+
+Spec = dict[str, Any]
+
+
+def applied(template: Spec, instancetype: Spec | None, preference: Spec | None) -> applier.Applied:
+    result = applier.apply(template, instancetype, preference)
+    event("crash" if result.crash else "conflict" if result.conflicts else "applied")
+    return result
+
+
+@given(TEMPLATES, INSTANCETYPES | st.none(), PREFERENCES | st.none())
+def test_there_is_one_answer_and_the_inputs_stay(
+    template: Spec, instancetype: Spec | None, preference: Spec | None
+) -> None:
+    before = copy.deepcopy((template, instancetype, preference))
+    result = applied(template, instancetype, preference)
+    assert (template, instancetype, preference) == before
+    assert (result.template is not None) + bool(result.conflicts) + (result.crash is not None) == 1
+    if result.template is not None:
+        assert json.loads(json.dumps(result.template)) == result.template
+        assert schema.canonical("VirtualMachineInstanceTemplateSpec", result.template) == result.template
+
+
+@given(TEMPLATES, INSTANCETYPES)
+def test_an_instancetype_twice_conflicts(template: Spec, instancetype: Spec) -> None:
+    """The first time it sets the topology and the guest's memory, which then are the VM's own."""
+    once = applied(template, instancetype, None).template
+    assume(once is not None)
+    assert once is not None
+    again = applier.apply(once, instancetype, None)
+    assert "domain.memory.guest" in [conflict.path for conflict in again.conflicts]
+
+
+@given(TEMPLATES, PREFERENCES)
+def test_a_preference_twice_is_as_good_as_once(template: Spec, preference: Spec) -> None:
+    """But for one thing that KubeVirt does: beside preferredEfi the deprecated secure boot only has its say once the
+    VM has an EFI, so the second time."""
+    assume("preferredUseSecureBoot" not in (preference.get("firmware") or {}))
+    once = applied(template, None, preference).template
+    assume(once is not None)
+    assert once is not None
+    assert applier.apply(once, None, preference).template == once
+
+
+@given(TEMPLATES)
+def test_nothing_applied_is_the_canonical_form(template: Spec) -> None:
+    expected = schema.canonical("VirtualMachineInstanceTemplateSpec", template)
+    if not expected["spec"].get("nodeSelector", True):
+        del expected["spec"]["nodeSelector"]
+    assert applied(template, None, None).template == expected
+
+
+def cluster(instancetype: Spec, preference: Spec) -> find.Objects:
+    return find.Objects(
+        [
+            {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": "it"}, "spec": instancetype},
+            {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "pref"}, "spec": preference},
+        ]
+    )
+
+
+@given(TEMPLATES, INSTANCETYPES, PREFERENCES, st.sampled_from(["it", "pref", "both"]))
+def test_expanding_an_expanded_vm_changes_nothing(
+    template: Spec, instancetype: Spec, preference: Spec, matchers: str
+) -> None:
+    spec: Spec = {"template": template}
+    if matchers != "pref":
+        spec["instancetype"] = {"name": "it"}
+    if matchers != "it":
+        spec["preference"] = {"name": "pref"}
+    objects = cluster(instancetype, preference)
+    expanded = expand.expand({"metadata": {"name": "web"}, "spec": spec}, objects).vm
+    event("expanded" if expanded is not None else "error")
+    assume(expanded is not None)
+    assert expanded is not None
+    assert expand.expand(expanded, objects).vm == expanded
+    # And the defaults are all there: giving them again adds nothing.
+    again = schema.canonical("VirtualMachineInstanceTemplateSpec", expanded["spec"]["template"])
+    assert expand.fill(again, None, None, Configuration()) is None
+    assert again == expanded["spec"]["template"]
+
+
+@given(TEMPLATES, INSTANCETYPES | st.none(), PREFERENCES | st.none())
+def test_an_explanation_has_every_field_once_with_its_value(
+    template: Spec, instancetype: Spec | None, preference: Spec | None
+) -> None:
+    if instancetype is not None:
+        instancetype = schema.canonical("VirtualMachineInstancetypeSpec", instancetype)
+    if preference is not None:
+        preference = schema.canonical("VirtualMachinePreferenceSpec", preference)
+    try:
+        rows = explain.explain(template, instancetype, preference, Configuration())
+    except explain.Unexplained:
+        assume(False)
+    fields = [row.field for row in rows]
+    sources = {row.source for row in rows}
+    event(", ".join(sorted(sources)))
+    assert len(fields) == len(set(fields))
+    assert sources <= {
+        explain.VM,
+        *([explain.INSTANCETYPE] if instancetype is not None else []),
+        *([explain.PREFERENCE] if preference is not None else []),
+        *([explain.DEFAULT] if (instancetype, preference) != (None, None) else []),
+    }
+    for row in rows:
+        assert all(other.source != row.source or row.source == explain.DEFAULT for other in row.instead_of)

@@ -1,0 +1,100 @@
+"""Quantities against exact fractions."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from objects import NUMBERS, QUANTITIES, SUFFIXES
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import quantity
+
+UNITS = {
+    "n": Fraction(1, 10**9),
+    "u": Fraction(1, 10**6),
+    "m": Fraction(1, 10**3),
+    "": Fraction(1),
+    **{suffix: Fraction(1000) ** power for power, suffix in enumerate("kMGTPE", start=1)},
+    **{f"{suffix}i": Fraction(1024) ** power for power, suffix in enumerate("KMGTPE", start=1)},
+}
+# Beyond it apimachinery caps amounts with a binary suffix.
+LIMIT = 2**63 - 1
+
+
+def exact(text: str) -> Fraction:
+    """The amount, read in another way than the resolver does."""
+    number = text.rstrip("numkKMGTPEi")
+    return Fraction(Decimal(number)) * UNITS[text[len(number) :]]
+
+
+@given(QUANTITIES)
+@example("0.1n")
+@example("-1.0000000001")
+@example("9Ei")
+def test_amount(text: str) -> None:
+    """Exact down to billionths, beyond them rounded away from zero; capped above."""
+    amount = exact(text)
+    nanos = math.ceil(abs(amount) * 10**9)
+    if text.endswith("i"):
+        nanos = min(nanos, LIMIT * 10**9)
+    assert quantity.parse(text).nanos == (nanos if amount >= 0 else -nanos)
+
+
+@given(QUANTITIES)
+def test_whole_units(text: str) -> None:
+    parsed = quantity.parse(text)
+    whole = math.ceil(Fraction(abs(parsed.nanos), 10**9))
+    if whole <= LIMIT:
+        assert parsed.value == (whole if parsed.nanos >= 0 else -whole)
+    else:
+        assert -(2**63) <= parsed.value <= LIMIT
+
+
+@given(QUANTITIES)
+def test_the_canonical_text_is_of_the_same_amount(text: str) -> None:
+    parsed = quantity.parse(text)
+    assert quantity.parse(parsed.text).nanos == parsed.nanos
+    assert exact(parsed.text) * 10**9 == parsed.nanos or abs(parsed.nanos) < 1
+
+
+@given(QUANTITIES)
+def test_the_canonical_text_is_a_fixed_point(text: str) -> None:
+    """Where apimachinery keeps a text that it would write otherwise, it does so again; then it stays."""
+    once = quantity.canonical(text)
+    assert quantity.canonical(quantity.canonical(once)) == quantity.canonical(once)
+
+
+@given(QUANTITIES, QUANTITIES)
+def test_order(one: str, other: str) -> None:
+    first, second = exact(one), exact(other)
+    if first <= second and not (one.endswith("i") or other.endswith("i")):
+        assert quantity.parse(one).nanos <= quantity.parse(other).nanos
+
+
+@given(
+    st.integers(-LIMIT, LIMIT), st.sampled_from([quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT])
+)
+def test_whole_numbers_are_written_and_read(value: int, form: str) -> None:
+    written = quantity.Quantity.of(value, form)
+    assert quantity.parse(written.text).value == value
+
+
+@given(NUMBERS, SUFFIXES, st.booleans())
+def test_human_text_is_near(number: str, suffix: str, binary: bool) -> None:
+    parsed = quantity.parse(number + suffix)
+    text = quantity.human(parsed.text, binary)
+    near = exact(text)
+    assert abs(near - Fraction(parsed.nanos, 10**9)) <= UNITS[text.lstrip("0123456789.")] / 200
+
+
+@given(st.text(alphabet="0123456789.eEinumkKMGTP+-", max_size=8))
+def test_anything_else_is_told(text: str) -> None:
+    """Every text is a quantity or a QuantityError, and what is read can be read again."""
+    try:
+        parsed = quantity.parse(text)
+    except quantity.QuantityError:
+        return
+    assert quantity.parse(parsed.text).nanos == parsed.nanos

@@ -1,0 +1,90 @@
+"""The canonical form of any object of the API."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from objects import objects
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import schema, semantic
+
+NAMES = ("VirtualMachine", "VirtualMachineInstancetype", "VirtualMachinePreference")
+OBJECTS = st.sampled_from(NAMES).flatmap(lambda name: st.tuples(st.just(name), objects(name)))
+
+
+class Tagged(str):
+    """As Ansible hands over texts."""
+
+    __slots__ = ()
+
+
+class Lazy(dict[str, Any]):
+    """As Ansible hands over dicts."""
+
+
+def tagged(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Lazy({Tagged(name): tagged(entry) for name, entry in value.items()})
+    if isinstance(value, list):
+        return [tagged(entry) for entry in value]
+    return Tagged(value) if isinstance(value, str) else value
+
+
+@given(OBJECTS)
+def test_it_is_a_fixed_point(given_object: tuple[str, dict[str, Any]]) -> None:
+    name, value = given_object
+    once = schema.canonical(name, value)
+    assert schema.canonical(name, once) == once
+    assert semantic.equal(name, once, once)
+
+
+@given(OBJECTS)
+def test_what_is_declared_is_a_fixed_point_of_the_same_canonical_form(given_object: tuple[str, dict[str, Any]]) -> None:
+    name, value = given_object
+    declared = schema.declared(name, value)
+    assert schema.declared(name, declared) == declared
+    assert schema.canonical(name, declared) == schema.canonical(name, value)
+
+
+@given(OBJECTS)
+def test_the_input_stays_and_is_not_shared(given_object: tuple[str, dict[str, Any]]) -> None:
+    name, value = given_object
+    before = copy.deepcopy(value)
+    shared = _containers(schema.canonical(name, value)) & _containers(value)
+    assert value == before
+    # What the API takes as it is (`any`) is handed on.
+    assert all(found in _containers_of_any(value) for found in shared)
+
+
+@given(OBJECTS)
+def test_classes_of_ansible_make_no_difference(given_object: tuple[str, dict[str, Any]]) -> None:
+    name, value = given_object
+    expected = schema.canonical(name, value)
+    assert schema.canonical(name, tagged(value)) == expected
+    assert json.loads(json.dumps(expected)) == expected
+
+
+@given(OBJECTS, st.integers(0, 3))
+def test_unknown_fields_and_nulls_say_nothing(given_object: tuple[str, dict[str, Any]], depth: int) -> None:
+    name, value = given_object
+    assert schema.canonical(name, {**value, "noSuchField": [depth], "status": value.get("status")}) == schema.canonical(
+        name, value
+    )
+
+
+def _containers(value: Any) -> set[int]:
+    found = {id(value)} if isinstance(value, (dict, list)) else set()
+    for entry in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        found |= _containers(entry)
+    return found
+
+
+def _containers_of_any(value: Any) -> set[int]:
+    if isinstance(value, dict):
+        found = set().union(*(_containers_of_any(entry) for entry in value.values()))
+        return found | (_containers(value) if value == {"a": [1]} else set())
+    return set().union(*(_containers_of_any(entry) for entry in value)) if isinstance(value, list) else set()
