@@ -1,0 +1,59 @@
+"""What the proxy has counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from fault_proxy.request import Request
+
+
+class Counts:
+    """Numbers since the start, or since `clear`.
+
+    requests, writes: how many arrived, those that a fault ended among them. by_resource: the same as `VERB RESOURCE`.
+    answers: by status, as the client got them. faults: by kind. at_once: the most requests under way at a time, without
+    watches.
+    """
+
+    def __init__(self) -> None:
+        self._requests: Counter[str] = Counter()
+        self._writes = 0
+        self._answers: Counter[str] = Counter()
+        self._faults: Counter[str] = Counter()
+        self._under_way = 0
+        self._at_once = 0
+
+    def begin(self, request: Request) -> None:
+        self._requests[f"{request.verb} {request.resource}"] += 1
+        self._writes += request.writes
+        if not request.watches:
+            self._under_way += 1
+            self._at_once = max(self._at_once, self._under_way)
+
+    def end(self, request: Request) -> None:
+        if not request.watches:
+            self._under_way -= 1
+
+    def answer(self, status: int) -> None:
+        self._answers[str(status)] += 1
+
+    def fault(self, kind: str) -> None:
+        self._faults[kind] += 1
+
+    def clear(self) -> None:
+        """Begin to count anew; what is under way still is."""
+        for counter in (self._requests, self._answers, self._faults):
+            counter.clear()
+        self._writes = 0
+        self._at_once = self._under_way
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "requests": self._requests.total(),
+            "writes": self._writes,
+            "by_resource": dict(sorted(self._requests.items())),
+            "answers": dict(sorted(self._answers.items())),
+            "faults": dict(sorted(self._faults.items())),
+            "at_once": self._at_once,
+        }

@@ -1,0 +1,187 @@
+"""Passes requests on to the API server, unless a rule has something else in mind."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import ssl
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from yarl import URL
+
+from fault_proxy import answers
+from fault_proxy.config import Config
+from fault_proxy.counts import Counts
+from fault_proxy.request import Request, read
+from fault_proxy.rules import Faults, Rule, RuleError
+
+log = logging.getLogger(__name__)
+
+CONTROL = "/-/faults"
+"""Where the faults are looked at (GET), switched (PUT) and counted anew (DELETE); an API server has no such path."""
+_LARGEST_BODY = 64 * 2**20
+# Headers that are about one connection, and what the client or the server of aiohttp writes itself.
+_OWN = frozenset(
+    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding")
+    + ("upgrade", "host", "content-length")
+)
+_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+
+
+class Proxy:
+    """The application; `run` serves it."""
+
+    def __init__(self, config: Config, session: aiohttp.ClientSession) -> None:
+        self._config = config
+        self._session = session
+        self._faults = Faults([])
+        self._counts = Counts()
+
+    def application(self) -> web.Application:
+        application = web.Application(client_max_size=_LARGEST_BODY)
+        application.router.add_route("*", "/{path:.*}", self._handle)
+        return application
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        if request.path == CONTROL:
+            return await self._control(request)
+        asked = read(request.method, request.raw_path, request.headers.get("Content-Type", ""))
+        self._counts.begin(asked)
+        try:
+            return await self._answer(request, asked)
+        except (aiohttp.ClientError, OSError) as error:
+            # What the API server does not answer, or no longer, is so for the client too.
+            log.info("%s %s: %s", asked.method, asked.target, error or type(error).__name__)
+            return answers.reset(request)
+        finally:
+            self._counts.end(asked)
+
+    async def _answer(self, request: web.Request, asked: Request) -> web.StreamResponse:
+        body = await request.read()
+        latency, rule = self._faults.choose(asked)
+        if latency:
+            self._meet(asked, "latency")
+            await asyncio.sleep(latency)
+        if rule is None:
+            return await self._pass_on(request, asked, body)
+        self._meet(asked, rule.fault)
+        if rule.fault in ("status", "reset"):
+            if rule.options.get("when") == "after":
+                async with self._ask(request, body) as answer:
+                    await answer.read()
+            if rule.fault == "reset":
+                return answers.reset(request)
+            self._counts.answer(rule.options["status"])
+            return answers.status(rule.options["status"], rule.options.get("retry_after"))
+        if asked.watches:
+            return await self._spoil_watch(request, body, rule)
+        return await self._spoil_body(request, body, rule)
+
+    def _meet(self, asked: Request, fault: str) -> None:
+        log.info("%s %s: %s", asked.method, asked.target, fault)
+        self._counts.fault(fault)
+
+    def _ask(self, request: web.Request, body: bytes) -> Any:
+        """The API server's answer, as a context."""
+        return self._session.request(
+            request.method,
+            URL(self._config.upstream + request.raw_path, encoded=True),
+            headers=_passed(request.headers),
+            data=body or None,
+            skip_auto_headers=_ADDED,
+            allow_redirects=False,
+        )
+
+    async def _pass_on(self, request: web.Request, asked: Request, body: bytes) -> web.StreamResponse:
+        async with self._ask(request, body) as answer:
+            self._counts.answer(answer.status)
+            if not asked.watches:
+                return web.Response(status=answer.status, headers=_passed(answer.headers), body=await answer.read())
+            response = web.StreamResponse(status=answer.status, headers=_passed(answer.headers))
+            await response.prepare(request)
+            async for chunk in answer.content.iter_any():
+                await response.write(chunk)
+            await response.write_eof()
+            return response
+
+    async def _spoil_body(self, request: web.Request, body: bytes, rule: Rule) -> web.StreamResponse:
+        async with self._ask(request, body) as answer:
+            content, headers = await answer.read(), _passed(answer.headers)
+        self._counts.answer(answer.status)
+        if rule.fault == "slow":
+            return await answers.slow(request, answer.status, headers, content, rule.options["bytes_per_second"])
+        length = min(rule.options.get("after_bytes", len(content) // 2), len(content))
+        if rule.fault == "cut":
+            return await answers.cut(request, answer.status, headers, content, length)
+        return web.Response(status=answer.status, headers=headers, body=content[:length])
+
+    async def _spoil_watch(self, request: web.Request, body: bytes, rule: Rule) -> web.StreamResponse:
+        async with self._ask(request, body) as answer:
+            self._counts.answer(answer.status)
+            response = web.StreamResponse(status=answer.status, headers=_passed(answer.headers))
+            await response.prepare(request)
+            async for event in answers.events(answer.content.iter_any(), rule.options.get("after_events", 0)):
+                await response.write(event)
+        if rule.fault == "watch_cut":
+            return answers.end(request)
+        await response.write(answers.gone())
+        await response.write_eof()
+        return response
+
+    async def _control(self, request: web.Request) -> web.Response:
+        wanted = f"Bearer {self._config.token}"
+        if not hmac.compare_digest(request.headers.get("Authorization", "").encode(), wanted.encode()):
+            return web.json_response({"message": "only the cluster's administrator may switch faults"}, status=403)
+        if request.method == "PUT":
+            try:
+                self._switch(await request.json())
+            except (RuleError, ValueError) as error:
+                return web.json_response({"message": str(error)}, status=400)
+        elif request.method == "DELETE":
+            self._counts.clear()
+        return web.json_response(
+            {"rules": self._faults.given, "seed": self._faults.seed, "counts": self._counts.to_dict()}
+        )
+
+    def _switch(self, wanted: Any) -> None:
+        given = wanted if isinstance(wanted, dict) else {}
+        self._faults = Faults(given.get("rules", []), given.get("seed"))
+        log.info("rules: %s", json.dumps(self._faults.given))
+
+
+def _passed(headers: Any) -> Any:
+    """The headers that are passed on, a repeated one as often as it was there."""
+    kept = headers.copy()
+    for name in {name for name in kept if name.lower() in _OWN}:
+        kept.popall(name, None)
+    return kept
+
+
+async def run(config: Config, end: asyncio.Event) -> None:
+    """Serves until `end` is set. Raises OSError if it cannot."""
+    trusted = ssl.create_default_context(cafile=config.ca_file)
+    shown = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    shown.load_cert_chain(config.tls_cert, config.tls_key)
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=trusted, limit=0),
+        timeout=aiohttp.ClientTimeout(total=None),
+        auto_decompress=False,
+        cookie_jar=aiohttp.DummyCookieJar(),
+    ) as session:
+        # A client that goes away ends its request at the API server too.
+        runner = web.AppRunner(
+            Proxy(config, session).application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.5
+        )
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, config.host, config.port, ssl_context=shown).start()
+            Path(config.ready_file).touch()
+            log.info("ready at https://%s:%d", config.host, config.port)
+            await end.wait()
+        finally:
+            await runner.cleanup()

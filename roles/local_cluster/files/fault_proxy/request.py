@@ -1,0 +1,67 @@
+"""What a request asks of an API server, told from its method and address."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import parse_qs
+
+_ONE = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_MANY = {**_ONE, "GET": "list", "HEAD": "list", "DELETE": "deletecollection"}
+_READING = ("get", "list", "watch")
+# Asked with POST or PUT, and nothing is stored.
+_ASKING = ("authorization.k8s.io", "authentication.k8s.io", "expand-vm-spec")
+_APPLY = "application/apply-patch"
+
+
+class Request(NamedTuple):
+    """One request. target: path and query as sent. verb: as RBAC has it, and `apply` for server-side apply.
+
+    resource: PLURAL.GROUP/SUBRESOURCE as far as there are group and subresource, such as
+    `virtualmachines.kubevirt.io/status`; the path where the request is about no resource.
+    """
+
+    method: str
+    target: str
+    verb: str
+    resource: str
+    writes: bool
+
+    @property
+    def watches(self) -> bool:
+        """Whether the answer goes on and on."""
+        return self.verb == "watch"
+
+
+def read(method: str, target: str, content_type: str = "") -> Request:
+    """The request; target is path and query."""
+    path, _, query = target.partition("?")
+    group, parts = _split(path)
+    if not parts:
+        return Request(method, target, method.lower(), path, False)
+    resource, name, subresource = (*parts, "", "")[:3]
+    asked = parse_qs(query)
+    verb = (_ONE if name else _MANY).get(method, method.lower())
+    if verb in ("get", "list") and asked.get("watch", [""])[-1] in ("1", "true"):
+        verb = "watch"
+    elif verb == "patch" and content_type.startswith(_APPLY):
+        verb = "apply"
+    resource = ".".join(filter(None, (resource, group)))
+    if subresource:
+        resource += f"/{subresource}"
+    writes = verb not in _READING and "dryRun" not in asked and not any(word in resource for word in _ASKING)
+    return Request(method, target, verb, resource, writes)
+
+
+def _split(path: str) -> tuple[str, list[str]]:
+    """The API group and what follows the namespace: plural, name, subresource; [] for anything else."""
+    parts = [part for part in path.split("/") if part]
+    if parts[:1] == ["api"]:
+        group, parts = "", parts[2:]
+    elif parts[:1] == ["apis"]:
+        group, parts = "".join(parts[1:2]), parts[3:]
+    else:
+        return "", []
+    # A namespace is a resource too, with these two subresources.
+    if parts[:1] == ["namespaces"] and len(parts) > 2 and parts[2] not in ("status", "finalize"):
+        parts = parts[2:]
+    return group, parts

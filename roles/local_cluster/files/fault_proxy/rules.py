@@ -1,0 +1,174 @@
+"""Which requests meet which fault.
+
+A rule is a mapping:
+
+    fault        one of FAULTS
+    methods      HTTP methods it is for; all without it
+    path         regular expression, looked for in path and query; any without it
+    rate         share of these requests, more than 0 and at most 1; 1 without it
+    times        how often it happens at most; no limit without it
+
+and what its fault takes:
+
+    latency      seconds, jitter: wait so long, and up to `jitter` seconds more, before the request is passed on
+    status       status: answer with this HTTP status; retry_after: seconds, the header of that name;
+                 when: `before` (the API server never sees the request) or `after` (it did what it was asked)
+    reset        when: as above; reset the connection instead of answering
+    cut          after_bytes: end the connection in the middle of the body; half of it without the option
+    truncate     after_bytes: likewise, but as if this were all: well-formed HTTP, no JSON
+    slow         bytes_per_second: send the body no faster
+    watch_cut    after_events: end the connection of a watch after so many events; at once without the option
+    watch_gone   after_events: likewise, with the event that says that the resource version is too old (410)
+
+The first rule that meets a request decides; only latency lets the next ones have a look too. cut, truncate and slow are
+for answers that end, watch_cut and watch_gone for watches.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fault_proxy.request import Request
+
+_PLACES = ("before", "after")
+FAULTS: dict[str, dict[str, bool]] = {
+    "latency": {"seconds": True, "jitter": False},
+    "status": {"status": True, "retry_after": False, "when": False},
+    "reset": {"when": False},
+    "cut": {"after_bytes": False},
+    "truncate": {"after_bytes": False},
+    "slow": {"bytes_per_second": True},
+    "watch_cut": {"after_events": False},
+    "watch_gone": {"after_events": False},
+}
+"""The faults with their options and whether one has to be given."""
+_COMMON = ("fault", "methods", "path", "rate", "times")
+_OF_WATCHES = ("watch_cut", "watch_gone")
+_OF_BODIES = ("cut", "truncate", "slow")
+_WHOLE = ("times", "retry_after", "after_bytes", "after_events")
+_POSITIVE = ("seconds", "bytes_per_second")
+
+
+class RuleError(ValueError):
+    """Rules cannot be used; the text names rule, option, value and what would do."""
+
+
+class Rule(NamedTuple):
+    """A checked rule; `options` are those of its fault."""
+
+    fault: str
+    methods: tuple[str, ...]
+    path: re.Pattern[str]
+    rate: float
+    times: int | None
+    options: Mapping[str, Any]
+
+    def matches(self, request: Request) -> bool:
+        """Whether the rule is for this request, whatever its rate."""
+        if self.methods and request.method not in self.methods:
+            return False
+        if self.fault in _OF_WATCHES and not request.watches:
+            return False
+        if self.fault in _OF_BODIES and request.watches:
+            return False
+        return bool(self.path.search(request.target))
+
+
+class Chosen(NamedTuple):
+    """What a request meets: seconds to wait, then perhaps a fault."""
+
+    latency: float
+    rule: Rule | None
+
+
+class Faults:
+    """Rules with the state of their dice. The same seed and the same order of requests give the same faults."""
+
+    def __init__(self, rules: list[Mapping[str, Any]], seed: int | None = None) -> None:
+        """Raises RuleError."""
+        if not isinstance(rules, list):
+            raise RuleError("rules: give a list, which may be empty")
+        if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+            raise RuleError(f"seed: {seed!r} cannot be used; give a whole number, or none")
+        self.given = rules
+        self.seed = seed
+        self._rules = [_rule(f"rules[{number}]", rule) for number, rule in enumerate(rules)]
+        self._left = [rule.times for rule in self._rules]
+        self._random = random.Random(seed)
+
+    def choose(self, request: Request) -> Chosen:
+        """What this request meets."""
+        latency = 0.0
+        for number, rule in enumerate(self._rules):
+            if not rule.matches(request) or self._left[number] == 0 or self._random.random() >= rule.rate:
+                continue
+            left = self._left[number]
+            self._left[number] = None if left is None else left - 1
+            if rule.fault != "latency":
+                return Chosen(latency, rule)
+            latency += rule.options["seconds"] + self._random.uniform(0, rule.options.get("jitter", 0))
+        return Chosen(latency, None)
+
+
+def _rule(place: str, given: Any) -> Rule:
+    if not isinstance(given, Mapping):
+        raise RuleError(f"{place}: {given!r} is no mapping; give one such as {{fault: status, status: 503}}")
+    fault = given.get("fault")
+    if fault not in FAULTS:
+        raise RuleError(f"{place}.fault: {fault!r} is none; use one of {', '.join(FAULTS)}")
+    known = FAULTS[fault]
+    unknown = sorted(set(given) - set(_COMMON) - set(known))
+    if unknown:
+        raise RuleError(f"{place}.{unknown[0]}: {fault} does not take it; it takes {', '.join((*_COMMON[1:], *known))}")
+    for option, required in known.items():
+        if required and option not in given:
+            raise RuleError(f"{place}.{option}: is missing; {fault} needs it")
+    for option, value in given.items():
+        _check(f"{place}.{option}", option, value)
+    return Rule(
+        fault,
+        tuple(method.upper() for method in given.get("methods") or ()),
+        re.compile(given.get("path") or ""),
+        float(given.get("rate", 1)),
+        given.get("times"),
+        {option: given[option] for option in known if option in given},
+    )
+
+
+def _check(place: str, option: str, value: Any) -> None:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    whole = number and isinstance(value, int)
+    if option == "methods":
+        good, wanted = (
+            isinstance(value, list) and all(isinstance(word, str) for word in value),
+            "a list such as [PATCH]",
+        )
+    elif option == "path":
+        good, wanted = _is_expression(value), "a regular expression"
+    elif option == "rate":
+        good, wanted = number and 0 < value <= 1, "more than 0 and at most 1"
+    elif option == "status":
+        good, wanted = whole and 400 <= value <= 599, "an HTTP status from 400 to 599"
+    elif option == "when":
+        good, wanted = value in _PLACES, f"one of {', '.join(_PLACES)}"
+    elif option in _WHOLE:
+        good, wanted = whole and value >= 0, "a whole number"
+    elif option in _POSITIVE:
+        good, wanted = number and value > 0, "a number above 0"
+    elif option == "jitter":
+        good, wanted = number and value >= 0, "a number of 0 or more"
+    else:
+        return  # fault
+    if not good:
+        raise RuleError(f"{place}: {value!r} cannot be used; give {wanted}")
+
+
+def _is_expression(value: Any) -> bool:
+    try:
+        re.compile(value)
+    except (re.error, TypeError):
+        return False
+    return isinstance(value, str)

@@ -1,0 +1,87 @@
+"""What the steps of the VM controller share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kubevirt_emulation.client import JSON_PATCH, MERGE_PATCH, Client
+from kubevirt_emulation.events import Recorder
+from kubevirt_emulation.informer import Informer
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
+from kubevirt_emulation.lookup import Objects
+from kubevirt_emulation.resources import REVISION, VM, VMI
+
+Manifest = dict[str, Any]
+
+_GO_ORDER = ("kind", "apiVersion", "metadata", "spec")
+
+
+class Failure(Exception):
+    """A step could not be done. reason: that of the VM's condition Failure."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass
+class Work:
+    """One VM's synchronization: the VM and its VMI as the steps leave them.
+
+    restart_required: why changes need a restart. failure: what stopped the steps.
+    """
+
+    vm: Manifest
+    vmi: Manifest | None
+    restart_required: str | None = None
+    failure: Failure | None = None
+    provisioning: bool = False
+
+
+@dataclass(frozen=True)
+class Context:
+    """The cluster as virt-controller sees it."""
+
+    client: Client
+    caches: dict[str, Informer]
+    objects: Objects
+    configuration: KubeVirtConfiguration
+    recorder: Recorder
+    revision_style: str
+
+    async def patch_vm(self, vm: Manifest, body: Any, subresource: str = "") -> Manifest:
+        """Patches the VM if it still is as given, else ApiError 409. It is no reason to look at the VM again.
+
+        body: a list is a JSON patch, a dict a merge patch.
+        """
+        metadata = vm["metadata"]
+        version = metadata["resourceVersion"]
+        if isinstance(body, list):
+            content_type = JSON_PATCH
+            body = [{"op": "replace", "path": "/metadata/resourceVersion", "value": version}, *body]
+        else:
+            content_type = MERGE_PATCH
+            body = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
+        answer = await self.client.patch(
+            VM, metadata["namespace"], metadata["name"], body, content_type, subresource=subresource
+        )
+        self.caches["VirtualMachine"].observe(answer, quiet=True)
+        return answer
+
+    async def patch_vmi(self, vmi: Manifest, body: Any) -> Manifest:
+        """Patches the VMI. body: a list is a JSON patch, a dict a merge patch."""
+        metadata = vmi["metadata"]
+        content_type = JSON_PATCH if isinstance(body, list) else MERGE_PATCH
+        answer = await self.client.patch(VMI, metadata["namespace"], metadata["name"], body, content_type)
+        self.caches["VirtualMachineInstance"].observe(answer)
+        return answer
+
+    async def create_revision(self, namespace: str, manifest: Manifest) -> None:
+        """Creates a ControllerRevision, given without apiVersion and kind."""
+        body = {"apiVersion": REVISION.api_version, "kind": REVISION.kind, **manifest}
+        # The data is stored to the byte, and KubeVirt's begins as Go writes an object. It shows: a strategic merge
+        # patch sorts the keys, and so is refused as a change of the data, which is immutable.
+        data = manifest["data"]
+        body["data"] = {key: data[key] for key in sorted(data, key=_GO_ORDER.index)}
+        self.caches["ControllerRevision"].observe(await self.client.create(REVISION, namespace, body))

@@ -1,0 +1,156 @@
+"""Instancetype and preference of a VM: revisions are captured, or the VM is expanded, as the reference policy says.
+
+What is to be written, `_resolver` computes; here it is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, NamedTuple
+
+from _resolver import expand, find, revision, store, upgrade
+from _resolver.defaults import Configuration
+from _resolver.matcher import INSTANCETYPE, ROLES
+from kubevirt_emulation.client import ApiError
+from kubevirt_emulation.controllers.context import Context, Failure, Work
+from kubevirt_emulation.resources import REVISION
+
+Manifest = dict[str, Any]
+
+_STORING = "error encountered while storing instancetype.kubevirt.io controllerRevisions: "
+_UPGRADING = "error encountered while upgrading instancetype.kubevirt.io controllerRevisions: "
+
+
+class Decision(NamedTuple):
+    """What is to be done for a VM; the first that is set counts."""
+
+    failure: tuple[str, str] | None = None  # reason, message
+    expanded: Manifest | None = None
+    stored: store.Writes | None = None
+    upgraded: store.Writes | None = None
+
+
+async def sync(context: Context, work: Work) -> None:
+    """Raises Failure; work.vm has the references that are to be written with its status."""
+    vm = work.vm
+    if all(role.matcher_of(vm) is None for role in ROLES):
+        return
+    if context.revision_style == "spec":
+        vm = {**vm, "status": _without_references(vm["status"])}
+    policy = context.configuration.reference_policy
+    decision = await context.objects.resolve(
+        lambda lookup: decide(vm, lookup, policy, context.configuration.defaults),
+        # For a VM that refers to no revision only those are looked up that are to be made, and making one tells.
+        trusted=() if any(revision.referenced(vm, role).name for role in ROLES) else ("ControllerRevision",),
+    )
+    if decision.failure is not None:
+        raise Failure(*decision.failure)
+    if decision.expanded is not None:
+        await _replace(context, work, decision.expanded)
+    elif decision.stored is not None:
+        await _store(context, work, decision.stored)
+        if decision.upgraded is not None and context.revision_style == "status":
+            await _upgrade(context, work, decision.upgraded)
+
+
+def decide(vm: Manifest, lookup: find.Lookup, policy: str, defaults: Configuration) -> Decision:
+    """Pure: what virt-controller would do."""
+    for role, reason in zip(ROLES, ("FailedFindInstancetype", "FailedFindPreference")):
+        found = find.spec(vm, role, lookup)
+        if found.error is not None:
+            return Decision(failure=(reason, found.error.message))
+    has_revision = any((role.reference_of(vm) or {}).get("controllerRevisionRef") for role in ROLES)
+    if policy == "expandAll" or (policy == "expand" and not has_revision):
+        expanded = expand.expand(vm, lookup, defaults)
+        if expanded.error is not None:
+            return Decision(failure=("FailedCreate", expanded.error.message))
+        return Decision(expanded=expanded.vm)
+    stored = store.store(vm, lookup)
+    if stored.error is not None or any(isinstance(action, store.Create) for action in stored.actions):
+        # What is captured only now is of today's version.
+        return Decision(stored=stored)
+    return Decision(stored=stored, upgraded=upgrade.upgrade(vm, lookup))
+
+
+async def _replace(context: Context, work: Work, expanded: Manifest) -> None:
+    """The VM becomes the expanded one; the revisions it had are deleted."""
+    before = work.vm
+    answer = await context.patch_vm(before, [{"op": "replace", "path": "/spec", "value": expanded["spec"]}])
+    work.vm = {**answer, "status": _without_references(before["status"])}
+    for role in ROLES:
+        reference = (role.reference_of(before) or {}).get("controllerRevisionRef")
+        if reference:
+            await _delete_revision(context, before["metadata"]["namespace"], reference["name"])
+
+
+async def _store(context: Context, work: Work, writes: store.Writes) -> None:
+    references = {INSTANCETYPE: writes.instancetype_ref, ROLES[1]: writes.preference_ref}
+    if writes.error is not None:
+        if INSTANCETYPE.matcher_of(work.vm) is not None and INSTANCETYPE.reference_of(work.vm) is None:
+            # KubeVirt begins the reference before it stores the revision, and writes it with the status.
+            work.vm = {**work.vm, "status": {**work.vm["status"], INSTANCETYPE.reference: {}}}
+        raise Failure("FailedCreate", _STORING + writes.error.message)
+    creates = [action for action in writes.actions if isinstance(action, store.Create)]
+    await asyncio.gather(*(_create(context, action) for action in creates))
+    if context.revision_style == "spec":
+        await _pin(context, work, {role: reference for role, reference in references.items() if reference})
+        return
+    status = dict(work.vm["status"])
+    for role, reference in references.items():
+        if reference is not None:
+            status[role.reference] = reference
+    work.vm = {**work.vm, "status": status}
+
+
+async def _create(context: Context, action: store.Create) -> None:
+    name = action.manifest["metadata"]["name"]
+    if context.caches["ControllerRevision"].get((action.namespace, name)) is not None:
+        return  # `_resolver` has seen that it holds the same
+    try:
+        await context.create_revision(action.namespace, action.manifest)
+    except ApiError as error:
+        if error.reason != "AlreadyExists":
+            raise Failure("FailedCreate", _STORING + str(error)) from None
+        # Whether it holds the same is seen at the next attempt.
+        context.caches["ControllerRevision"].observe(await context.client.get(REVISION, action.namespace, name))
+        raise
+
+
+async def _pin(context: Context, work: Work, references: dict[Any, Manifest]) -> None:
+    """KubeVirt up to 1.4 kept the revision's name in the VM's spec."""
+    spec = {
+        role.matcher: {"revisionName": reference["controllerRevisionRef"]["name"]}
+        for role, reference in references.items()
+        if not (role.matcher_of(work.vm) or {}).get("revisionName")
+    }
+    if spec:
+        answer = await context.patch_vm(work.vm, {"spec": spec})
+        work.vm = {**answer, "status": work.vm["status"]}
+
+
+async def _upgrade(context: Context, work: Work, writes: store.Writes) -> None:
+    for action in writes.actions:
+        if isinstance(action, store.Create):
+            try:
+                await context.create_revision(action.namespace, action.manifest)
+            except ApiError as error:
+                raise Failure("FailedCreate", _UPGRADING + str(error)) from None
+        elif isinstance(action, store.PatchStatus):
+            answer = await context.patch_vm(work.vm, action.patch, "status")
+            work.vm = {**answer, "status": answer.get("status") or {}}
+        else:
+            await _delete_revision(context, action.namespace, action.name)
+    if writes.error is not None:
+        raise Failure("FailedCreate", _UPGRADING + writes.error.message)
+
+
+async def _delete_revision(context: Context, namespace: str, name: str) -> None:
+    try:
+        await context.client.delete(REVISION, namespace, name)
+    except ApiError as error:
+        if error.code != 404:
+            raise
+
+
+def _without_references(status: Manifest) -> Manifest:
+    return {key: value for key, value in status.items() if key not in [role.reference for role in ROLES]}

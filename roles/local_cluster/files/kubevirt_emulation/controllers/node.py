@@ -1,0 +1,87 @@
+"""Imitates the node: a VMI runs as soon as it is there, and ends when it is deleted. There is no guest."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from kubevirt_emulation.client import ApiError, Client
+from kubevirt_emulation.clock import now
+from kubevirt_emulation.controllers import vmi_state
+from kubevirt_emulation.controllers.vmi_factory import FINALIZER
+from kubevirt_emulation.informer import Informer, Key
+from kubevirt_emulation.resources import VMI
+from kubevirt_emulation.workqueue import WorkQueue
+
+log = logging.getLogger(__name__)
+
+Manifest = dict[str, Any]
+
+NODE = "node01"
+WORKERS = 8
+
+
+class Node:
+    """Plays virt-handler for all VMIs."""
+
+    def __init__(self, client: Client, vmis: Informer) -> None:
+        self._client = client
+        self._vmis = vmis
+        self._queue: WorkQueue[Key] = WorkQueue()
+        vmis.on_change(self._queue.add)
+
+    async def run(self) -> None:
+        await self._queue.run(WORKERS, self._sync)
+
+    async def _sync(self, key: Key) -> None:
+        vmi = self._vmis.get(key)
+        patch = changes(vmi) if vmi is not None else None
+        if patch is None or vmi is None:
+            self._queue.forget(key)
+            return
+        patch["metadata"] = {**patch.get("metadata", {}), "resourceVersion": vmi["metadata"]["resourceVersion"]}
+        try:
+            self._vmis.observe(await self._client.patch(VMI, *key, patch))
+        except ApiError as error:
+            if error.code not in (404, 409):
+                log.warning("%s/%s: %s", *key, error)
+            if error.code != 404:
+                self._queue.retry(key)
+            return
+        # What comes next is decided by the object as it is now.
+        self._queue.forget(key)
+        self._queue.add(key)
+
+
+def changes(vmi: Manifest) -> Manifest | None:
+    """Pure but for the time: the merge patch that brings a VMI one step further, None at rest."""
+    phase = vmi_state.phase(vmi)
+    finalizers = vmi["metadata"].get("finalizers") or []
+    if vmi_state.is_being_deleted(vmi):
+        if not vmi_state.is_final(vmi):
+            return {"status": {"phase": "Succeeded", **_transition(vmi, "Succeeded")}}
+        if FINALIZER in finalizers:
+            rest = [entry for entry in finalizers if entry != FINALIZER]
+            return {"metadata": {"finalizers": rest or None}}
+        return None
+    if phase == "Running" or vmi_state.is_final(vmi):
+        return None
+    domain = vmi["spec"]["domain"]
+    cpu = domain.get("cpu") or {}
+    guest = (domain.get("memory") or {}).get("guest")
+    status: Manifest = {
+        "phase": "Running",
+        "nodeName": NODE,
+        "conditions": [{"type": "Ready", "status": "True", "lastProbeTime": None, "lastTransitionTime": now()}],
+        "currentCPUTopology": {name: cpu[name] for name in ("cores", "sockets", "threads") if cpu.get(name)},
+        **_transition(vmi, "Running"),
+    }
+    if guest is not None:
+        status["memory"] = {"guestAtBoot": guest, "guestCurrent": guest, "guestRequested": guest}
+    return {"metadata": {"labels": {"kubevirt.io/nodeName": NODE}}, "status": status}
+
+
+def _transition(vmi: Manifest, phase: str) -> Manifest:
+    """The note of when the phase was reached."""
+    before = (vmi.get("status") or {}).get("phaseTransitionTimestamps") or []
+    return {"phaseTransitionTimestamps": [*before, {"phase": phase, "phaseTransitionTimestamp": now()}]}

@@ -1,0 +1,53 @@
+"""Whether a VM is to run: its run strategy, and the requests that virt-api has left in its status."""
+
+from __future__ import annotations
+
+from kubevirt_emulation.controllers import data_volumes, vmi_factory, vmi_state
+from kubevirt_emulation.controllers.context import Context, Work
+from kubevirt_emulation.controllers.start_revisions import StartRevisions
+from kubevirt_emulation.controllers.vm_state import is_stop_requested, run_strategy_of, start_request, status
+
+
+async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
+    """Starts or stops the VM as needed; raises Failure."""
+    if work.vmi is not None:
+        if _is_to_stop(work):
+            await vmi_factory.stop(context, work)
+        return
+    request = start_request(work.vm)
+    strategy = run_strategy_of(work.vm)
+    if strategy == "Halted" and request is not None:
+        # A start that cannot be told by the run strategy alone, such as one that is paused.
+        answer = await context.patch_vm(work.vm, {"spec": {"runStrategy": "Always"}})
+        work.vm = {**answer, "status": work.vm["status"]}
+        strategy = "Always"
+    if not _is_to_start(work, strategy):
+        return
+    if not await data_volumes.are_ready(context, work):
+        work.provisioning = True
+        return
+    paused = ((request or {}).get("data") or {}).get("paused") == "true"
+    await vmi_factory.start(context, revisions, work, paused)
+
+
+def _is_to_stop(work: Work) -> bool:
+    assert work.vmi is not None
+    strategy = run_strategy_of(work.vm)
+    if strategy == "Halted" or is_stop_requested(work.vm, work.vmi):
+        return True
+    # A guest that has ended: its VMI goes, so that another can be made. Manual and Once keep it to look at.
+    return vmi_state.is_final(work.vmi) and strategy in ("Always", "RerunOnFailure")
+
+
+def _is_to_start(work: Work, strategy: str) -> bool:
+    recorded = status(work.vm).get("runStrategy")
+    if strategy == "Always":
+        return True
+    if strategy == "Manual":
+        return start_request(work.vm) is not None
+    if strategy == "RerunOnFailure":
+        # One that has been stopped stays so until asked; the recorded strategy tells that it has run.
+        return start_request(work.vm) is not None or recorded != strategy
+    if strategy == "Once":
+        return recorded != strategy
+    return False

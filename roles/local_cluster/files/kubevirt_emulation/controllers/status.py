@@ -1,0 +1,127 @@
+"""A VM's status, from the VM, its VMI and how its synchronization went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubevirt_emulation.clock import now
+from kubevirt_emulation.controllers import vm_state, vmi_state
+from kubevirt_emulation.controllers.context import Context, Work
+from kubevirt_emulation.controllers.vmi_factory import GENERATION
+
+Manifest = dict[str, Any]
+
+_STARTING_PHASES = ("", "Pending", "Scheduling", "Scheduled")
+# Kept from the VMI's conditions; the others are about the node's doings.
+_FROM_VMI = ("Ready", "Paused", "AgentConnected", "LiveMigratable")
+
+
+async def write(context: Context, work: Work, stored: Manifest) -> bool:
+    """Writes the status if it differs from the stored one; whether requests are left in it for another look."""
+    status = compute(work)
+    if status == stored:
+        return False
+    await context.patch_vm(work.vm, [{"op": "add", "path": "/status", "value": status}], "status")
+    return "stateChangeRequests" in status
+
+
+def compute(work: Work) -> Manifest:
+    """The status as it is to be; the references in work.vm's status are kept."""
+    vm, vmi = work.vm, work.vmi
+    status = dict(vm_state.status(vm))
+    _set(status, "created", vmi is not None)
+    _set(status, "ready", vmi is not None and vmi_state.condition(vmi, "Ready") is not None)
+    if vmi is not None:
+        status["runStrategy"] = vm_state.run_strategy_of(vm)
+        status["desiredGeneration"] = vm["metadata"]["generation"]
+        observed = (vmi["metadata"].get("annotations") or {}).get(GENERATION)
+        if observed:
+            status["observedGeneration"] = int(observed)
+    _set(status, "stateChangeRequests", _pending(vm, vmi))
+    _set(status, "volumeSnapshotStatuses", _snapshots(vm))
+    status["conditions"] = _conditions(work)
+    status["printableStatus"] = _printable(work)
+    return status
+
+
+def _set(status: Manifest, name: str, value: Any) -> None:
+    """Go leaves empty fields out."""
+    if value:
+        status[name] = value
+    else:
+        status.pop(name, None)
+
+
+def _pending(vm: Manifest, vmi: Manifest | None) -> list[Manifest]:
+    """The requests that are still to be carried out."""
+    pending = vm_state.requests(vm)
+    if pending and pending[0]["action"] == "Stop":
+        if vmi is None or pending[0].get("uid") != vmi["metadata"]["uid"]:
+            return pending[1:]
+    elif pending and vmi is not None:
+        return pending[1:]
+    return pending
+
+
+def _snapshots(vm: Manifest) -> list[Manifest]:
+    result = []
+    for volume in vm["spec"]["template"]["spec"].get("volumes") or []:
+        name = volume["name"]
+        if "persistentVolumeClaim" in volume or "dataVolume" in volume:
+            reason = f"No VolumeSnapshotClass: Volume snapshots are not configured for this StorageClass [] [{name}]"
+        else:
+            reason = f"Snapshot is not supported for this volumeSource type [{name}]"
+        result.append({"name": name, "enabled": False, "reason": reason})
+    return result
+
+
+def _conditions(work: Work) -> list[Manifest]:
+    wanted = []
+    if work.vmi is None:
+        wanted.append(_condition("Ready", "False", "VMINotExists", "VMI does not exist"))
+    else:
+        for entry in vmi_state.conditions(work.vmi):
+            if entry["type"] in _FROM_VMI:
+                wanted.append(
+                    _condition(entry["type"], entry["status"], entry.get("reason", ""), entry.get("message", ""))
+                )
+    if work.failure is not None:
+        wanted.append(_condition("Failure", "True", work.failure.reason, str(work.failure)))
+    if work.restart_required is not None and work.vmi is not None:
+        wanted.append(_condition("RestartRequired", "True", "", work.restart_required))
+    current = {entry["type"]: entry for entry in vm_state.status(work.vm).get("conditions") or []}
+    return [_kept(current.get(entry["type"]), entry) for entry in wanted]
+
+
+def _condition(name: str, state: str, reason: str, message: str) -> Manifest:
+    time = now()
+    condition: Manifest = {"type": name, "status": state, "lastProbeTime": None, "lastTransitionTime": time}
+    if reason:
+        condition["reason"] = reason
+    if message:
+        condition["message"] = message
+    return condition
+
+
+def _kept(current: Manifest | None, wanted: Manifest) -> Manifest:
+    """The condition as it is stored, if it says the same; else the new one."""
+
+    def said(condition: Manifest) -> list[Any]:
+        return [condition.get(name) for name in ("status", "reason", "message")]
+
+    return current if current is not None and said(current) == said(wanted) else wanted
+
+
+def _printable(work: Work) -> str:
+    vmi = work.vmi
+    if vm_state.is_being_deleted(work.vm):
+        return "Terminating"
+    if vmi is None:
+        return "Provisioning" if work.provisioning else "Stopped"
+    if vmi_state.is_being_deleted(vmi):
+        return "Stopping"
+    if vmi_state.phase(vmi) in _STARTING_PHASES:
+        return "Starting"
+    if vmi_state.is_final(vmi):
+        return "Stopped"
+    return "Paused" if vmi_state.condition(vmi, "Paused") is not None else "Running"

@@ -1,0 +1,110 @@
+"""The VM controller: brings each VM to what its spec says, one step after the other."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from kubevirt_emulation.client import ApiError
+from kubevirt_emulation.controllers import (
+    data_volumes,
+    instancetype,
+    live_update,
+    metadata,
+    run_strategy,
+    status,
+    vm_state,
+    vmi_factory,
+)
+from kubevirt_emulation.controllers.context import Context, Failure, Work
+from kubevirt_emulation.controllers.start_revisions import StartRevisions
+from kubevirt_emulation.informer import Key
+from kubevirt_emulation.workqueue import WorkQueue
+
+log = logging.getLogger(__name__)
+
+Manifest = dict[str, Any]
+
+WORKERS = 24
+
+
+class VirtualMachineController:
+    """Works on VMs that have changed, or whose VMI or DataVolume has.
+
+    Changes of instancetypes, preferences and the KubeVirt object are no reason to look at a VM again.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._vms = context.caches["VirtualMachine"]
+        self._vmis = context.caches["VirtualMachineInstance"]
+        self._revisions = StartRevisions(context)
+        self._queue: WorkQueue[Key] = WorkQueue()
+        self._vms.on_change(self._queue.add)
+        self._vmis.on_change(self._queue.add)  # a VMI has the name of its VM
+        context.caches["DataVolume"].on_change(self._data_volume_changed)
+
+    def _data_volume_changed(self, key: Key) -> None:
+        volume = self._context.caches["DataVolume"].get(key) or {"metadata": {}}
+        for owner in volume["metadata"].get("ownerReferences") or []:
+            if owner["kind"] == "VirtualMachine":
+                self._queue.add((key[0], owner["name"]))
+
+    async def run(self) -> None:
+        await self._queue.run(WORKERS, self._sync)
+
+    async def _sync(self, key: Key) -> None:
+        vm = self._vms.get(key)
+        if vm is None:
+            self._queue.forget(key)
+            return
+        stored = vm.get("status") or {}
+        work = Work({**vm, "status": stored}, self._vmi_of(vm))
+        try:
+            try:
+                await self._steps(work)
+            except Failure as failure:
+                work.failure = failure
+            if await status.write(self._context, work, stored):
+                self._queue.add(key)
+        except ApiError as error:
+            if error.code == 404 and self._vms.get(key) is None:
+                return  # gone meanwhile
+            # Lost races and namespaces that are going away are no news.
+            expected = error.code in (404, 409) or "is being terminated" in str(error)
+            log.log(logging.DEBUG if expected else logging.WARNING, "%s/%s: %s", *key, error)
+            self._queue.retry(key)
+            return
+        if work.failure is not None:
+            self._queue.retry(key)
+        else:
+            self._queue.forget(key)
+
+    async def _steps(self, work: Work) -> None:
+        if vm_state.is_being_deleted(work.vm):
+            await self._end(work)
+            return
+        await metadata.sync(self._context, work)
+        await live_update.observe_generation(self._context, self._revisions, work)
+        await instancetype.sync(self._context, work)
+        await data_volumes.sync(self._context, work)
+        await live_update.sync(self._context, self._revisions, work)
+        await run_strategy.sync(self._context, self._revisions, work)
+
+    async def _end(self, work: Work) -> None:
+        """The VM is being deleted: first its VMI goes, unless it is to stay, then the finalizer."""
+        finalizers = work.vm["metadata"].get("finalizers") or []
+        if work.vmi is not None and vm_state.ORPHAN not in finalizers:
+            await vmi_factory.stop(self._context, work)
+            return
+        if vm_state.FINALIZER in finalizers:
+            rest = [entry for entry in finalizers if entry != vm_state.FINALIZER]
+            answer = await self._context.patch_vm(work.vm, {"metadata": {"finalizers": rest or None}})
+            work.vm = {**answer, "status": work.vm["status"]}
+
+    def _vmi_of(self, vm: Manifest) -> Manifest | None:
+        """The VM's own VMI; one that a VM of the same name had before is another's."""
+        metadata_ = vm["metadata"]
+        vmi = self._vmis.get((metadata_["namespace"], metadata_["name"]))
+        owners = (vmi or {"metadata": {}})["metadata"].get("ownerReferences") or []
+        return vmi if any(owner["uid"] == metadata_["uid"] for owner in owners) else None

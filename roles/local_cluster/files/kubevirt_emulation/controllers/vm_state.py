@@ -1,0 +1,49 @@
+"""What a VM's spec and status say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Manifest = dict[str, Any]
+
+FINALIZER = "kubevirt.io/virtualMachineControllerFinalize"
+# Put on an object whose dependents are to outlive it.
+ORPHAN = "orphan"
+
+
+def run_strategy_of(vm: Manifest) -> str:
+    """The run strategy, also where the deprecated `running` gives it."""
+    spec = vm["spec"]
+    if spec.get("running") is not None:
+        return "Always" if spec["running"] else "Halted"
+    return spec.get("runStrategy") or "Halted"
+
+
+def status(vm: Manifest) -> Manifest:
+    return vm.get("status") or {}
+
+
+def condition(vm: Manifest, name: str) -> Manifest | None:
+    """The condition that the VM's status has, whatever it says."""
+    return next((entry for entry in status(vm).get("conditions") or [] if entry["type"] == name), None)
+
+
+def requests(vm: Manifest) -> list[Manifest]:
+    """The state change requests that virt-api has left."""
+    return status(vm).get("stateChangeRequests") or []
+
+
+def is_stop_requested(vm: Manifest, vmi: Manifest) -> bool:
+    """Whether the next request is to stop this very VMI."""
+    pending = requests(vm)
+    return bool(pending) and pending[0]["action"] == "Stop" and pending[0].get("uid") == vmi["metadata"]["uid"]
+
+
+def start_request(vm: Manifest) -> Manifest | None:
+    """The next request, if it is to start."""
+    pending = requests(vm)
+    return pending[0] if pending and pending[0]["action"] == "Start" else None
+
+
+def is_being_deleted(vm: Manifest) -> bool:
+    return "deletionTimestamp" in vm["metadata"]

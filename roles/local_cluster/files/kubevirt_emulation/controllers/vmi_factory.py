@@ -1,0 +1,75 @@
+"""Starts a VM: builds its VMI with `_resolver` and creates it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _resolver import vmi as vmi_builder
+from kubevirt_emulation.client import ApiError
+from kubevirt_emulation.controllers.context import Context, Failure, Work
+from kubevirt_emulation.controllers.metadata import OBSERVED
+from kubevirt_emulation.controllers.start_revisions import StartRevisions
+from kubevirt_emulation.resources import VMI
+
+Manifest = dict[str, Any]
+
+GENERATION = "kubevirt.io/vm-generation"
+# Keeps the VMI until the (imitated) node has ended it.
+FINALIZER = "foregroundDeleteVirtualMachine"
+
+
+async def start(context: Context, revisions: StartRevisions, work: Work, paused: bool) -> None:
+    """Creates the VMI of work.vm; raises Failure."""
+    vm = work.vm
+    built = await context.objects.resolve(lambda lookup: vmi_builder.build(vm, lookup, context.configuration.defaults))
+    if built.error is not None:
+        context.recorder.warning(vm, "FailedCreate", f"Error creating virtual machine instance: {built.error.message}")
+        raise Failure("FailedCreate", built.error.message)
+    assert built.metadata is not None and built.spec is not None
+    name = await revisions.create(vm)
+    if paused:
+        built.spec["startStrategy"] = "Paused"
+    generation = str(vm["metadata"]["generation"])
+    annotations = {**(built.metadata.get("annotations") or {}), **OBSERVED, GENERATION: generation}
+    manifest = {
+        "apiVersion": VMI.api_version,
+        "kind": VMI.kind,
+        "metadata": {**built.metadata, "annotations": annotations, "finalizers": [FINALIZER]},
+        "spec": built.spec,
+        "status": {"virtualMachineRevisionName": name},
+    }
+    try:
+        work.vmi = await context.client.create(VMI, vm["metadata"]["namespace"], manifest)
+    except ApiError as error:
+        if error.reason == "AlreadyExists":
+            raise  # one of before is still going; tried again
+        context.recorder.warning(vm, "FailedCreate", f"Error creating virtual machine instance: {error}")
+        raise Failure("FailedCreate", str(error)) from None
+    context.caches["VirtualMachineInstance"].observe(work.vmi)
+    context.recorder.normal(
+        vm,
+        "SuccessfulCreate",
+        f"Started the virtual machine by creating the new virtual machine instance {vm['metadata']['name']}",
+    )
+
+
+async def stop(context: Context, work: Work) -> None:
+    """Deletes the VMI, once; work.vmi stays until it is gone."""
+    vmi = work.vmi
+    if vmi is None or "deletionTimestamp" in vmi["metadata"]:
+        return
+    metadata = vmi["metadata"]
+    try:
+        work.vmi = await context.client.delete(
+            VMI, metadata["namespace"], metadata["name"], {"preconditions": {"uid": metadata["uid"]}}
+        )
+    except ApiError as error:
+        if error.code in (404, 409):
+            return
+        raise
+    context.caches["VirtualMachineInstance"].observe(work.vmi)
+    context.recorder.normal(
+        work.vm,
+        "SuccessfulDelete",
+        f"Stopped the virtual machine by deleting the virtual machine instance {metadata['uid']}",
+    )

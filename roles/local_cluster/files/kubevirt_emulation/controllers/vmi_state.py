@@ -1,0 +1,31 @@
+"""What a VMI's status says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Manifest = dict[str, Any]
+
+FINAL_PHASES = ("Succeeded", "Failed")
+
+
+def phase(vmi: Manifest) -> str:
+    return (vmi.get("status") or {}).get("phase") or ""
+
+
+def is_final(vmi: Manifest) -> bool:
+    """Whether the guest has ended."""
+    return phase(vmi) in FINAL_PHASES
+
+
+def is_being_deleted(vmi: Manifest) -> bool:
+    return "deletionTimestamp" in vmi["metadata"]
+
+
+def conditions(vmi: Manifest) -> list[Manifest]:
+    return (vmi.get("status") or {}).get("conditions") or []
+
+
+def condition(vmi: Manifest, name: str) -> Manifest | None:
+    """The condition, if it is True."""
+    return next((entry for entry in conditions(vmi) if entry["type"] == name and entry["status"] == "True"), None)

@@ -1,0 +1,138 @@
+"""A cache of all objects of one kind, kept by a list and a watch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from typing import Any, Callable
+
+import aiohttp
+
+from kubevirt_emulation.client import ApiError, Client
+from kubevirt_emulation.resources import Resource
+
+log = logging.getLogger(__name__)
+
+Manifest = dict[str, Any]
+Key = tuple[str, str]
+Handler = Callable[[Key], None]
+
+RETRY = 0.2  # seconds after a watch that failed
+REMEMBERED = 4096  # deleted objects, so that a late answer about one does not bring it back
+
+
+def key_of(manifest: Manifest) -> Key:
+    """(namespace, name); the namespace of a cluster-wide object is ""."""
+    metadata = manifest["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+class Informer:
+    """The objects of a kind, by (namespace, name). Callers do not change them.
+
+    managedFields are left out: nobody here reads them and they are a third of an object.
+    """
+
+    def __init__(self, client: Client, resource: Resource) -> None:
+        self._client = client
+        self.resource = resource
+        self._objects: dict[Key, Manifest] = {}
+        self._handlers: list[Handler] = []
+        self._deleted: OrderedDict[str, None] = OrderedDict()
+        self.synced = asyncio.Event()
+
+    def get(self, key: Key) -> Manifest | None:
+        return self._objects.get(key)
+
+    def keys(self) -> list[Key]:
+        return list(self._objects)
+
+    def on_change(self, handler: Handler) -> None:
+        """Has the handler called with the key of every object that comes, changes or goes."""
+        self._handlers.append(handler)
+
+    def observe(self, manifest: Manifest, quiet: bool = False) -> None:
+        """Takes what a write of our own has answered, so that the next look need not wait for the watch.
+
+        Handlers are told at once, and not again when the watch brings it; with `quiet`, never.
+        """
+        key = key_of(manifest)
+        current = self._objects.get(key)
+        if manifest["metadata"]["uid"] in self._deleted:
+            return
+        if current is None or _version(current) < _version(manifest):
+            self._store(key, manifest)
+            if not quiet:
+                self._notify(key)
+
+    async def run(self) -> None:
+        """Lists and watches until cancelled."""
+        broken = False
+        while True:
+            try:
+                version = await self._list()
+                self.synced.set()
+                if broken:
+                    log.info("%s: listed again", self.resource.plural)
+                    broken = False
+                while True:
+                    version = await self._watch(version)
+            except (ApiError, aiohttp.ClientError, asyncio.TimeoutError, OSError) as error:
+                # A watch from a version that the server has forgotten (410) ends here too: a new list is the remedy.
+                if not broken and self.synced.is_set():
+                    log.info("%s: %s", self.resource.plural, error or type(error).__name__)
+                    broken = True
+            await asyncio.sleep(RETRY)
+
+    async def _list(self) -> str:
+        answer = await self._client.list(self.resource)
+        listed = {key_of(item): item for item in answer["items"]}
+        gone = [key for key in self._objects if key not in listed]
+        for key in gone:
+            del self._objects[key]
+        for key, item in listed.items():
+            # Items of a list come without these two.
+            item.setdefault("kind", self.resource.kind)
+            item.setdefault("apiVersion", self.resource.api_version)
+            self._store(key, item)
+        for key in [*gone, *listed]:
+            self._notify(key)
+        version: str = answer["metadata"]["resourceVersion"]
+        return version
+
+    async def _watch(self, version: str) -> str:
+        async for event in self._client.watch(self.resource, version):
+            manifest = event["object"]
+            version = manifest["metadata"]["resourceVersion"]
+            if event["type"] == "BOOKMARK":
+                continue
+            key = key_of(manifest)
+            current = self._objects.get(key)
+            if event["type"] == "DELETED":
+                self._remember(manifest["metadata"]["uid"])
+                # An observed successor of the same name is newer than this event.
+                if current is not None and _version(current) <= _version(manifest):
+                    del self._objects[key]
+                self._notify(key)
+            elif current is None or _version(current) < _version(manifest):
+                self._store(key, manifest)
+                self._notify(key)
+        return version
+
+    def _remember(self, uid: str) -> None:
+        self._deleted[uid] = None
+        if len(self._deleted) > REMEMBERED:
+            self._deleted.popitem(last=False)
+
+    def _store(self, key: Key, manifest: Manifest) -> None:
+        manifest["metadata"].pop("managedFields", None)
+        self._objects[key] = manifest
+
+    def _notify(self, key: Key) -> None:
+        for handler in self._handlers:
+            handler(key)
+
+
+def _version(manifest: Manifest) -> int:
+    return int(manifest["metadata"]["resourceVersion"])

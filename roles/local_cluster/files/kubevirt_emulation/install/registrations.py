@@ -1,0 +1,99 @@
+"""How the API server reaches the emulation: Service, APIServices and webhook configurations.
+
+The Service is of type ExternalName, since endpoints may not be loopback addresses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubevirt_emulation.install.names import (
+    CONTROLLER_USER,
+    NAMESPACE,
+    SERVICE,
+    SUBRESOURCE_GROUP,
+    SUBRESOURCE_VERSIONS,
+    metadata,
+)
+from kubevirt_emulation.resources import CUSTOM
+from kubevirt_emulation.webhooks import names
+
+Manifest = dict[str, Any]
+
+
+def service(port: int) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata(SERVICE, NAMESPACE),
+        "spec": {"type": "ExternalName", "externalName": "localhost", "ports": [{"name": "https", "port": port}]},
+    }
+
+
+def api_services(port: int, ca_bundle: str) -> list[Manifest]:
+    """The subresources' API group in its versions; ca_bundle: PEM in base64."""
+    return [
+        {
+            "apiVersion": "apiregistration.k8s.io/v1",
+            "kind": "APIService",
+            "metadata": metadata(f"{version}.{SUBRESOURCE_GROUP}"),
+            "spec": {
+                "group": SUBRESOURCE_GROUP,
+                "version": version,
+                "groupPriorityMinimum": 1000,
+                "versionPriority": 15,
+                "caBundle": ca_bundle,
+                "service": {"namespace": NAMESPACE, "name": SERVICE, "port": port},
+            },
+        }
+        for version in SUBRESOURCE_VERSIONS
+    ]
+
+
+def webhook_configurations(port: int, ca_bundle: str) -> list[Manifest]:
+    """The webhooks of virt-api. Without it nothing that they look at can be written (failurePolicy Fail)."""
+    mutating = [_webhook(hook, port, ca_bundle) for hook in names.WEBHOOKS if hook.mutating]
+    validating = [_webhook(hook, port, ca_bundle) for hook in names.WEBHOOKS if not hook.mutating]
+    return [
+        _configuration("MutatingWebhookConfiguration", "virt-api-mutator", mutating),
+        _configuration("ValidatingWebhookConfiguration", "virt-api-validator", validating),
+    ]
+
+
+def _configuration(kind: str, name: str, webhooks: list[Manifest]) -> Manifest:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": metadata(name),
+        "webhooks": webhooks,
+    }
+
+
+def _webhook(hook: names.Webhook, port: int, ca_bundle: str) -> Manifest:
+    resource = CUSTOM[hook.kind]
+    return {
+        "name": hook.name,
+        "admissionReviewVersions": ["v1"],
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "timeoutSeconds": 10,
+        "clientConfig": {
+            "caBundle": ca_bundle,
+            "service": {"namespace": NAMESPACE, "name": SERVICE, "path": hook.path, "port": port},
+        },
+        "rules": [
+            {
+                "apiGroups": [resource.group],
+                "apiVersions": [resource.version],
+                "resources": [resource.plural],
+                "operations": list(hook.operations),
+                "scope": "*",
+            }
+        ],
+        # The emulation need not ask itself about what its own controllers write.
+        "matchConditions": [
+            {"name": "not-from-virt-controller", "expression": f"request.userInfo.username != '{CONTROLLER_USER}'"}
+        ]
+        if hook.kind == "VirtualMachine"
+        else [],
+    }

@@ -1,0 +1,38 @@
+"""What the KubeVirt object of the cluster says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _resolver import defaults
+from kubevirt_emulation.informer import Informer
+from kubevirt_emulation.install.names import NAMESPACE
+
+POLICIES = ("reference", "expand", "expandAll")
+
+
+class KubeVirtConfiguration:
+    """Read at each question, so that a change counts at once."""
+
+    def __init__(self, cache: Informer) -> None:
+        self._cache = cache
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """`spec.configuration` of the KubeVirt object."""
+        kubevirt = self._cache.get((NAMESPACE, "kubevirt")) or {}
+        return (kubevirt.get("spec") or {}).get("configuration") or {}
+
+    @property
+    def defaults(self) -> defaults.Configuration:
+        """What decides on the defaults of VMs."""
+        return defaults.configuration(self.raw)
+
+    @property
+    def reference_policy(self) -> str:
+        """One of POLICIES."""
+        return (self.raw.get("instancetype") or {}).get("referencePolicy") or "reference"
+
+    def feature_gates(self) -> list[str]:
+        """The feature gates that are open."""
+        return (self.raw.get("developerConfiguration") or {}).get("featureGates") or []

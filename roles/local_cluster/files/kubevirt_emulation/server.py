@@ -1,0 +1,57 @@
+"""Serves webhooks and subresources over TLS."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Awaitable
+from typing import Callable
+
+from aiohttp import web
+
+from kubevirt_emulation.client import Client
+from kubevirt_emulation.config import Config
+from kubevirt_emulation.resources import KINDS
+from kubevirt_emulation.subresources.answers import json_response
+from kubevirt_emulation.subresources.api import SubresourceApi, answer_failures
+from kubevirt_emulation.webhooks import admission
+from kubevirt_emulation.webhooks.names import Webhook
+
+Answerer = Callable[[admission.Review], Awaitable[admission.Answer]]
+
+# Where the API server says who signs the certificate with which it proves itself to aggregated APIs.
+_AUTHENTICATION = ("kube-system", "extension-apiserver-authentication")
+_LARGEST_BODY = 16 * 2**20
+END = 2.0  # seconds for requests that are under way when everything ends
+
+
+async def serve(
+    config: Config, client: Client, webhooks: dict[Webhook, Answerer], subresources: SubresourceApi
+) -> web.AppRunner:
+    """Begins to serve; the caller cleans the runner up."""
+    application = web.Application(middlewares=[answer_failures], client_max_size=_LARGEST_BODY)
+    application.add_routes([web.post(hook.path, _handler(answer)) for hook, answer in webhooks.items()])
+    application.add_routes(subresources.routes())
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=END)
+    await runner.setup()
+    site = web.TCPSite(runner, config.host, config.port, ssl_context=await _tls(config, client))
+    await site.start()
+    return runner
+
+
+def _handler(answer: Answerer) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    async def handle(request: web.Request) -> web.StreamResponse:
+        review = admission.read(json.loads(await request.read()))
+        return json_response((await answer(review)).to_review(review.uid))
+
+    return handle
+
+
+async def _tls(config: Config, client: Client) -> ssl.SSLContext:
+    """Whoever shows a certificate must be the API server; webhooks are asked without one."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(config.tls_cert, config.tls_key)
+    authentication = await client.get(KINDS["ConfigMap"], *_AUTHENTICATION)
+    context.load_verify_locations(cadata=authentication["data"]["requestheader-client-ca-file"])
+    context.verify_mode = ssl.CERT_OPTIONAL
+    return context

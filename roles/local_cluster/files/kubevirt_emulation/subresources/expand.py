@@ -1,0 +1,38 @@
+"""expand-spec of a stored VM and expand-vm-spec of one that is sent: `_resolver` does the work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _resolver import endpoint, expand
+from kubevirt_emulation.client import Client
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
+from kubevirt_emulation.lookup import Objects
+from kubevirt_emulation.resources import VM
+from kubevirt_emulation.subresources.answers import internal, not_found
+from kubevirt_emulation.subresources.objects import get
+
+Manifest = dict[str, Any]
+
+
+async def stored_vm(
+    client: Client, objects: Objects, configuration: KubeVirtConfiguration, namespace: str, name: str
+) -> Manifest:
+    """The stored VM, expanded; raises Refused."""
+    vm = await get(client, VM, namespace, name)
+    if vm is None:
+        raise not_found("virtualmachine", name)
+    expanded = await objects.resolve(lambda lookup: expand.expand(vm, lookup, configuration.defaults))
+    if expanded.error is not None:
+        raise internal(expanded.error.message)
+    assert expanded.vm is not None
+    return expanded.vm
+
+
+async def given_vm(
+    objects: Objects, configuration: KubeVirtConfiguration, namespace: str, body: Any
+) -> endpoint.Response:
+    """The VM in the body, expanded; or why it is refused."""
+    return await objects.resolve(
+        lambda lookup: endpoint.expand_vm_spec(body, namespace, lookup, configuration.defaults)
+    )

@@ -1,0 +1,63 @@
+"""AdmissionReviews: what the API server asks a webhook, and what it is answered."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any, NamedTuple
+
+Manifest = dict[str, Any]
+
+
+class Review(NamedTuple):
+    """One question. object: as it would be stored; old: as it is stored, None on creation."""
+
+    uid: str
+    operation: str
+    kind: str
+    namespace: str
+    object: Manifest
+    old: Manifest | None
+
+    @property
+    def being_deleted(self) -> bool:
+        return bool(self.object["metadata"].get("deletionTimestamp"))
+
+
+def read(review: Manifest) -> Review:
+    """Reads the body of a request."""
+    request = review["request"]
+    return Review(
+        request["uid"],
+        request["operation"],
+        request["kind"]["kind"],
+        request.get("namespace", ""),
+        request["object"],
+        request.get("oldObject"),
+    )
+
+
+class Answer(NamedTuple):
+    """patch: JSON patch of a mutating webhook. status: why the object is refused, None if it is not."""
+
+    patch: tuple[Manifest, ...] = ()
+    status: Manifest | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_review(self, uid: str) -> Manifest:
+        """The body of the answer."""
+        response: Manifest = {"uid": uid, "allowed": self.status is None}
+        if self.status is not None:
+            response["status"] = self.status
+        if self.patch:
+            response["patchType"] = "JSONPatch"
+            response["patch"] = base64.b64encode(json.dumps(self.patch).encode()).decode()
+        if self.warnings:
+            response["warnings"] = list(self.warnings)
+        return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
+
+
+def not_of_schema(mistakes: list[str]) -> Manifest:
+    """The Status of an object that virt-api's own schema refuses; its causes have a message only."""
+    causes = [{"message": text} for text in mistakes]
+    return {"message": ", ".join(mistakes), "reason": "Invalid", "code": 422, "details": {"causes": causes}}

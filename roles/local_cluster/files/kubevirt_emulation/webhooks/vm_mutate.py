@@ -1,0 +1,81 @@
+"""The VM's mutating webhook: infers, sets what is stored with every VM, and writes the spec in canonical form."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from _resolver import defaults, endpoint, find, mutate
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
+from kubevirt_emulation.lookup import Lookup, Objects
+from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
+
+Manifest = dict[str, Any]
+
+_ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
+_ARCHITECTURES = ("amd64", "arm64", "s390x")
+_PCI_TOPOLOGY = {"kubevirt.io/pci-topology-version": "v3"}
+
+
+class VmMutator:
+    """Answers reviews of VMs."""
+
+    def __init__(self, objects: Objects, configuration: KubeVirtConfiguration) -> None:
+        self._objects = objects
+        self._configuration = configuration
+
+    async def answer(self, review: Review) -> Answer:
+        if review.being_deleted:
+            return Answer()
+        mistakes = list(endpoint.mistakes(review.object))
+        if mistakes:
+            return Answer(status=not_of_schema(mistakes))
+        vm = _in_namespace(review)
+        mutated, architecture = await self._objects.resolve(lambda lookup: _mutate(vm, review, lookup))
+        if mutated.refusal is not None:
+            return Answer(status=mutated.refusal.status())
+        assert mutated.vm is not None
+        spec = mutated.vm["spec"]
+        if architecture:
+            spec["template"]["spec"].setdefault("architecture", architecture)
+        set_defaults(spec["template"], self._configuration.defaults, created=review.operation == "CREATE")
+        return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
+
+
+def _mutate(vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
+    """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
+    mutated = mutate.mutate(vm, lookup, review.old, review.operation)
+    return mutated, architecture_of_sources(mutated.vm, lookup) if mutated.vm is not None else ""
+
+
+def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
+    """The architecture that the first labelled DataSource among a VM's dataVolumeTemplates is for."""
+    for template in vm["spec"].get("dataVolumeTemplates", ()):
+        reference = template["spec"].get("sourceRef") or {}
+        if reference.get("kind", "").lower() != "datasource":
+            continue
+        namespace = reference.get("namespace") or vm["metadata"].get("namespace", "")
+        source = lookup.get("DataSource", namespace, reference["name"])
+        if isinstance(source, dict):
+            architecture = (source["metadata"].get("labels") or {}).get(_ARCHITECTURE_LABEL)
+            if architecture in _ARCHITECTURES:
+                return str(architecture)
+    return ""
+
+
+def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:
+    """What a VM is stored with. A new one gets its identity and the PCI topology of today besides."""
+    spec = template["spec"]
+    defaults.set_architecture(spec, config)
+    defaults.set_machine_type(spec, config)
+    if not created:
+        return
+    firmware = spec["domain"].setdefault("firmware", {})
+    for field in ("uuid", "serial"):
+        firmware.setdefault(field, str(uuid.uuid4()))
+    template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
+
+
+def _in_namespace(review: Review) -> Manifest:
+    """The VM with its namespace, which a new object may leave to the request's path."""
+    return {**review.object, "metadata": {**review.object["metadata"], "namespace": review.namespace}}

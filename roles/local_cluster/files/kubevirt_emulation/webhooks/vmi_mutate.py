@@ -1,0 +1,20 @@
+"""The VMI's mutating webhook: a new VMI gets its defaults, whoever creates it."""
+
+from __future__ import annotations
+
+from _resolver import schema
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
+from kubevirt_emulation.webhooks.admission import Answer, Review
+from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
+
+
+class VmiMutator:
+    """Answers reviews of VMIs."""
+
+    def __init__(self, configuration: KubeVirtConfiguration) -> None:
+        self._configuration = configuration
+
+    async def answer(self, review: Review) -> Answer:
+        spec = schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])
+        set_vmi_defaults(spec, self._configuration.defaults, self._configuration.raw.get("cpuModel") or "")
+        return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))

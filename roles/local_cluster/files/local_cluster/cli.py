@@ -1,0 +1,231 @@
+"""The command line: `python -m local_cluster {build,start,stop,status,faults}`.
+
+The result is one JSON object on stdout, with `changed`; progress goes to stderr, a line each. A failure is
+`{"failed": true, "msg": ...}` and exit code 1 (2 for a wrong command line, 130 when a signal ended it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from local_cluster.errors import Interrupted, LauncherError
+from local_cluster.paths import Layout, check_name, default_state_dir
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(argv)
+    try:
+        _check_libraries()
+        from local_cluster.cluster import raise_interrupted
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, raise_interrupted)
+        result = options.run(options)
+    except Interrupted as error:
+        return _fail(str(error), code=130)
+    except LauncherError as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.filename or 'local cluster'}: {error.strerror or error}")
+    print(json.dumps(result, indent=2))
+    return 0
+
+
+def _fail(message: str, code: int = 1) -> int:
+    print(json.dumps({"failed": True, "changed": False, "msg": message}, indent=2))
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _check_libraries() -> None:
+    try:
+        import cryptography  # noqa: F401
+        import yaml  # noqa: F401
+    except ImportError as error:
+        raise LauncherError(
+            f"python: {sys.executable} lacks {error.name}; run '{sys.executable} -m pip install cryptography PyYAML' "
+            "or use another Python"
+        ) from error
+
+
+def _layout(options: argparse.Namespace) -> Layout:
+    name = check_name(options.name)
+    return Layout(Path(options.dir).expanduser().absolute() if options.dir else default_state_dir(name))
+
+
+def _build(options: argparse.Namespace) -> dict[str, Any]:
+    from local_cluster import build, versions
+
+    wanted = build.ControlPlane(options.kubernetes_version or versions.default())
+    changed = False
+    if options.wait is not None:
+        build.wait(wanted, options.wait)
+    elif not options.check:
+        _, changed = build.build(wanted, _progress)
+    return {"changed": changed, **build.status(wanted)}
+
+
+def _start(options: argparse.Namespace) -> dict[str, Any]:
+    from local_cluster import cluster, versions
+
+    settings = cluster.Settings(
+        name=options.name,
+        kubernetes_version=options.kubernetes_version or versions.default(),
+        emulation=options.emulation,
+        revision_style=options.revision_style,
+        api_port=options.api_port,
+        log_level=options.log_level,
+        data=options.data,
+        faults=options.faults,
+    )
+    adjustments = cluster.Adjustments(
+        namespaces=options.namespaces,
+        reference_policy=options.reference_policy,
+        fault_rules=options.fault_rules,
+        fault_seed=options.fault_seed,
+    )
+    return cluster.start(_layout(options), settings, adjustments, _progress, options.timeout, check=options.check)
+
+
+def _stop(options: argparse.Namespace) -> dict[str, Any]:
+    from local_cluster import cluster
+
+    return cluster.stop(_layout(options), keep_data=options.keep_data, remove=options.remove, check=options.check)
+
+
+def _status(options: argparse.Namespace) -> dict[str, Any]:
+    from local_cluster import cluster
+
+    return cluster.status(_layout(options))
+
+
+def _faults(options: argparse.Namespace) -> dict[str, Any]:
+    from local_cluster import cluster
+
+    switch = cluster.running_faults(_layout(options))
+    changed = False
+    if options.rules is not None:
+        changed = cluster.set_faults(switch, options.rules, options.seed)
+    shown = switch.clear_counts() if options.clear_counts else switch.show()
+    return {"changed": changed, **shown}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="local_cluster", description=__doc__.partition("\n")[0])
+    commands = parser.add_subparsers(required=True, metavar="{build,start,stop,status,faults}")
+
+    build = commands.add_parser("build", help="build the API server unless it is built")
+    build.set_defaults(run=_build)
+    build.add_argument("--check", action="store_true", help="only tell whether it is built")
+    build.add_argument(
+        "--wait",
+        type=float,
+        metavar="SECONDS",
+        help="tell how a build under way is doing after this time, or at its end",
+    )
+
+    _add_version_option(build)
+
+    start = commands.add_parser("start", help="start a cluster, or leave one that runs as it is")
+    start.set_defaults(run=_start)
+    _add_cluster_options(start)
+    start.add_argument(
+        "--emulation",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether it behaves like KubeVirt, or is an API server only",
+    )
+    start.add_argument(
+        "--revision-style",
+        choices=["status", "spec"],
+        default="status",
+        help="where VMs keep their revision names: KubeVirt 1.5 and later, or 1.4 and earlier",
+    )
+    start.add_argument("--api-port", type=_port, default=0, metavar="PORT", help="the API server's port; 0: any")
+    _add_version_option(start)
+    start.add_argument(
+        "--namespace",
+        action="append",
+        default=[],
+        dest="namespaces",
+        metavar="NAME",
+        help="one that is to exist; may be given again",
+    )
+    start.add_argument(
+        "--reference-policy",
+        choices=["reference", "expand", "expandAll"],
+        help="what becomes of a VM's instancetype and preference; without it as it is, first reference",
+    )
+    start.add_argument("--data", choices=["disk", "memory"], default="disk", help="where what is stored lies")
+    start.add_argument("--faults", action="store_true", help="start a fault proxy too, for kubeconfig-faults")
+    start.add_argument("--fault-rules", type=_rules, metavar="RULES", help="as --rules of the command faults")
+    start.add_argument("--fault-seed", type=int, metavar="N", help="as --seed of the command faults")
+    start.add_argument("--log-level", choices=["debug", "info", "warning", "error"], default="info")
+    start.add_argument("--timeout", type=float, default=120, help="seconds for each part to become ready")
+
+    stop = commands.add_parser("stop", help="stop a cluster and remove its data")
+    stop.set_defaults(run=_stop)
+    _add_cluster_options(stop)
+    kept = stop.add_mutually_exclusive_group()
+    kept.add_argument("--keep-data", action="store_true", help="keep the data for the next start")
+    kept.add_argument("--remove", action="store_true", help="remove kubeconfig, certificates and logs too")
+
+    status = commands.add_parser("status", help="tell how a cluster is")
+    status.set_defaults(run=_status)
+    _add_cluster_options(status, check=False)
+
+    faults = commands.add_parser("faults", help="show or switch the faults that the fault proxy makes, and its counts")
+    faults.set_defaults(run=_faults)
+    _add_cluster_options(faults, check=False)
+    faults.add_argument(
+        "--rules",
+        type=_rules,
+        metavar="RULES",
+        help="the rules from now on: a list in JSON or YAML, or @FILE; [] for none",
+    )
+    faults.add_argument("--seed", type=int, metavar="N", help="makes the rules' dice fall alike each time")
+    faults.add_argument("--clear-counts", action="store_true", help="count from nothing again")
+    return parser
+
+
+def _add_version_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kubernetes-version", metavar="VERSION", help="one of the versions that main.go has a module file for"
+    )
+
+
+def _rules(text: str) -> list[Any]:
+    import yaml
+
+    try:
+        rules = yaml.safe_load(Path(text[1:]).read_text() if text.startswith("@") else text)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise argparse.ArgumentTypeError(" ".join(str(error).split())) from error
+    if not isinstance(rules, list):
+        raise argparse.ArgumentTypeError("is no list")
+    return rules
+
+
+def _add_cluster_options(parser: argparse.ArgumentParser, *, check: bool = True) -> None:
+    parser.add_argument("--name", default="default", help="the cluster's name; several run side by side")
+    parser.add_argument("--dir", help="its state directory (default: one for each name under $XDG_STATE_HOME)")
+    if check:
+        parser.add_argument("--check", action="store_true", help="only tell what would change")
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is no port")
+    return number

@@ -1,0 +1,518 @@
+"""Starting, stopping and looking at one cluster.
+
+A cluster is up to three processes: `control-plane` (etcd, kube-apiserver and kube-controller-manager), `emulation`
+and `fault-proxy`. They belong to nobody once they run; later launchers know them by their records.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from local_cluster import control_plane, data, emulation, faults, kubeconfig, pki, ports, processes, versions
+from local_cluster.api import ApiServer, answers
+from local_cluster.build import ControlPlane, build, use
+from local_cluster.errors import Interrupted, LauncherError
+from local_cluster.locking import Lock
+from local_cluster.paths import Layout, is_label, read_json, write_json
+
+CONTROL_PLANE = "control-plane"
+EMULATION = "emulation"
+FAULT_PROXY = "fault-proxy"
+LAUNCHER = "launcher"
+GRACE = {FAULT_PROXY: 5.0, EMULATION: 5.0, CONTROL_PLANE: 10.0}
+"""The parts in the order in which they are stopped, and the seconds each has before it is killed."""
+TITLES = {CONTROL_PLANE: "the API server", EMULATION: "the KubeVirt emulation", FAULT_PROXY: "the fault proxy"}
+PORT_ATTEMPTS = 5
+_POLL = 0.05  # seconds
+_GIVE_UP_ON_LAUNCHER = 20.0  # seconds until a launcher that does not follow SIGTERM is killed
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose for one cluster; to change it, the cluster is started again."""
+
+    name: str
+    kubernetes_version: str = field(default_factory=versions.default)
+    emulation: bool = True
+    revision_style: str = "status"
+    api_port: int = 0
+    """0 means any free port."""
+    log_level: str = "info"
+    data: str = "disk"
+    """Or "memory"."""
+    faults: bool = False
+    """Whether a fault proxy runs too."""
+
+    def parts(self) -> list[str]:
+        """The processes that the cluster consists of."""
+        wanted = {CONTROL_PLANE: True, EMULATION: self.emulation, FAULT_PROXY: self.faults}
+        return [part for part, present in wanted.items() if present]
+
+
+@dataclass(frozen=True)
+class Adjustments:
+    """What can be changed while the cluster runs; None leaves it as it is."""
+
+    namespaces: Sequence[str] = ()
+    """Those that are to exist; others stay."""
+    reference_policy: str | None = None
+    fault_rules: Sequence[Any] | None = None
+    fault_seed: int | None = None
+
+    def check(self, settings: Settings) -> None:
+        """Raise LauncherError where they cannot be had with these settings."""
+        for name in self.namespaces:
+            if not is_label(name):
+                raise LauncherError(
+                    f"namespaces: {name!r} cannot name a namespace; use lower-case letters, digits, '-'"
+                )
+        if self.reference_policy and not settings.emulation:
+            raise LauncherError("reference_policy: there is no KubeVirt without emulation; leave one of them out")
+        if self.fault_rules is not None and not settings.faults:
+            raise LauncherError("fault_rules: there is no fault proxy that could follow them; set faults too")
+        if self.fault_seed is not None and self.fault_rules is None:
+            raise LauncherError("fault_seed: there are no fault_rules that it could be for; give some, or leave it out")
+        faults.check(self.fault_rules or (), self.fault_seed)
+
+
+class _Ended(LauncherError):
+    """A part ended before it was ready."""
+
+
+class _Cluster:
+    """One cluster's directory with what is known of its running parts."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        state = read_json(layout.cluster)
+        self.state: dict[str, Any] = state if isinstance(state, dict) else {}
+
+    def running(self) -> dict[str, int]:
+        """The process number of each part that runs."""
+        found = {part: processes.recorded(self.layout.process(part)) for part in GRACE}
+        return {part: process.pid for part, process in found.items() if process is not None}
+
+    def port(self, part: str) -> int:
+        """The port on which `part` listened in the last complete start; 0 when unknown."""
+        value = self.state.get("ports", {}).get(part, 0)
+        return value if isinstance(value, int) else 0
+
+    def parts(self) -> list[str]:
+        """The processes of the last complete start."""
+        return list(self.state.get("ports", {}))
+
+    def server(self) -> str:
+        return f"https://{ports.HOST}:{self.port(CONTROL_PLANE)}"
+
+    def api(self) -> ApiServer:
+        """The running API server, as its administrator."""
+        return ApiServer(self.port(CONTROL_PLANE), self.layout.pki / "ca.crt", pki.token(self.layout.pki, "admin"))
+
+    def switch(self) -> faults.Switch:
+        """The faults of the running proxy."""
+        return faults.Switch(self.layout, self.port(FAULT_PROXY))
+
+    def why_not_healthy(self) -> str:
+        """Why this cluster does not count as running as it was started; "" when it does."""
+        if not self.state:
+            return "it was not started"
+        running = self.running()
+        for part in self.parts():
+            if part not in running:
+                return f"{TITLES[part]} does not run"
+        ca = self.layout.pki / "ca.crt"
+        try:
+            token = pki.token(self.layout.pki, "admin")
+        except KeyError:
+            return "its tokens are gone"
+        for file in (ca, self.layout.kubeconfig):
+            if not file.is_file():
+                return f"its file {file.name} is gone"
+        if not ApiServer(self.port(CONTROL_PLANE), ca, token).is_ready():
+            return f"{TITLES[CONTROL_PLANE]} is not ready"
+        for part in self.parts():
+            if part != CONTROL_PLANE and not answers(self.port(part), ca):
+                return f"{TITLES[part]} does not answer"
+        return ""
+
+
+def start(
+    layout: Layout,
+    settings: Settings,
+    adjustments: Adjustments,
+    progress: Progress,
+    timeout: float,
+    check: bool = False,
+) -> dict[str, Any]:
+    """Bring the cluster to run with `settings` and `adjustments`; each part has `timeout` seconds to become ready.
+
+    Unchanged when it runs so already. For other adjustments it goes on running. Otherwise whatever is left of an
+    earlier run is ended first; data that were not removed by a stop are used again. With `check`, only tell.
+    """
+    began = time.monotonic()
+    adjustments.check(settings)
+    wanted = ControlPlane(settings.kubernetes_version)
+    if check:
+        cluster = _Cluster(layout)
+        reason = _why_start(cluster, settings, wanted)
+        changed = bool(reason) or _adjust(cluster, adjustments, check=True)
+        return _result(cluster, changed=changed, reason=reason, **_planned(settings, wanted))
+    layout.create()
+    with _locked(layout, starting=True):
+        cluster = _Cluster(layout)
+        reason = _why_start(cluster, settings, wanted)
+        if not reason:
+            use(wanted.binary)
+        else:
+            binary, _ = build(wanted, progress)
+            if settings.emulation or settings.faults:
+                emulation.check_installed()
+            try:
+                _stop_parts(layout)
+                data.place(layout.etcd, settings.data)
+                _start_parts(layout, cluster, settings, binary, progress, timeout)
+            except BaseException:
+                # Whatever went wrong, Ctrl-C and `stop` included: nothing half-started stays.
+                with _signals_ignored():
+                    _stop_parts(layout)
+                raise
+        cluster = _Cluster(layout)
+        adjusted = _adjust(cluster, adjustments, check=False)
+    seconds = round(time.monotonic() - began, 1)
+    return _result(cluster, changed=bool(reason or adjusted), reason=reason, state="running", seconds=seconds)
+
+
+def _adjust(cluster: _Cluster, wanted: Adjustments, *, check: bool) -> bool:
+    """Change what can be changed while the cluster runs; return whether there was anything to change."""
+    missing = [name for name in wanted.namespaces if not cluster.api().has_namespace(name)]
+    changed = bool(missing)
+    for name in missing:
+        if not check:
+            cluster.api().create_namespace(name)
+    if wanted.reference_policy and wanted.reference_policy != cluster.api().reference_policy():
+        changed = True
+        if not check:
+            cluster.api().set_reference_policy(wanted.reference_policy)
+    if wanted.fault_rules is not None:
+        changed |= set_faults(cluster.switch(), wanted.fault_rules, wanted.fault_seed, check=check)
+    return changed
+
+
+def set_faults(switch: faults.Switch, rules: Sequence[Any], seed: int | None, *, check: bool = False) -> bool:
+    """Replace the rules of a proxy unless it has these; return whether it had others."""
+    now = switch.show()
+    if (now["rules"], now["seed"]) == (list(rules), seed):
+        return False
+    if not check:
+        switch.set(rules, seed)
+    return True
+
+
+def running_faults(layout: Layout) -> faults.Switch:
+    """The faults of the cluster's running proxy. Raises LauncherError where there is none."""
+    cluster = _Cluster(layout)
+    if FAULT_PROXY not in cluster.running():
+        raise LauncherError(f"faults: the cluster in {layout.root} has no fault proxy running; start it with faults")
+    return cluster.switch()
+
+
+def stop(layout: Layout, *, keep_data: bool = False, remove: bool = False, check: bool = False) -> dict[str, Any]:
+    """End the cluster, also one that is starting. Its data are removed unless `keep_data`; with `remove` also its
+    kubeconfig, certificates and logs."""
+    cluster = _Cluster(layout)
+    unkept = data.present(layout.etcd) and not keep_data
+    changed = bool(cluster.running() or processes.recorded(layout.process(LAUNCHER)) or unkept)
+    if remove:
+        changed = layout.lock.exists()
+    if check or not layout.lock.exists():
+        state = "absent" if remove else "stopped"
+        return _result(cluster, changed=changed, state=state)
+    with _locked(layout, starting=False):
+        _stop_parts(layout)
+        if remove:
+            layout.remove()
+        elif not keep_data:
+            layout.remove_data()
+        elif layout.etcd.is_dir():
+            layout.data_kept.touch(mode=0o600)
+    return _result(cluster, changed=changed, state="absent" if remove else "stopped")
+
+
+def status(layout: Layout) -> dict[str, Any]:
+    """How the cluster is: `state` is running, stopped, broken (parts of it run) or absent; `reason` says why."""
+    cluster = _Cluster(layout)
+    running = cluster.running()
+    reason = cluster.why_not_healthy()
+    if not layout.lock.exists():
+        state = "absent"
+    elif processes.recorded(layout.process(LAUNCHER)):
+        state = "starting"
+    else:
+        state = "broken" if running and reason else "running" if running else "stopped"
+    return _result(cluster, changed=False, state=state, reason=reason, processes=running)
+
+
+def _result(cluster: _Cluster, *, changed: bool, **more: Any) -> dict[str, Any]:
+    layout = cluster.layout
+    known = {
+        "changed": changed,
+        "dir": str(layout.root),
+        "kubeconfig": str(layout.kubeconfig),
+        "logs": {part: str(layout.log(part)) for part in GRACE},
+    }
+    if cluster.state:
+        known["server"] = cluster.server()
+        known["kubernetes_version"] = cluster.state.get("kubernetes_version")
+        known["name"] = cluster.state.get("settings", {}).get("name")
+        known["emulation"] = EMULATION in cluster.parts()
+        if FAULT_PROXY in cluster.parts():
+            known["kubeconfig_faults"] = str(layout.kubeconfig_faults)
+    return {**known, **more}
+
+
+def _planned(settings: Settings, wanted: ControlPlane) -> dict[str, Any]:
+    return {"name": settings.name, "emulation": settings.emulation, "built": wanted.binary.is_file()}
+
+
+def _why_start(cluster: _Cluster, settings: Settings, wanted: ControlPlane) -> str:
+    """Why the cluster has to be started (again) to run with `settings`; "" when it runs so."""
+    reason = cluster.why_not_healthy()
+    if reason:
+        return reason
+    if cluster.state.get("settings") != asdict(settings):
+        return "other settings were asked for"
+    if cluster.state.get("binary") != str(wanted.binary):
+        return "the sources of the API server changed"
+    if settings.emulation and cluster.state.get("emulation_sources") != emulation.sources_hash():
+        return "the sources of the KubeVirt emulation changed"
+    if settings.faults and cluster.state.get("fault_proxy_sources") != faults.sources_hash():
+        return "the sources of the fault proxy changed"
+    return ""
+
+
+@contextmanager
+def _locked(layout: Layout, *, starting: bool) -> Iterator[None]:
+    """Hold the cluster's lock. A launcher that starts is on record, so that one that stops can end it."""
+    lock = Lock(layout.lock)
+    lock.acquire(None if starting else _Interrupter(layout))
+    try:
+        layout.create_folders()
+        if starting:
+            processes.record(layout.process(LAUNCHER))
+        yield
+    finally:
+        if starting:
+            layout.process(LAUNCHER).unlink(missing_ok=True)
+        lock.release()
+
+
+class _Interrupter:
+    """Ends the launcher that holds the lock in order to start the cluster; waits for one that stops it."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._record = layout.process(LAUNCHER)
+        self._sent = 0.0
+
+    def __call__(self, seconds: float) -> None:
+        if not self._sent:
+            if processes.send(self._record, signal.SIGTERM):
+                self._sent = seconds
+        elif seconds - self._sent > _GIVE_UP_ON_LAUNCHER:
+            processes.send(self._record, signal.SIGKILL)
+
+
+@contextmanager
+def _signals_ignored() -> Iterator[None]:
+    """A second Ctrl-C must not break off the cleaning up after the first."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop_parts(layout: Layout) -> None:
+    for part, grace in GRACE.items():
+        processes.stop(layout.process(part), grace)
+
+
+def _start_parts(
+    layout: Layout, cluster: _Cluster, settings: Settings, binary: Path, progress: Progress, timeout: float
+) -> None:
+    pki.ensure(layout.pki)
+    used: dict[str, int] = {}
+    progress("starting etcd, kube-apiserver and kube-controller-manager")
+    used[CONTROL_PLANE] = _start_control_plane(layout, cluster, settings, binary, progress, timeout)
+    if settings.emulation:
+        progress("starting the KubeVirt emulation")
+        used[EMULATION] = _with_free_port(
+            layout, EMULATION, cluster.port(EMULATION), lambda port: _run_emulation(layout, port, settings, timeout)
+        )
+    api = ApiServer(used[CONTROL_PLANE], layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
+    if settings.emulation:
+        # The garbage collector asks every 30 seconds which kinds there are; KubeVirt's are to be in its first answer.
+        _wait_until(lambda: api.discovers("kubevirt.io", "virtualmachines"), layout, CONTROL_PLANE, timeout)
+    control_plane.start_controllers_file(layout).touch(mode=0o600)
+    if settings.faults:
+        used[FAULT_PROXY] = _with_free_port(
+            layout,
+            FAULT_PROXY,
+            cluster.port(FAULT_PROXY),
+            lambda port: _run_fault_proxy(layout, port, used[CONTROL_PLANE], settings, timeout),
+        )
+    else:
+        layout.kubeconfig_faults.unlink(missing_ok=True)
+    write_json(
+        layout.cluster,
+        {
+            "settings": asdict(settings),
+            "ports": used,
+            "binary": str(binary),
+            "emulation_sources": emulation.sources_hash() if settings.emulation else None,
+            "fault_proxy_sources": faults.sources_hash() if settings.faults else None,
+            "kubernetes_version": api.version(),
+        },
+    )
+
+
+def _start_control_plane(
+    layout: Layout, cluster: _Cluster, settings: Settings, binary: Path, progress: Progress, timeout: float
+) -> int:
+    """Start the control plane and return its port."""
+    if settings.api_port and not ports.is_free(settings.api_port):
+        raise LauncherError(f"api_port: {ports.HOST}:{settings.api_port} is taken; give another port, or 0 for any")
+    had_data = data.present(layout.etcd)
+    preferred = settings.api_port or cluster.port(CONTROL_PLANE)
+
+    def run(port: int) -> None:
+        _run_control_plane(layout, port, settings, binary, timeout)
+
+    try:
+        return _with_free_port(layout, CONTROL_PLANE, preferred, run, fixed=bool(settings.api_port))
+    except _Ended:
+        if not had_data or layout.data_kept.exists():
+            raise
+        # What a crash or a full disk left of unkept data need not be readable.
+        progress("the data that an earlier run left cannot be used; starting with none")
+        layout.remove_data()
+        data.place(layout.etcd, settings.data)
+        return _with_free_port(layout, CONTROL_PLANE, preferred, run, fixed=bool(settings.api_port))
+
+
+def _with_free_port(
+    layout: Layout, part: str, preferred: int, run: Callable[[int], None], *, fixed: bool = False
+) -> int:
+    """Call `run` with a free port, again with another one when somebody took it in between; return the port."""
+    for attempt in range(PORT_ATTEMPTS):
+        port = ports.choose(preferred if attempt == 0 or fixed else 0)
+        try:
+            run(port)
+        except _Ended:
+            if attempt == PORT_ATTEMPTS - 1 or "address already in use" not in processes.last_lines(
+                layout.log(part), 20
+            ):
+                raise
+        else:
+            return port
+    raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Path, timeout: float) -> None:
+    server = f"https://{ports.HOST}:{port}"
+    users = {
+        "admin": layout.kubeconfig,
+        "controller-manager": control_plane.controller_manager_kubeconfig(layout),
+        "emulation": emulation.kubeconfig(layout),
+    }
+    for user, path in users.items():
+        kubeconfig.write(
+            path,
+            context=f"local-cluster-{settings.name}",
+            server=server,
+            ca=layout.pki / "ca.crt",
+            user=user,
+            token=pki.token(layout.pki, user),
+        )
+    config_file = layout.run / "control-plane.json"
+    write_json(config_file, control_plane.config(layout, port))
+    control_plane.start_controllers_file(layout).unlink(missing_ok=True)
+    processes.spawn(
+        [str(binary), str(config_file)],
+        record_as=layout.process(CONTROL_PLANE),
+        log=layout.log(CONTROL_PLANE),
+        cwd=layout.run,
+        env=_without_proxy(dict(os.environ)),
+    )
+    api = ApiServer(port, layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
+    _wait_until(api.is_ready, layout, CONTROL_PLANE, timeout)
+
+
+def _run_emulation(layout: Layout, port: int, settings: Settings, timeout: float) -> None:
+    config_file = layout.run / "emulation.json"
+    write_json(config_file, emulation.config(layout, port, settings.revision_style, settings.log_level))
+    emulation.ready_file(layout).unlink(missing_ok=True)
+    processes.spawn(
+        emulation.command(config_file),
+        record_as=layout.process(EMULATION),
+        log=layout.log(EMULATION),
+        cwd=layout.run,
+        env=_without_proxy(emulation.environment()),
+    )
+    _wait_until(emulation.ready_file(layout).exists, layout, EMULATION, timeout)
+
+
+def _run_fault_proxy(layout: Layout, port: int, api_port: int, settings: Settings, timeout: float) -> None:
+    kubeconfig.write(
+        layout.kubeconfig_faults,
+        context=f"local-cluster-{settings.name}-faults",
+        server=f"https://{ports.HOST}:{port}",
+        ca=layout.pki / "ca.crt",
+        user="admin",
+        token=pki.token(layout.pki, "admin"),
+    )
+    config_file = layout.run / "fault-proxy.json"
+    write_json(config_file, faults.config(layout, port, api_port))
+    faults.ready_file(layout).unlink(missing_ok=True)
+    processes.spawn(
+        faults.command(config_file),
+        record_as=layout.process(FAULT_PROXY),
+        log=layout.log(FAULT_PROXY),
+        cwd=layout.run,
+        env=_without_proxy(emulation.environment()),
+    )
+    _wait_until(faults.ready_file(layout).exists, layout, FAULT_PROXY, timeout)
+
+
+def _wait_until(ready: Callable[[], bool], layout: Layout, part: str, timeout: float) -> None:
+    deadline = time.monotonic() + timeout
+    record, log = layout.process(part), layout.log(part)
+    while not ready():
+        if processes.recorded(record) is None:
+            raise _Ended(f"{TITLES[part]} ended while starting: {processes.last_words(log)} (log: {log})")
+        if time.monotonic() > deadline:
+            raise LauncherError(
+                f"{TITLES[part]} was not ready after {timeout:.0f} seconds; its log, {log}, ends with\n"
+                f"{processes.last_lines(log, 8)}"
+            )
+        time.sleep(_POLL)
+
+
+def _without_proxy(env: dict[str, str]) -> dict[str, str]:
+    """The API server calls webhooks by their Service's name, which would go to a proxy; all of it is on loopback."""
+    return {name: value for name, value in env.items() if not name.lower().endswith("_proxy")}
+
+
+def raise_interrupted(number: int, _frame: object) -> None:
+    """A signal handler: end what is under way, cleaning up."""
+    raise Interrupted(f"ended by {signal.Signals(number).name}")

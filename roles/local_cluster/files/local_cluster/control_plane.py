@@ -1,0 +1,95 @@
+"""The control plane's configuration: every flag of etcd, kube-apiserver and kube-controller-manager."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from local_cluster import pki
+from local_cluster.paths import Layout
+from local_cluster.ports import HOST
+
+# etcd is reached through sockets in a folder that only its owner may enter: it would answer anybody else on a port.
+# The names are relative to the process's folder, since the path of a socket has 107 characters at most.
+ETCD_CLIENT_URL = "unix://etcd-client:0"
+ETCD_PEER_URL = "unix://etcd-peer:0"
+
+# What one expects of any cluster besides storing objects: owners' deletion reaches what they own, namespaces go away
+# with all that is in them, a new namespace gets its ServiceAccount and the CA.
+CONTROLLERS = (
+    "garbage-collector-controller",
+    "namespace-controller",
+    "serviceaccount-controller",
+    "clusterrole-aggregation-controller",
+    "root-ca-certificate-publisher-controller",
+    # Without it a namespace with a PVC would never end: admission puts a finalizer on PVCs that only it takes off.
+    "persistentvolumeclaim-protection-controller",
+)
+
+
+def config(layout: Layout, port: int) -> dict[str, Any]:
+    """The configuration file's content (its shape is that of `config` in control_plane/main.go)."""
+    return {
+        "etcd": {
+            "dir": str(layout.etcd),
+            "clientURL": ETCD_CLIENT_URL,
+            "peerURL": ETCD_PEER_URL,
+            "unsafeNoFsync": True,
+        },
+        "apiServer": _api_server(layout, port),
+        "controllerManager": _controller_manager(layout),
+        "startControllersFile": str(start_controllers_file(layout)),
+    }
+
+
+def start_controllers_file(layout: Layout) -> Path:
+    """Made by the launcher once the kinds that the controllers are to know are served; they begin then."""
+    return layout.run / "start-controllers"
+
+
+def _api_server(layout: Layout, port: int) -> list[str]:
+    issuer = "https://kubernetes.default.svc"
+    return [
+        f"--etcd-servers={ETCD_CLIENT_URL}",
+        f"--bind-address={HOST}",
+        f"--secure-port={port}",
+        f"--advertise-address={HOST}",
+        # The endpoint of the Service `kubernetes` may not be a loopback address, so there is none.
+        "--endpoint-reconciler-type=none",
+        "--service-cluster-ip-range=10.0.0.0/24",
+        f"--tls-cert-file={layout.pki / 'apiserver.crt'}",
+        f"--tls-private-key-file={layout.pki / 'apiserver.key'}",
+        f"--client-ca-file={layout.pki / 'ca.crt'}",
+        f"--token-auth-file={layout.pki / 'tokens.csv'}",
+        "--authorization-mode=RBAC",
+        "--allow-privileged=true",
+        f"--service-account-issuer={issuer}",
+        f"--api-audiences={issuer}",
+        f"--service-account-key-file={layout.pki / 'service-account.key'}",
+        f"--service-account-signing-key-file={layout.pki / 'service-account.key'}",
+        f"--requestheader-client-ca-file={layout.pki / 'front-proxy-ca.crt'}",
+        f"--requestheader-allowed-names={pki.FRONT_PROXY_CLIENT}",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        f"--proxy-client-cert-file={layout.pki / 'front-proxy-client.crt'}",
+        f"--proxy-client-key-file={layout.pki / 'front-proxy-client.key'}",
+        "--profiling=false",
+    ]
+
+
+def controller_manager_kubeconfig(layout: Layout) -> Path:
+    """The kubeconfig of the controllers."""
+    return layout.pki / "controller-manager.kubeconfig"
+
+
+def _controller_manager(layout: Layout) -> list[str]:
+    return [
+        f"--kubeconfig={controller_manager_kubeconfig(layout)}",
+        "--leader-elect=false",
+        "--secure-port=0",
+        "--use-service-account-credentials=false",
+        f"--root-ca-file={layout.pki / 'ca.crt'}",
+        f"--service-account-private-key-file={layout.pki / 'service-account.key'}",
+        f"--controllers={','.join(CONTROLLERS)}",
+    ]

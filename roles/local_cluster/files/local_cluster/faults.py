@@ -1,0 +1,94 @@
+"""Configuration and switch of `fault_proxy`, which stands before the API server and makes faults when asked to."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fault_proxy.rules import Faults, RuleError
+from local_cluster import pki
+from local_cluster.api import call
+from local_cluster.errors import LauncherError
+from local_cluster.paths import FAULT_PROXY_SOURCES, Layout
+from local_cluster.ports import HOST
+
+_CONTROL = "/-/faults"
+
+
+def config(layout: Layout, port: int, api_port: int) -> dict[str, Any]:
+    """The configuration file's content; the proxy's own documentation says what each key means."""
+    return {
+        "upstream": f"https://{HOST}:{api_port}",
+        "ca_file": str(layout.pki / "ca.crt"),
+        "host": HOST,
+        "port": port,
+        "tls_cert": str(layout.pki / "apiserver.crt"),
+        "tls_key": str(layout.pki / "apiserver.key"),
+        "token": pki.token(layout.pki, "admin"),
+        "ready_file": str(ready_file(layout)),
+    }
+
+
+def ready_file(layout: Layout) -> Path:
+    """Made by the proxy once it listens."""
+    return layout.run / "fault-proxy.ready"
+
+
+def command(config_file: Path) -> list[str]:
+    """The command line, to be run with the emulation's environment."""
+    return [sys.executable, "-m", "fault_proxy", "--config", str(config_file)]
+
+
+def sources_hash() -> str:
+    """A hash of all that the proxy runs: it changes when the proxy has to be restarted."""
+    digest = hashlib.sha256()
+    for file in sorted(FAULT_PROXY_SOURCES.glob("*.py")):
+        digest.update(f"{file.name}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def check(rules: Sequence[Any], seed: int | None) -> None:
+    """Raise LauncherError that names what is wrong with rules or seed."""
+    try:
+        Faults(list(rules), seed)
+    except RuleError as error:
+        raise LauncherError(f"fault_{error}") from error
+
+
+class Switch:
+    """The faults of a running proxy."""
+
+    def __init__(self, layout: Layout, port: int) -> None:
+        self._layout = layout
+        self._port = port
+
+    def show(self) -> dict[str, Any]:
+        """`rules` and `seed` as set, and `counts` since the start or the last `clear_counts`."""
+        return self._ask("GET")
+
+    def set(self, rules: Sequence[Any], seed: int | None) -> dict[str, Any]:
+        """Replace the rules and throw the dice anew. Raises LauncherError that names what is wrong with them."""
+        return self._ask("PUT", {"rules": list(rules), "seed": seed})
+
+    def clear_counts(self) -> dict[str, Any]:
+        """Count from nothing again."""
+        return self._ask("DELETE")
+
+    def _ask(self, method: str, body: Any = None) -> dict[str, Any]:
+        ca = self._layout.pki / "ca.crt"
+        try:
+            status, answer = call(
+                self._port, _CONTROL, ca=ca, token=pki.token(self._layout.pki, "admin"), method=method, body=body
+            )
+            found: dict[str, Any] = json.loads(answer)
+        except (OSError, KeyError, ValueError, http.client.HTTPException) as error:
+            log = self._layout.log("fault-proxy")
+            raise LauncherError(f"the fault proxy does not answer: {error} (log: {log})") from error
+        if status != http.client.OK:
+            raise LauncherError(f"fault_{found.get('message', status)}")
+        return found

@@ -1,0 +1,178 @@
+"""Where everything lies: the cache of built binaries and the state directory of one cluster.
+
+    <cache>/virtshape/control-plane/<hash>/     control-plane, build.log
+    <state>/virtshape/local-cluster/<name>/     see `Layout`
+
+<cache> is $XDG_CACHE_HOME or ~/.cache, <state> is $XDG_STATE_HOME or ~/.local/state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local_cluster import data
+from local_cluster.errors import LauncherError
+
+FILES = Path(__file__).resolve().parent.parent
+"""The role's files/ folder: beside this package lie control_plane/ (Go), kubevirt_emulation/, fault_proxy/."""
+CONTROL_PLANE_SOURCES = FILES / "control_plane"
+EMULATION_SOURCES = FILES / "kubevirt_emulation"
+FAULT_PROXY_SOURCES = FILES / "fault_proxy"
+MODULE_UTILS = FILES.parents[2] / "plugins" / "module_utils"
+"""Where the collection keeps `_resolver`, which the emulation imports by that name."""
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def _xdg(variable: str, fallback: str) -> Path:
+    value = os.environ.get(variable, "")
+    # The XDG specification: a relative path is to be ignored.
+    return Path(value) if value.startswith("/") else Path.home() / fallback
+
+
+def binary_cache() -> Path:
+    """The folder that holds one folder for each built control plane."""
+    return _xdg("XDG_CACHE_HOME", ".cache") / "virtshape" / "control-plane"
+
+
+def is_label(name: str) -> bool:
+    """Whether Kubernetes would take `name` for a namespace."""
+    return bool(_NAME.fullmatch(name))
+
+
+def check_name(name: str) -> str:
+    """Return `name` if it may name a cluster (it becomes a folder and a kubeconfig context), else raise."""
+    if not is_label(name):
+        raise LauncherError(
+            f"name: {name!r} cannot name a cluster; use lower-case letters, digits and '-', 63 characters at most"
+        )
+    return name
+
+
+def default_state_dir(name: str) -> Path:
+    """The state directory of the cluster `name` when none is given."""
+    return _xdg("XDG_STATE_HOME", ".local/state") / "virtshape" / "local-cluster" / check_name(name)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The state directory of one cluster. `root` is absolute; every file in it is 0600, every folder 0700."""
+
+    root: Path
+
+    @property
+    def lock(self) -> Path:
+        """Held while a launcher works on this cluster. Also the mark that this directory is a launcher's."""
+        return self.root / "local-cluster.lock"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig: what users get."""
+        return self.root / "kubeconfig"
+
+    @property
+    def kubeconfig_faults(self) -> Path:
+        """The same through the fault proxy; only a cluster with one has it."""
+        return self.root / "kubeconfig-faults"
+
+    @property
+    def pki(self) -> Path:
+        """Keys, certificates and tokens."""
+        return self.root / "pki"
+
+    @property
+    def etcd(self) -> Path:
+        """etcd's data; a link if they lie in memory (see `data`)."""
+        return self.root / "etcd"
+
+    @property
+    def run(self) -> Path:
+        """Configuration, process records, ready files and sockets of a running cluster."""
+        return self.root / "run"
+
+    @property
+    def logs(self) -> Path:
+        """One log for each process; NAME.log.1 is that of its run before."""
+        return self.root / "logs"
+
+    @property
+    def cluster(self) -> Path:
+        """JSON: the settings and ports of the last complete start."""
+        return self.root / "cluster.json"
+
+    @property
+    def data_kept(self) -> Path:
+        """Present when the last stop was asked to keep the data: they must not be thrown away unasked."""
+        return self.root / "data-kept"
+
+    def process(self, part: str) -> Path:
+        """The record (see `processes`) of `control-plane`, `emulation`, `fault-proxy` or `launcher`."""
+        return self.run / f"{part}.process.json"
+
+    def log(self, part: str) -> Path:
+        """The log of `control-plane`, `emulation` or `fault-proxy`."""
+        return self.logs / f"{part}.log"
+
+    def create(self) -> None:
+        """Make the directory and its folders; refuse one that holds something else."""
+        if self.root.exists() and not self.root.is_dir():
+            raise LauncherError(f"dir: {self.root} is no directory")
+        if self.root.is_dir() and not self.lock.exists() and any(self.root.iterdir()):
+            raise LauncherError(f"dir: {self.root} holds files that are not a local cluster's; give an empty directory")
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.root.chmod(0o700)
+
+    def create_folders(self) -> None:
+        """Make the folders inside the directory (under the lock), except that of the data (see `data.place`)."""
+        for folder in (self.pki, self.run, self.logs):
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+    def remove_data(self) -> None:
+        """Remove etcd's data."""
+        data.remove(self.etcd)
+        self.data_kept.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove what a launcher made and nothing else; the lock last, since it marks the directory as ours."""
+        self.remove_data()
+        for folder in (self.run, self.logs, self.pki):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.kubeconfig, self.kubeconfig_faults, self.cluster, self.lock):
+            file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not empty: something of the user's, or the lock of the next launcher
+            self.root.rmdir()
+
+
+def write_secret(path: Path, text: str | bytes) -> None:
+    """Write `path` with mode 0600 in one step: a reader sees the old text or the new one, nobody else sees either."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode() if isinstance(text, str) else text)
+        temporary.replace(path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk is told for the number of an open file
+        raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as JSON, with `write_secret`."""
+    write_secret(path, json.dumps(value, indent=2) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """The value in `path`; None where the file is missing or is no JSON (a crash or a full disk cut it off)."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None

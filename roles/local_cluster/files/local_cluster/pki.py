@@ -1,0 +1,181 @@
+"""Keys, certificates and tokens of one cluster.
+
+    ca.crt ca.key                   signs both serving certificates; clients trust it
+    apiserver.crt apiserver.key     the API server's serving certificate
+    webhook.crt webhook.key         the emulation's: admission webhooks and aggregated API
+    front-proxy-ca.crt .key         the aggregation layer's own CA
+    front-proxy-client.crt .key     with which the API server calls aggregated APIs
+    service-account.key             signs service-account tokens
+    tokens.csv                      static bearer tokens (see `USERS`)
+
+They are made once and live as long as the state directory, so that a kubeconfig stays valid when a cluster is
+stopped and started again; they are made anew when one is missing or ends soon.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import ipaddress
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from local_cluster.paths import write_secret
+
+LIFETIME = datetime.timedelta(days=365)
+RENEW_BEFORE = datetime.timedelta(days=30)
+FRONT_PROXY_CLIENT = "front-proxy-client"
+"""The name by which aggregated APIs know the API server."""
+
+APISERVER_NAMES = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+    "127.0.0.1",
+    "10.0.0.1",  # the first address of the service range: the Service `kubernetes`
+)
+WEBHOOK_NAMES = ("virt-api.kubevirt.svc", "virt-api.kubevirt.svc.cluster.local", "localhost", "127.0.0.1")
+
+USERS = {
+    "admin": ("kubernetes-admin", ("system:masters",)),
+    "controller-manager": ("system:kube-controller-manager", ("system:masters",)),
+    "emulation": ("system:serviceaccount:kubevirt:kubevirt-controller", ("system:masters",)),
+}
+"""Who has a static token: user name and groups. system:masters may do everything and passes flow control; the
+names differ so that an audit log, an event or a webhook can tell who it was."""
+
+
+class _Signer(NamedTuple):
+    key: ec.EllipticCurvePrivateKey
+    certificate: x509.Certificate
+
+
+def ensure(folder: Path, now: datetime.datetime | None = None) -> None:
+    """Make what is missing in `folder`; everything anew when a certificate is unreadable or ends within
+    `RENEW_BEFORE`. `now` has a time zone."""
+    now = now or datetime.datetime.now(datetime.timezone.utc)
+    if not _is_complete(folder, now):
+        _make_certificates(folder, now)
+    if not set(USERS) <= set(_read_tokens(folder)):
+        write_secret(folder / "tokens.csv", _tokens_csv())
+
+
+def token(folder: Path, user: str) -> str:
+    """The bearer token of one of `USERS`. Raises KeyError when `ensure` has not run."""
+    return _read_tokens(folder)[user]
+
+
+def _read_tokens(folder: Path) -> dict[str, str]:
+    try:
+        text = (folder / "tokens.csv").read_text()
+    except OSError:
+        return {}
+    return {row[2]: row[0] for row in csv.reader(io.StringIO(text)) if len(row) == 4}
+
+
+def _tokens_csv() -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for uid, (user, groups) in USERS.items():
+        writer.writerow([secrets.token_urlsafe(32), user, uid, ",".join(groups)])
+    return text.getvalue()
+
+
+_CERTIFICATES = ("ca", "apiserver", "webhook", "front-proxy-ca", "front-proxy-client")
+
+
+def _is_complete(folder: Path, now: datetime.datetime) -> bool:
+    if not (folder / "service-account.key").is_file():
+        return False
+    for name in _CERTIFICATES:
+        try:
+            certificate = x509.load_pem_x509_certificate((folder / f"{name}.crt").read_bytes())
+        except (OSError, ValueError):
+            return False
+        if not (folder / f"{name}.key").is_file() or certificate.not_valid_after_utc - now < RENEW_BEFORE:
+            return False
+    return True
+
+
+def _make_certificates(folder: Path, now: datetime.datetime) -> None:
+    ca = _make(folder, "ca", "virtshape local cluster CA", now)
+    _make(folder, "apiserver", "kube-apiserver", now, signer=ca, names=APISERVER_NAMES)
+    _make(folder, "webhook", "virt-api.kubevirt.svc", now, signer=ca, names=WEBHOOK_NAMES)
+    front_proxy_ca = _make(folder, "front-proxy-ca", "virtshape local cluster front proxy CA", now)
+    _make(folder, "front-proxy-client", FRONT_PROXY_CLIENT, now, signer=front_proxy_ca)
+    _write_key(folder / "service-account.key", ec.generate_private_key(ec.SECP256R1()))
+
+
+def _make(
+    folder: Path,
+    file: str,
+    common_name: str,
+    now: datetime.datetime,
+    signer: _Signer | None = None,
+    names: Sequence[str] = (),
+) -> _Signer:
+    """Make FILE.key and FILE.crt: a CA without `signer`; with `names` a serving certificate, else a client's."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+    is_ca = signer is None
+    issuer_key = key if signer is None else signer.key
+    usage = ExtendedKeyUsageOID.SERVER_AUTH if names else ExtendedKeyUsageOID.CLIENT_AUTH
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject if signer is None else signer.certificate.subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
+        .add_extension(_key_usage(is_ca), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), critical=False)
+    )
+    if not is_ca:
+        builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+    if names:
+        builder = builder.add_extension(x509.SubjectAlternativeName([_general_name(n) for n in names]), critical=False)
+    certificate = builder.sign(issuer_key, hashes.SHA256())
+    _write_key(folder / f"{file}.key", key)
+    write_secret(folder / f"{file}.crt", certificate.public_bytes(serialization.Encoding.PEM))
+    return _Signer(key, certificate)
+
+
+def _key_usage(is_ca: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=is_ca,
+        crl_sign=is_ca,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    text = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )
+    write_secret(path, text)

@@ -1,0 +1,151 @@
+"""Processes that outlive the launcher, and how a later launcher knows them again.
+
+A process is recorded as its number and its start time. The number alone would not do: after a
+crash or a reboot it may belong to somebody else's process, which must never be signalled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from local_cluster.paths import read_json, write_json
+
+_POLL = 0.02  # seconds
+
+
+class Process(NamedTuple):
+    """One process for as long as the machine runs: its number and the mark of its start (see `started`)."""
+
+    pid: int
+    started: str
+
+
+def started(pid: int) -> str | None:
+    """A mark of when the process `pid` started, equal for one process and different for any other; None when
+    there is no such process. One that has ended but was not yet waited for counts as ended."""
+    if sys.platform == "linux":
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text()
+            boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        # proc(5): the fields after the command's name in parentheses; the 1st is the state, the 20th the start time.
+        fields = stat.rpartition(")")[2].split()
+        return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
+    shown = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    state, _, since = shown.stdout.strip().partition(" ")
+    return since.strip() if since and not state.startswith("Z") else None
+
+
+def record(path: Path, pid: int | None = None) -> None:
+    """Write the record of `pid`, by default of this process, to `path`."""
+    pid = os.getpid() if pid is None else pid
+    write_json(path, {"pid": pid, "started": started(pid)})
+
+
+def recorded(path: Path) -> Process | None:
+    """The process that `path` records if it still runs, else None."""
+    value = read_json(path)
+    if not isinstance(value, dict) or not isinstance(value.get("pid"), int) or value["pid"] <= 1:
+        return None
+    now = started(value["pid"])
+    return Process(value["pid"], now) if now is not None and now == value.get("started") else None
+
+
+def spawn(argv: Sequence[str], *, record_as: Path, log: Path, cwd: Path, env: Mapping[str, str]) -> None:
+    """Start `argv` in a session of its own, its output in `log`, its record in `record_as`.
+
+    The new process writes its record itself, before it becomes `argv`: there is no moment at
+    which it runs and nobody could find it, even if this launcher is killed.
+    """
+    if log.exists():
+        log.replace(log.with_name(log.name + ".1"))
+    with log.open("wb") as output:
+        log.chmod(0o600)
+        subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env=dict(env),
+            start_new_session=True,
+            umask=0o077,
+            preexec_fn=lambda: record(record_as),
+        )
+
+
+def stop(record_path: Path, grace: float) -> bool:
+    """End the recorded process and its group: SIGTERM, then SIGKILL after `grace` seconds. Remove the record.
+    Return whether it was running."""
+    process = recorded(record_path)
+    if process is not None:
+        _signal_group(process.pid, signal.SIGTERM)
+        _signal_group(process.pid, signal.SIGCONT)  # a process that is suspended would not see the other
+        _wait(process, grace)
+        # What is left of the group, be it the process itself or a child of it.
+        _signal_group(process.pid, signal.SIGKILL)
+        _wait(process, grace)
+    record_path.unlink(missing_ok=True)
+    return process is not None
+
+
+def send(record_path: Path, number: signal.Signals) -> bool:
+    """Send a signal to the recorded process alone, not to its group. Return whether it was running."""
+    process = recorded(record_path)
+    if process is None:
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process.pid, number)
+    return True
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, number)
+
+
+def _wait(process: Process, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while started(process.pid) == process.started and time.monotonic() < deadline:
+        time.sleep(_POLL)
+
+
+# How a line begins with which Go, etcd, our own processes or Python say why they end.
+_LAST_WORDS = re.compile(
+    r"(panic|fatal error|control-plane|kubevirt_emulation|fault_proxy): |\w+(\.\w+)*(Error|Exception)(: |$)"
+)
+
+# etcd logs in JSON; its panic repeats the message only.
+_ETCD_PANIC = re.compile(r'{"level":"(panic|fatal)",.*"msg":"(?P<message>[^"]*)","error":"(?P<error>[^"]*)"')
+
+
+def last_words(log: Path) -> str:
+    """Why the process that wrote `log` ended: the last line that says so, else the last lines of all."""
+    lines = last_lines(log, 200).splitlines()
+    for line in reversed(lines):
+        panic = _ETCD_PANIC.match(line)
+        if panic:
+            return f"etcd: {panic['message']}: {panic['error']}"
+    found = [line for line in lines if _LAST_WORDS.match(line)]
+    return found[-1] if found else "\n".join(lines[-8:])
+
+
+def last_lines(log: Path, count: int) -> str:
+    """The last `count` lines of a log that are not empty, each cut to 300 characters."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 64 * 1024))
+            lines = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return "(no log)"
+    return "\n".join(line[:300] for line in [line for line in lines if line.strip()][-count:]) or "(the log is empty)"

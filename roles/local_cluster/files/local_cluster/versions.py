@@ -1,0 +1,46 @@
+"""The versions of Kubernetes that can be built, each described by a Go module file beside main.go.
+
+go.mod describes the default, go-VERSION.mod another one; tools/control_plane_version.py writes the latter.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from local_cluster.errors import LauncherError
+from local_cluster.paths import CONTROL_PLANE_SOURCES
+
+_DEFAULT = "go.mod"
+
+
+def offered(sources: Path = CONTROL_PLANE_SOURCES) -> dict[str, str]:
+    """Each version, such as 1.34.4, with the name of its module file; the default first."""
+    files = [sources / _DEFAULT, *sorted(sources.glob("go-*.mod"))]
+    return {_required(file, r"^\s*k8s\.io/kubernetes v(\d+\.\d+\.\d+)$"): file.name for file in files}
+
+
+def default(sources: Path = CONTROL_PLANE_SOURCES) -> str:
+    """The version of a cluster for which none is asked."""
+    return next(iter(offered(sources)))
+
+
+def module_file(version: str, sources: Path = CONTROL_PLANE_SOURCES) -> str:
+    """The name of the module file of `version`; its checksums lie in the file of the same name that ends in .sum."""
+    files = offered(sources)
+    if version not in files:
+        raise LauncherError(f"kubernetes_version: {version} cannot be built; use one of {', '.join(files)}")
+    return files[version]
+
+
+def needed_go(version: str, sources: Path = CONTROL_PLANE_SOURCES) -> tuple[int, int]:
+    """The version of Go that builds `version`, such as (1, 24)."""
+    major, minor = _required(sources / module_file(version, sources), r"^go (\d+\.\d+)").split(".")
+    return int(major), int(minor)
+
+
+def _required(file: Path, pattern: str) -> str:
+    found = re.search(pattern, file.read_text(), re.MULTILINE)
+    if not found:
+        raise LauncherError(f"{file} has no line like {pattern}")
+    return found[1]

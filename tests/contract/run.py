@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Holds a cluster to recorded scenarios: `run.py DIR --kubeconfig FILE`.
+
+DIR holds the scenarios, one JSON file each; README.md beside this file says what they mean and what the cluster
+must be like. Prints the differences of each scenario that failed and `GROUP passed/total` for each group (the
+first two characters of the names); exits 1 if any failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import scenario as runner
+from api import Api
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    options = _options(arguments)
+    scenarios = [
+        json.loads(path.read_text())
+        for path in sorted(Path(options.directory).glob("*.json"))
+        if path.name.startswith(options.group) and options.name in path.name
+    ]
+    if not scenarios:
+        print(f"{options.directory}: no scenarios", file=sys.stderr)
+        return 1
+    api = Api(options.kubeconfig, connections=options.jobs)
+    for file in options.objects:
+        load_objects(api, file)
+
+    passed: Counter[str] = Counter()
+    total = Counter(entry["name"][:2] for entry in scenarios)
+
+    def attempt(entry: dict[str, Any]) -> None:
+        try:
+            found = runner.run(api, entry)
+        except Exception:  # a defect of one scenario or a lost connection must not hide the other results
+            found = [traceback.format_exc()]
+        if found:
+            print("\n  ".join([f"{entry['name']} FAILED", *found]), flush=True)
+        else:
+            passed[entry["name"][:2]] += 1
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(attempt, (entry for entry in scenarios if not entry.get("serial"))))
+    for entry in scenarios:
+        if entry.get("serial"):
+            attempt(entry)
+    for group in sorted(total):
+        print(f"{group} {passed[group]}/{total[group]}")
+    print(f"all {sum(passed.values())}/{len(scenarios)}")
+    return 0 if sum(passed.values()) == len(scenarios) else 1
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Holds a cluster to recorded scenarios.")
+    parser.add_argument("directory", help="folder of scenarios")
+    parser.add_argument("--kubeconfig", required=True, help="its user may do everything and impersonate")
+    parser.add_argument("--jobs", type=int, default=4, help="how many scenarios at once (default 4)")
+    parser.add_argument("--group", default="", help="only scenarios whose name begins so, such as 03")
+    parser.add_argument("--name", default="", help="only scenarios whose name holds this")
+    parser.add_argument(
+        "--objects", nargs="+", default=[], metavar="FILE", help="YAML files with objects to create first, if missing"
+    )
+    return parser.parse_args(arguments)
+
+
+def load_objects(api: Api, file: str) -> None:
+    """Creates the objects of a YAML file, such as the common instancetypes; those that exist stay as they are."""
+    for manifest in yaml.safe_load_all(Path(file).read_text()):
+        if not manifest:
+            continue
+        namespace = manifest["metadata"].get("namespace")
+        version = manifest["apiVersion"]
+        path = f"{'/apis' if '/' in version else '/api'}/{version}/"
+        path += f"namespaces/{namespace}/" if namespace else ""
+        answer = api.send("POST", path + manifest["kind"].lower() + "s", body=manifest)
+        if answer.code not in (201, 409):
+            raise SystemExit(f"{file}: {manifest['kind']} {manifest['metadata']['name']}: {answer.code} {answer.text}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

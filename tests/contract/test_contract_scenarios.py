@@ -1,0 +1,37 @@
+"""The local cluster answers as the real KubeVirt did when the scenarios were recorded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
+
+HERE = Path(__file__).parent
+CATALOG = HERE.parents[1] / "roles" / "common_instancetypes" / "files" / "catalog"
+
+
+@pytest.fixture(scope="module")
+def own_cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Iterator[str]:
+    """A cluster for these scenarios alone: some change its configuration, and they look at all there is."""
+    _name, _tests, _dir, folder = run_cluster
+    which = ("--name", "contract", "--dir", f"{folder}-contract")
+    yield str(launch("start", *which)["kubeconfig"])
+    launch("stop", "--remove", *which)
+
+
+def test_all_scenarios(own_cluster: str, tmp_path: Path) -> None:
+    objects = tmp_path / "catalog.yaml"
+    definitions = [yaml.safe_load(path.read_text()) for path in sorted(CATALOG.glob("*.yml"))]
+    objects.write_text(yaml.safe_dump_all(expand_catalog(*definitions)))
+    command = [sys.executable, HERE / "run.py", HERE / "scenarios", "--kubeconfig", own_cluster, "--objects", objects]
+    done = subprocess.run([*command, "--jobs", "8"], capture_output=True, text=True, check=False)
+    scenarios = len(list((HERE / "scenarios").glob("*.json")))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"all {scenarios}/{scenarios}" in done.stdout

@@ -1,0 +1,63 @@
+"""The example repository of docs/testing_your_playbooks.md, run step by step as that page says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+Launch = Callable[..., dict[str, Any]]
+EXAMPLE = CHECKOUT / "docs" / "examples" / "shop"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, launch: Launch) -> Iterator[Path]:
+    """A copy of the example, whose cluster is removed after the test."""
+    path = Path(shutil.copytree(EXAMPLE, tmp_path / "shop"))
+    yield path
+    launch("stop", "--remove", "--dir", str(path / ".cluster"))
+
+
+def _play(repository: Path, step: str) -> int:
+    """Run a playbook of the scenario; the number of tasks that changed something."""
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("ansible-playbook")), f"molecule/default/{step}.yml"],
+        cwd=repository,
+        env={
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+            "ANSIBLE_NOCOLOR": "1",
+            "K8S_AUTH_KUBECONFIG": str(repository / ".cluster" / "kubeconfig"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    recap = done.stdout.rpartition("PLAY RECAP")[2]
+    return int(recap.partition("changed=")[2].split()[0])
+
+
+def test_the_scenario_passes_step_by_step(repository: Path, launch: Launch) -> None:
+    steps = yaml.safe_load((repository / "molecule" / "default" / "molecule.yml").read_text())
+    sequence = steps["scenario"]["test_sequence"]
+    assert sequence == ["destroy", "create", "converge", "idempotence", "side_effect", "verify", "destroy"]
+    changed = {step: _play(repository, step) for step in ("create", "converge")}
+    assert changed == {"create": 1, "converge": 3}
+    assert _play(repository, "converge") == 0  # idempotence
+    # Only the faults are switched: the playbook got through them and had nothing to do.
+    assert _play(repository, "side_effect") == 1
+    counts = launch("faults", "--dir", str(repository / ".cluster"))["counts"]
+    assert counts["faults"] == {"reset": 2, "status": 2}
+    assert counts["writes"] == 0
+    assert _play(repository, "verify") == 0
+    assert _play(repository, "destroy") == 1
+    assert not (repository / ".cluster").exists()

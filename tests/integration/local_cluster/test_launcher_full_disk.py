@@ -1,0 +1,45 @@
+"""A full disk ends the API server, is told, and costs nothing that was stored.
+
+The disk is a small file system in memory, mounted in a namespace of its own: no administrator is needed where
+the system lets users have such namespaces.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OWN_MOUNTS = ("unshare", "--user", "--map-root-user", "--mount")
+
+
+def _may_mount() -> bool:
+    try:
+        tried = subprocess.run([*OWN_MOUNTS, "mount", "-t", "tmpfs", "tmpfs", "/tmp"], capture_output=True, check=False)
+    except FileNotFoundError:
+        return False
+    return tried.returncode == 0
+
+
+@pytest.mark.skipif(not _may_mount(), reason="users may not have mounts of their own here")
+def test_a_full_disk_is_told_and_costs_nothing(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("full_disk.py")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [*OWN_MOUNTS, sys.executable, str(script), str(tmp_path)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    result = json.loads(done.stdout)
+    assert result["started"]["state"] == "running"
+    assert result["written"] < 100
+    assert result["full"]["failed"]
+    assert "no space left on device" in result["full"]["msg"].lower()
+    assert result["freed"]["state"] == "running"
+    assert "kept" in result["namespaces"]

@@ -1,0 +1,320 @@
+"""A cluster through its life, started and stopped by the launcher's command line.
+
+These tests start clusters of their own, whatever KUBECONFIG says, as API servers without the KubeVirt emulation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes import client, config
+
+from local_cluster.processes import started
+
+Launch = Callable[..., dict[str, Any]]
+START = ("start", "--no-emulation")
+
+
+@pytest.fixture
+def directory(tmp_path: Path, launch: Launch) -> Iterator[str]:
+    """A state directory, whose cluster is removed after the test."""
+    path = str(tmp_path / "cluster")
+    yield path
+    launch("stop", "--remove", "--dir", path)
+    assert not Path(path).exists()
+
+
+def _control_plane(launch: Launch, directory: str) -> int:
+    """The process number of the running control plane."""
+    return int(launch("status", "--dir", directory)["processes"]["control-plane"])
+
+
+def _core(directory: str) -> client.CoreV1Api:
+    return client.CoreV1Api(config.new_client_from_config(f"{directory}/kubeconfig"))
+
+
+def _listening(pid: int) -> set[str]:
+    """The addresses, as /proc/net/tcp writes them, on which the process `pid` listens."""
+    sockets = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    addresses = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                addresses.add(fields[1])
+    return addresses
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen within 60 seconds"
+        time.sleep(0.02)
+
+
+def _begin(*arguments: str) -> subprocess.Popen[str]:
+    """A launcher that works beside the test."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "local_cluster", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def test_a_started_cluster_is_a_kubernetes_of_the_version_it_says(launch: Launch, directory: str) -> None:
+    result = launch(*START, "--dir", directory)
+    assert result["changed"]
+    assert result["state"] == launch("status", "--dir", directory)["state"] == "running"
+    with config.new_client_from_config(result["kubeconfig"]) as connection:
+        assert connection.configuration.host == result["server"]
+        assert client.VersionApi(connection).get_code().git_version == result["kubernetes_version"]
+
+
+def test_a_second_start_changes_nothing(launch: Launch, directory: str) -> None:
+    first = launch(*START, "--dir", directory)
+    pid = _control_plane(launch, directory)
+    kubeconfig = Path(first["kubeconfig"]).read_bytes()
+    second = launch(*START, "--dir", directory)
+    assert not second["changed"]
+    assert second["server"] == first["server"]
+    assert _control_plane(launch, directory) == pid
+    assert Path(first["kubeconfig"]).read_bytes() == kubeconfig
+
+
+def test_everything_is_its_owners_alone(launch: Launch, directory: str) -> None:
+    launch(*START, "--dir", directory)
+    root = Path(directory)
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in [root, *root.rglob("*")]}
+    assert (root / "kubeconfig") in modes
+    assert {path: oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_it_listens_on_one_loopback_port(launch: Launch, directory: str) -> None:
+    port = int(launch(*START, "--dir", directory)["server"].rpartition(":")[2])
+    # 127.0.0.1 as the kernel writes it: the bytes in the machine's order
+    loopback = f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}"
+    assert _listening(_control_plane(launch, directory)) == {f"{loopback}:{port:04X}"}
+
+
+def test_without_the_token_nothing_is_told(launch: Launch, directory: str) -> None:
+    launch(*START, "--dir", directory)
+    path = Path(directory, "kubeconfig")
+    content = yaml.safe_load(path.read_text())
+    content["users"][0]["user"] = {"token": "x" * 43}
+    with config.new_client_from_config_dict(content) as connection, pytest.raises(client.ApiException) as refused:
+        client.CoreV1Api(connection).list_namespace()
+    assert refused.value.status == 401
+    content["users"][0]["user"] = {}
+    with config.new_client_from_config_dict(content) as connection, pytest.raises(client.ApiException) as refused:
+        client.CoreV1Api(connection).list_namespace()
+    assert refused.value.status == 403
+
+
+def test_the_controllers_work(launch: Launch, directory: str) -> None:
+    """What is owned goes with its owner; a namespace ends with all that is in it."""
+    launch(*START, "--dir", directory)
+    core = _core(directory)
+    core.create_namespace({"metadata": {"name": "one"}})
+    owner = core.create_namespaced_config_map("one", {"metadata": {"name": "owner"}})
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner.metadata.uid}
+    core.create_namespaced_config_map("one", {"metadata": {"name": "owned", "ownerReferences": [reference]}})
+    core.delete_namespaced_config_map("owner", "one")
+    _until(lambda: "owned" not in [item.metadata.name for item in core.list_namespaced_config_map("one").items])
+    core.delete_namespace("one")
+    _until(lambda: "one" not in [item.metadata.name for item in core.list_namespace().items])
+
+
+def test_stop_leaves_no_process_and_no_data_but_the_kubeconfig(launch: Launch, directory: str) -> None:
+    first = launch(*START, "--dir", directory)
+    _core(directory).create_namespace({"metadata": {"name": "one"}})
+    pid = _control_plane(launch, directory)
+    kubeconfig = Path(directory, "kubeconfig").read_bytes()
+    assert launch("stop", "--dir", directory)["changed"]
+    assert started(pid) is None
+    assert launch("status", "--dir", directory)["state"] == "stopped"
+    assert not launch("stop", "--dir", directory)["changed"]
+    again = launch(*START, "--dir", directory)
+    assert again["server"] == first["server"]
+    assert Path(directory, "kubeconfig").read_bytes() == kubeconfig
+    assert "one" not in [item.metadata.name for item in _core(directory).list_namespace().items]
+
+
+def test_data_are_kept_when_asked_for(launch: Launch, directory: str) -> None:
+    launch(*START, "--dir", directory)
+    _core(directory).create_namespace({"metadata": {"name": "one"}})
+    launch("stop", "--keep-data", "--dir", directory)
+    assert not launch("stop", "--keep-data", "--dir", directory)["changed"]
+    launch(*START, "--dir", directory)
+    assert "one" in [item.metadata.name for item in _core(directory).list_namespace().items]
+
+
+def test_a_killed_control_plane_comes_back_with_its_data(launch: Launch, directory: str) -> None:
+    launch(*START, "--dir", directory)
+    _core(directory).create_namespace({"metadata": {"name": "one"}})
+    pid = _control_plane(launch, directory)
+    os.kill(pid, signal.SIGKILL)
+    _until(lambda: started(pid) is None)
+    result = launch(*START, "--dir", directory)
+    assert result["changed"]
+    assert result["reason"] == "the API server does not run"
+    assert "one" in [item.metadata.name for item in _core(directory).list_namespace().items]
+
+
+def test_a_frozen_control_plane_is_replaced(launch: Launch, directory: str) -> None:
+    launch(*START, "--dir", directory)
+    pid = _control_plane(launch, directory)
+    os.kill(pid, signal.SIGSTOP)
+    result = launch(*START, "--dir", directory)
+    assert result["reason"] == "the API server is not ready"
+    assert started(pid) is None
+    assert _control_plane(launch, directory) != pid
+
+
+def test_data_that_a_crash_destroyed_do_not_keep_it_from_starting(launch: Launch, directory: str) -> None:
+    launch(*START, "--dir", directory)
+    os.kill(_control_plane(launch, directory), signal.SIGKILL)
+    (Path(directory) / "etcd" / "member" / "snap" / "db").write_bytes(b"not a database" * 4096)
+    assert launch(*START, "--dir", directory)["state"] == "running"
+    assert "default" in [item.metadata.name for item in _core(directory).list_namespace().items]
+
+
+def test_kept_data_that_cannot_be_read_are_an_error_not_lost(launch: Launch, directory: str) -> None:
+    launch(*START, "--dir", directory)
+    launch("stop", "--keep-data", "--dir", directory)
+    database = Path(directory) / "etcd" / "member" / "snap" / "db"
+    database.write_bytes(b"not a database" * 4096)
+    result = launch(*START, "--dir", directory, check=False)
+    assert result["failed"]
+    assert "the API server ended while starting" in result["msg"]
+    assert database.read_bytes() == b"not a database" * 4096
+    assert launch("status", "--dir", directory)["state"] == "stopped"
+
+
+def test_a_taken_port_is_avoided_unless_it_was_asked_for(launch: Launch, directory: str) -> None:
+    port = int(launch(*START, "--dir", directory)["server"].rpartition(":")[2])
+    launch("stop", "--dir", directory)
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        refused = launch(*START, "--api-port", str(port), "--dir", directory, check=False)
+        assert refused["msg"].startswith(f"api_port: 127.0.0.1:{port} is taken")
+        assert launch(*START, "--dir", directory)["server"] != f"https://127.0.0.1:{port}"
+    asked = launch(*START, "--api-port", str(port), "--dir", directory)
+    assert asked["server"] == f"https://127.0.0.1:{port}"
+    assert asked["reason"] == "other settings were asked for"
+
+
+def test_two_clusters_run_side_by_side(launch: Launch, directory: str, tmp_path: Path) -> None:
+    other = str(tmp_path / "other")
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(lambda path: launch(*START, "--dir", path), (directory, other)))
+        assert len({result["server"] for result in results}) == 2
+        _core(directory).create_namespace({"metadata": {"name": "one"}})
+        assert "one" not in [item.metadata.name for item in _core(other).list_namespace().items]
+        # One cluster's token is worth nothing on the other.
+        mixed, of_other = (yaml.safe_load(Path(path, "kubeconfig").read_text()) for path in (directory, other))
+        mixed["users"][0]["user"] = of_other["users"][0]["user"]
+        with config.new_client_from_config_dict(mixed) as connection, pytest.raises(client.ApiException) as refused:
+            client.CoreV1Api(connection).list_namespace()
+        assert refused.value.status == 401
+    finally:
+        launch("stop", "--remove", "--dir", other)
+    assert launch("status", "--dir", directory)["state"] == "running"
+
+
+def test_of_two_starts_at_once_one_starts(launch: Launch, directory: str) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(lambda _: launch(*START, "--dir", directory), range(3)))
+    assert sorted(result["changed"] for result in results) == [False, False, True]
+    assert len({result["server"] for result in results}) == 1
+
+
+@pytest.mark.parametrize("moment", ["before the processes", "while the API server starts"])
+def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
+    run = Path(directory, "run")
+    waited_for = {
+        "before the processes": run / "launcher.process.json",
+        "while the API server starts": run / "control-plane.process.json",
+    }[moment]
+    starting = _begin(*START, "--dir", directory)
+    _until(waited_for.exists)
+    assert launch("stop", "--dir", directory)["changed"]
+    output, _ = starting.communicate(timeout=60)
+    assert starting.returncode == 130
+    assert json.loads(output)["msg"] == "ended by SIGTERM"
+    assert launch("status", "--dir", directory)["state"] == "stopped"
+    assert list(run.glob("*.process.json")) == []
+
+
+def test_what_a_killed_launcher_left_is_stopped(launch: Launch, directory: str) -> None:
+    starting = _begin(*START, "--dir", directory)
+    record = Path(directory, "run", "control-plane.process.json")
+    _until(record.exists)
+    pid = json.loads(record.read_text())["pid"]
+    starting.kill()
+    starting.communicate()
+    assert started(pid) is not None
+    assert launch("stop", "--dir", directory)["changed"]
+    assert started(pid) is None
+
+
+def test_what_a_killed_launcher_left_is_replaced_by_the_next_start(launch: Launch, directory: str) -> None:
+    starting = _begin(*START, "--dir", directory)
+    record = Path(directory, "run", "control-plane.process.json")
+    _until(record.exists)
+    pid = json.loads(record.read_text())["pid"]
+    starting.kill()
+    starting.communicate()
+    assert launch(*START, "--dir", directory)["state"] == "running"
+    assert started(pid) is None
+
+
+def test_namespaces_are_made_on_a_running_cluster_too(launch: Launch, directory: str) -> None:
+    one, two = ("--namespace", "one"), ("--namespace", "two")
+    launch(*START, *one, "--dir", directory)
+    pid = _control_plane(launch, directory)
+    assert launch(*START, *one, *two, "--check", "--dir", directory)["changed"]
+    assert launch(*START, *one, *two, "--dir", directory)["changed"]
+    assert not launch(*START, *two, "--dir", directory)["changed"]
+    assert {"one", "two"} < {item.metadata.name for item in _core(directory).list_namespace().items}
+    assert _control_plane(launch, directory) == pid
+    refused = launch(*START, "--namespace", "Two", "--dir", directory, check=False)
+    assert refused["msg"].startswith("namespaces: 'Two' cannot name a namespace")
+
+
+def test_check_changes_nothing(launch: Launch, directory: str) -> None:
+    assert launch(*START, "--check", "--dir", directory)["changed"]
+    assert not Path(directory).exists()
+    launch(*START, "--dir", directory)
+    pid = _control_plane(launch, directory)
+    assert not launch(*START, "--check", "--dir", directory)["changed"]
+    assert launch("stop", "--check", "--dir", directory)["changed"]
+    assert launch("stop", "--remove", "--check", "--dir", directory)["changed"]
+    assert _control_plane(launch, directory) == pid
+
+
+def test_a_directory_of_somebody_else_is_left_alone(launch: Launch, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.write_text("mine")
+    refused = launch(*START, "--dir", str(tmp_path), check=False)
+    assert "holds files that are not a local cluster's" in refused["msg"]
+    assert not launch("stop", "--remove", "--dir", str(tmp_path))["changed"]
+    assert list(tmp_path.iterdir()) == [notes]

@@ -1,0 +1,189 @@
+"""The role as a playbook uses it: what it reports as changed, the facts it sets, check mode, one-line errors.
+
+API servers without the KubeVirt emulation: what the role does is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PLAY = [
+    {
+        "name": "Use the role",
+        "hosts": "localhost",
+        "gather_facts": False,
+        "tasks": [
+            {
+                "name": "Bring the cluster into a state",
+                "ansible.builtin.include_role": {"name": "virtshape.instancetypes.local_cluster"},
+            },
+            {
+                "name": "Keep the facts",
+                "ansible.builtin.copy": {
+                    "dest": "{{ facts_file }}",
+                    "content": "{{ [KUBECONFIG, local_cluster_kubeconfig, local_cluster_result] }}",
+                    "mode": "0600",
+                },
+                "check_mode": False,
+                "changed_when": False,
+                "when": "KUBECONFIG is defined",
+            },
+        ],
+    }
+]
+
+ANSIBLE_PLAYBOOK = str(Path(sys.executable).with_name("ansible-playbook"))
+Play = Callable[..., tuple[int, int, str]]
+
+
+@pytest.fixture
+def directory(tmp_path: Path, launch: Callable[..., dict[str, Any]]) -> Iterator[Path]:
+    """A state directory, whose cluster is removed after the test."""
+    path = tmp_path / "cluster"
+    yield path
+    launch("stop", "--remove", "--dir", str(path))
+
+
+@pytest.fixture
+def collections(tmp_path: Path) -> dict[str, str]:
+    """An environment in which Ansible finds the collection.
+
+    Neither the user's ansible.cfg nor the checkout's decides how results are shown."""
+    path = Path(__file__).resolve().parents[3] / ".cache" / "collections"
+    settings = tmp_path / "ansible.cfg"
+    settings.write_text(f"[defaults]\ncollections_path = {path}\n")
+    return {**os.environ, "ANSIBLE_CONFIG": str(settings)}
+
+
+@pytest.fixture
+def play(tmp_path: Path, directory: Path, collections: dict[str, str]) -> Play:
+    """A function that runs the role with role variables: (tasks changed, tasks failed, what was printed)."""
+    playbook = tmp_path / "playbook.yml"
+    playbook.write_text(yaml.safe_dump(PLAY, sort_keys=False))
+
+    def run(*arguments: str, **variables: Any) -> tuple[int, int, str]:
+        given = {"local_cluster_dir": str(directory), "local_cluster_emulation": False, **variables}
+        done = subprocess.run(
+            [
+                ANSIBLE_PLAYBOOK,
+                str(playbook),
+                "-e",
+                json.dumps({"facts_file": str(tmp_path / "facts"), **given}),
+                *arguments,
+            ],
+            env=collections,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        recap = done.stdout.rpartition("PLAY RECAP")[2]
+        count = {name: int(value) for name, _, value in (word.partition("=") for word in recap.split()) if value}
+        return count["changed"], count["failed"], done.stdout + done.stderr
+
+    return run
+
+
+def test_the_life_of_a_cluster(play: Play, directory: Path, tmp_path: Path) -> None:
+    assert play()[:2] == (1, 0)
+    kubeconfig, same, result = json.loads((tmp_path / "facts").read_text())
+    assert kubeconfig == same == str(directory / "kubeconfig")
+    assert result["state"] == "running"
+    assert play()[:2] == (0, 0)
+    assert play(local_cluster_state="stopped")[:2] == (1, 0)
+    assert (directory / "kubeconfig").exists()
+    assert play(local_cluster_state="stopped")[:2] == (0, 0)
+    assert play(local_cluster_state="absent")[:2] == (1, 0)
+    assert not directory.exists()
+    assert play(local_cluster_state="absent")[:2] == (0, 0)
+
+
+def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_path: Path) -> None:
+    rules = [{"fault": "status", "status": 503, "rate": 0.1}]
+    assert play(local_cluster_faults=True, local_cluster_fault_rules=[])[:2] == (1, 0)
+    running = (directory / "run" / "control-plane.process.json").read_bytes()
+    result = json.loads((tmp_path / "facts").read_text())[2]
+    assert result["kubeconfig_faults"] == str(directory / "kubeconfig-faults")
+    switched = {"local_cluster_faults": True, "local_cluster_fault_rules": rules, "local_cluster_fault_seed": 1}
+    assert play(**switched)[:2] == (1, 0)
+    assert play(**switched)[:2] == (0, 0)
+    assert play(local_cluster_faults=True)[:2] == (0, 0)
+    assert (directory / "run" / "control-plane.process.json").read_bytes() == running
+
+
+def test_several_clusters_are_a_loop(tmp_path: Path, collections: dict[str, str]) -> None:
+    role = {"name": "virtshape.instancetypes.local_cluster"}
+    directories = {"local_cluster_name": "{{ item }}", "local_cluster_dir": f"{tmp_path}/{{{{ item }}}}"}
+    each = {"loop": ["east", "west"], "vars": directories}
+    servers = "{{ local_cluster_results | dict2items | map(attribute='value.server') | unique | length }}"
+    tasks = [
+        {"name": "Start both", "ansible.builtin.include_role": role, **each},
+        {"name": "Look", "ansible.builtin.debug": {"msg": f"servers: {servers}"}},
+        {"name": "Remove both", "ansible.builtin.include_role": role, **each},
+    ]
+    tasks[2] = {**tasks[2], "vars": {**directories, "local_cluster_state": "absent"}}
+    playbook = tmp_path / "several.yml"
+    playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    done = subprocess.run(
+        [ANSIBLE_PLAYBOOK, str(playbook), "-e", '{"local_cluster_emulation": false}'],
+        env=collections,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "servers: 2" in done.stdout
+    assert not (tmp_path / "east").exists()
+    assert not (tmp_path / "west").exists()
+
+
+def test_check_mode_tells_what_would_change_and_changes_nothing(play: Play, directory: Path) -> None:
+    assert play("--check")[:2] == (1, 0)
+    assert not directory.exists()
+    play()
+    running = (directory / "run" / "control-plane.process.json").read_bytes()
+    assert play("--check")[:2] == (0, 0)
+    assert play("--check", local_cluster_state="stopped")[:2] == (1, 0)
+    assert play("--check", local_cluster_state="absent")[:2] == (1, 0)
+    assert (directory / "run" / "control-plane.process.json").read_bytes() == running
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"local_cluster_state": "up"},
+            "value of local_cluster_state must be one of: started, stopped, absent, got: up",
+        ),
+        ({"local_cluster_name": "No"}, "name: 'No' cannot name a cluster"),
+        ({"local_cluster_fault_rules": []}, "fault_rules: there is no fault proxy that could follow them"),
+        (
+            {"local_cluster_faults": True, "local_cluster_fault_rules": [{"fault": "rest"}]},
+            "fault_rules[0].fault: 'rest' is none; use one of latency, ",
+        ),
+        (
+            {"local_cluster_kubernetes_version": "1.2.3"},
+            "value of local_cluster_kubernetes_version must be one of: 1.34.4, 1.35.4, 1.36.3, got: 1.2.3",
+        ),
+        (
+            {"local_cluster_python": "/no/such/python"},
+            "local_cluster_python: /no/such/python cannot run the launcher: ",
+        ),
+        ({"local_cluster_python": "/bin/false"}, "local_cluster_python: /bin/false cannot run the launcher: "),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(play: Play, directory: Path, variables: dict[str, Any], message: str) -> None:
+    changed, failed, output = play(**variables)
+    assert (changed, failed) == (0, 1)
+    fatal = [line for line in output.splitlines() if line.startswith("fatal:")]
+    assert len(fatal) == 1
+    assert message in fatal[0]
+    assert not directory.exists()

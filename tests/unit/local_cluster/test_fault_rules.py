@@ -1,0 +1,145 @@
+"""Which requests meet which fault, and how wrong rules are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fault_proxy import request
+from fault_proxy.rules import FAULTS, Faults, RuleError
+
+GET = request.read("GET", "/api/v1/namespaces/shop/pods/one")
+PATCH = request.read("PATCH", "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/web?fieldManager=me")
+WATCH = request.read("GET", "/api/v1/pods?watch=1")
+
+
+def _met(rules: list[dict[str, Any]], asked: request.Request = GET) -> str | None:
+    rule = Faults(rules).choose(asked).rule
+    return rule and rule.fault
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "content_type", "verb", "resource", "writes"),
+    [
+        ("GET", "/api/v1/namespaces", "", "list", "namespaces", False),
+        ("GET", "/api/v1/namespaces/a", "", "get", "namespaces", False),
+        ("PUT", "/api/v1/namespaces/a/finalize", "", "update", "namespaces/finalize", True),
+        ("GET", "/api/v1/namespaces/a/pods?limit=500", "", "list", "pods", False),
+        ("GET", "/api/v1/pods?watch=true&limit=1", "", "watch", "pods", False),
+        ("GET", "/api/v1/pods?watch=0", "", "list", "pods", False),
+        ("DELETE", "/api/v1/namespaces/a/pods", "", "deletecollection", "pods", True),
+        ("DELETE", "/api/v1/nodes/n", "", "delete", "nodes", True),
+        ("POST", "/apis/a.io/v1/namespaces/a/things", "", "create", "things.a.io", True),
+        ("POST", "/apis/a.io/v1/namespaces/a/things?dryRun=All", "", "create", "things.a.io", False),
+        ("PATCH", "/apis/k.io/v1/namespaces/a/vms/b", "application/merge-patch+json", "patch", "vms.k.io", True),
+        ("PATCH", "/apis/k.io/v1/namespaces/a/vms/b", "application/apply-patch+yaml", "apply", "vms.k.io", True),
+        ("PATCH", "/apis/k.io/v1/namespaces/a/vms/b/status", "", "patch", "vms.k.io/status", True),
+        ("PUT", "/apis/sub.k.io/v1/namespaces/a/vms/b/start", "", "update", "vms.sub.k.io/start", True),
+        ("POST", "/apis/authorization.k8s.io/v1/reviews", "", "create", "reviews.authorization.k8s.io", False),
+        ("GET", "/readyz?verbose", "", "get", "/readyz", False),
+        ("GET", "/apis", "", "get", "/apis", False),
+    ],
+)
+def test_what_a_request_asks(
+    method: str, target: str, content_type: str, verb: str, resource: str, writes: bool
+) -> None:
+    asked = request.read(method, target, content_type)
+    assert (asked.verb, asked.resource, asked.writes) == (verb, resource, writes)
+
+
+@pytest.mark.parametrize(
+    ("rule", "met"),
+    [
+        ({}, True),
+        ({"methods": ["PATCH"]}, True),
+        ({"methods": ["get", "patch"]}, True),
+        ({"methods": ["GET"]}, False),
+        ({"path": "virtualmachines/web"}, True),
+        ({"path": "fieldManager=me$"}, True),
+        ({"path": "^/api/"}, False),
+        ({"times": 0}, False),
+    ],
+)
+def test_a_rule_is_for_methods_and_paths(rule: dict[str, Any], met: bool) -> None:
+    assert _met([{"fault": "reset", **rule}], PATCH) == ("reset" if met else None)
+
+
+@pytest.mark.parametrize("fault", ["cut", "truncate", "slow"])
+def test_faults_of_bodies_leave_watches_alone(fault: str) -> None:
+    options = {"bytes_per_second": 1} if fault == "slow" else {}
+    assert _met([{"fault": fault, **options}], GET) == fault
+    assert _met([{"fault": fault, **options}], WATCH) is None
+
+
+@pytest.mark.parametrize("fault", ["watch_cut", "watch_gone"])
+def test_faults_of_watches_leave_other_answers_alone(fault: str) -> None:
+    assert _met([{"fault": fault}], WATCH) == fault
+    assert _met([{"fault": fault}], GET) is None
+
+
+def test_the_first_rule_decides_and_latencies_add_up() -> None:
+    faults = Faults(
+        [
+            {"fault": "latency", "seconds": 1},
+            {"fault": "status", "status": 503, "methods": ["GET"]},
+            {"fault": "reset"},
+            {"fault": "latency", "seconds": 2},
+        ]
+    )
+    for asked, fault in ((GET, "status"), (PATCH, "reset")):
+        chosen = faults.choose(asked)
+        assert chosen.latency == 1
+        assert chosen.rule is not None
+        assert chosen.rule.fault == fault
+    both = Faults([{"fault": "latency", "seconds": 1}, {"fault": "latency", "seconds": 2, "jitter": 3}])
+    assert all(3 <= both.choose(GET).latency <= 6 for _ in range(50))
+
+
+def test_a_rule_with_times_ends() -> None:
+    faults = Faults([{"fault": "reset", "times": 2, "methods": ["GET"]}])
+    assert [bool(faults.choose(asked).rule) for asked in (GET, PATCH, GET, GET)] == [True, False, True, False]
+
+
+def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
+    def draw(seed: int | None) -> list[bool]:
+        faults = Faults([{"fault": "reset", "rate": 0.2}], seed)
+        return [faults.choose(GET).rule is not None for _ in range(2000)]
+
+    assert draw(1) == draw(1) != draw(2)
+    assert 300 < sum(draw(1)) < 500
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("reset", ": 'reset' is no mapping; give one such as {fault: status, status: 503}"),
+        ({"fault": "rest"}, f".fault: 'rest' is none; use one of {', '.join(FAULTS)}"),
+        ({"fault": "status"}, ".status: is missing; status needs it"),
+        ({"fault": "status", "status": 200}, ".status: 200 cannot be used; give an HTTP status from 400 to 599"),
+        ({"fault": "status", "status": "503"}, ".status: '503' cannot be used; give an HTTP status from 400 to 599"),
+        ({"fault": "reset", "when": "later"}, ".when: 'later' cannot be used; give one of before, after"),
+        ({"fault": "reset", "rate": 0}, ".rate: 0 cannot be used; give more than 0 and at most 1"),
+        ({"fault": "reset", "rate": True}, ".rate: True cannot be used; give more than 0 and at most 1"),
+        ({"fault": "reset", "path": "("}, ".path: '(' cannot be used; give a regular expression"),
+        ({"fault": "reset", "methods": "GET"}, ".methods: 'GET' cannot be used; give a list such as [PATCH]"),
+        ({"fault": "reset", "times": 1.5}, ".times: 1.5 cannot be used; give a whole number"),
+        ({"fault": "slow", "bytes_per_second": 0}, ".bytes_per_second: 0 cannot be used; give a number above 0"),
+        ({"fault": "latency", "seconds": 1, "jitter": -1}, ".jitter: -1 cannot be used; give a number of 0 or more"),
+        (
+            {"fault": "cut", "seconds": 1},
+            ".seconds: cut does not take it; it takes methods, path, rate, times, after_bytes",
+        ),
+    ],
+)
+def test_a_wrong_rule_is_named_with_what_would_do(rule: Any, message: str) -> None:
+    with pytest.raises(RuleError) as wrong:
+        Faults([{"fault": "reset"}, rule])
+    assert str(wrong.value) == f"rules[1]{message}"
+
+
+def test_rules_are_a_list_and_a_seed_is_a_number() -> None:
+    with pytest.raises(RuleError, match=r"^rules: give a list"):
+        Faults({"fault": "reset"})  # type: ignore[arg-type]
+    with pytest.raises(RuleError, match=r"^seed: 'x' cannot be used"):
+        Faults([], "x")  # type: ignore[arg-type]

@@ -1,0 +1,136 @@
+"""Certificates name what they are used for, secrets are their owner's alone."""
+
+from __future__ import annotations
+
+import datetime
+import socket
+import ssl
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from kubernetes import config
+
+from local_cluster import kubeconfig, pki
+
+NOW = datetime.datetime.now(datetime.timezone.utc)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with everything made."""
+    pki.ensure(tmp_path, NOW)
+    return tmp_path
+
+
+def _certificate(path: Path) -> x509.Certificate:
+    return x509.load_pem_x509_certificate(path.read_bytes())
+
+
+def _names(path: Path) -> set[str]:
+    names = _certificate(path).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return {str(name.value) for name in names}
+
+
+def test_serving_certificates_carry_the_names_they_are_reached_by(folder: Path) -> None:
+    assert {"127.0.0.1", "localhost", "kubernetes.default.svc"} <= _names(folder / "apiserver.crt")
+    assert {"127.0.0.1", "localhost", "virt-api.kubevirt.svc"} <= _names(folder / "webhook.crt")
+
+
+def test_every_file_is_its_owners_alone(folder: Path) -> None:
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    assert len(modes) > 10
+    assert set(modes.values()) == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("certificate", "ca"),
+    [("apiserver", "ca"), ("webhook", "ca"), ("front-proxy-client", "front-proxy-ca")],
+)
+def test_each_certificate_is_signed_by_its_ca_alone(folder: Path, certificate: str, ca: str) -> None:
+    signed = _certificate(folder / f"{certificate}.crt")
+    signed.verify_directly_issued_by(_certificate(folder / f"{ca}.crt"))
+    other = {"ca": "front-proxy-ca", "front-proxy-ca": "ca"}[ca]
+    with pytest.raises(ValueError, match="Issuer"):
+        signed.verify_directly_issued_by(_certificate(folder / f"{other}.crt"))
+
+
+@pytest.mark.parametrize(
+    ("host", "accepted"), [("virt-api.kubevirt.svc", True), ("127.0.0.1", True), ("virt-api.other.svc", False)]
+)
+def test_a_strict_client_accepts_the_certificate_for_its_names_only(folder: Path, host: str, accepted: bool) -> None:
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(folder / "webhook.crt", folder / "webhook.key")
+    client = ssl.create_default_context(cafile=str(folder / "ca.crt"))
+    client.verify_flags |= ssl.VERIFY_X509_STRICT
+    ours, theirs = socket.socketpair()
+
+    def serve() -> None:
+        try:
+            server.wrap_socket(theirs, server_side=True).close()
+        except (ssl.SSLError, ConnectionError):
+            theirs.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        if accepted:
+            client.wrap_socket(ours, server_hostname=host).close()
+        else:
+            with pytest.raises(ssl.SSLCertVerificationError, match=host):
+                client.wrap_socket(ours, server_hostname=host)
+    finally:
+        ours.close()
+        thread.join()
+
+
+def test_nothing_is_made_twice(folder: Path) -> None:
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    pki.ensure(folder, NOW + datetime.timedelta(days=300))
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["webhook.crt", "ca.key", "service-account.key"])
+def test_what_is_missing_is_made_again_and_tokens_stay(folder: Path, name: str) -> None:
+    tokens = (folder / "tokens.csv").read_text()
+    (folder / name).unlink()
+    pki.ensure(folder, NOW)
+    assert (folder / name).is_file()
+    _certificate(folder / "webhook.crt").verify_directly_issued_by(_certificate(folder / "ca.crt"))
+    assert (folder / "tokens.csv").read_text() == tokens
+
+
+def test_a_certificate_cut_off_by_a_full_disk_is_made_again(folder: Path) -> None:
+    (folder / "ca.crt").write_text("-----BEGIN CERT")
+    pki.ensure(folder, NOW)
+    _certificate(folder / "apiserver.crt").verify_directly_issued_by(_certificate(folder / "ca.crt"))
+
+
+def test_certificates_are_renewed_before_they_end(folder: Path) -> None:
+    later = NOW + pki.LIFETIME - pki.RENEW_BEFORE + datetime.timedelta(minutes=1)
+    pki.ensure(folder, later)
+    assert _certificate(folder / "apiserver.crt").not_valid_after_utc > later + pki.RENEW_BEFORE
+
+
+def test_each_user_and_each_cluster_has_a_token_of_its_own(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    pki.ensure(other, NOW)
+    tokens = {pki.token(place, user) for place in (folder, other) for user in pki.USERS}
+    assert len(tokens) == 2 * len(pki.USERS)
+    assert min(map(len, tokens)) >= 43  # 256 bits in base64
+
+
+def test_a_kubeconfig_works_by_itself_and_is_its_owners_alone(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    kubeconfig.write(
+        path, context="c", server="https://127.0.0.1:1", ca=folder / "ca.crt", user="admin", token="the-token"
+    )
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    loaded = config.new_client_from_config(str(path)).configuration
+    assert loaded.host == "https://127.0.0.1:1"
+    assert list(loaded.api_key.values()) == ["Bearer the-token"]
+    assert Path(loaded.ssl_ca_cert).read_bytes() == (folder / "ca.crt").read_bytes()

@@ -1,0 +1,148 @@
+"""A recorded process is known again, and never taken for another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from local_cluster import processes
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen within 30 seconds"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that only waits, leader of a group of its own."""
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_running_process_is_known_again(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
+    processes.record(tmp_path / "record", sleeper.pid)
+    found = processes.recorded(tmp_path / "record")
+    assert found is not None
+    assert found.pid == sleeper.pid
+
+
+def test_an_ended_process_is_not_running_even_before_anybody_waited_for_it(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    processes.record(tmp_path / "record", sleeper.pid)
+    sleeper.kill()
+    _until(lambda: processes.recorded(tmp_path / "record") is None)
+    assert sleeper.returncode is None  # nobody waited: its number still exists
+    os.kill(sleeper.pid, 0)
+
+
+def test_a_number_that_now_belongs_to_another_process_is_left_alone(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
+    record = tmp_path / "record"
+    processes.record(record, sleeper.pid)
+    value = json.loads(record.read_text())
+    record.write_text(json.dumps({**value, "started": value["started"] + "1"}))
+    assert processes.recorded(record) is None
+    assert not processes.send(record, signal.SIGKILL)
+    assert not processes.stop(record, grace=5)
+    assert sleeper.poll() is None
+    assert not record.exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "7"}', '{"pid": 1, "started": "x"}', '{"pid": -1}'])
+def test_a_record_cut_off_by_a_crash_is_no_process(tmp_path: Path, text: str) -> None:
+    (tmp_path / "record").write_text(text)
+    assert processes.recorded(tmp_path / "record") is None
+    assert not processes.stop(tmp_path / "record", grace=5)
+
+
+def _spawn(folder: Path, code: str) -> processes.Process:
+    processes.spawn(
+        [sys.executable, "-c", code],
+        record_as=folder / "record",
+        log=folder / "log",
+        cwd=folder,
+        env=dict(os.environ),
+    )
+    found = processes.recorded(folder / "record")
+    assert found is not None
+    return found
+
+
+def test_a_spawned_process_is_on_record_in_a_session_of_its_own_and_logs_privately(tmp_path: Path) -> None:
+    code = "import pathlib,time; print('hello', flush=True); pathlib.Path('file').touch(); time.sleep(600)"
+    found = _spawn(tmp_path, code)
+    try:
+        _until((tmp_path / "file").exists)
+        assert os.getsid(found.pid) == found.pid != os.getsid(0)
+        assert (tmp_path / "log").read_text() == "hello\n"
+        for name in ("record", "log", "file"):
+            assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    finally:
+        assert processes.stop(tmp_path / "record", grace=10)
+    assert processes.started(found.pid) is None
+
+
+def test_a_process_that_ignores_sigterm_is_killed_with_its_children(tmp_path: Path) -> None:
+    code = (
+        "import os,signal,subprocess,sys,time,pathlib\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "pathlib.Path('child.tmp').write_text(str(child.pid)); os.rename('child.tmp', 'child')\n"
+        "time.sleep(600)\n"
+    )
+    found = _spawn(tmp_path, code)
+    _until((tmp_path / "child").exists)
+    child = int((tmp_path / "child").read_text())
+    assert processes.stop(tmp_path / "record", grace=0.3)
+    assert processes.started(found.pid) is None
+    _until(lambda: processes.started(child) is None)
+
+
+def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
+    for text in ("first", "second"):
+        _spawn(tmp_path, f"print({text!r}, flush=True); import time; time.sleep(600)")
+        _until(lambda text=text: text in (tmp_path / "log").read_text())
+        processes.stop(tmp_path / "record", grace=10)
+    assert (tmp_path / "log").read_text() == "second\n"
+    assert (tmp_path / "log.1").read_text() == "first\n"
+
+
+def test_last_lines_leave_out_empty_ones_and_cut_long_ones(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("".join(f"line {number}\n\n" for number in range(100)) + "x" * 1000 + "\n")
+    assert processes.last_lines(log, 3).splitlines() == ["line 98", "line 99", "x" * 300]
+    assert processes.last_lines(tmp_path / "missing", 3) == "(no log)"
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("I1 x\npanic: no space left\n\ngoroutine 1 [running]:\nmain.run()\n\tmain.go:1", "panic: no space left"),
+        (
+            '{"level":"panic","ts":"t","msg":"failed to create WAL","error":"no space left on device"}\npanic: failed',
+            "etcd: failed to create WAL: no space left on device",
+        ),
+        ("control-plane: unknown flag: --bogus\nI1 bye", "control-plane: unknown flag: --bogus"),
+        ("Traceback (most recent call last):\n  File\na.b.SomeError: text\n", "a.b.SomeError: text"),
+        ("one\ntwo", "one\ntwo"),
+    ],
+)
+def test_last_words_are_the_line_that_says_why_it_ended(tmp_path: Path, log: str, words: str) -> None:
+    (tmp_path / "log").write_text(log)
+    assert processes.last_words(tmp_path / "log") == words
