@@ -1,0 +1,85 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reads on the controller what the module, which runs elsewhere, cannot: the built-in catalog and files of the play."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.plugins.action import ActionBase
+
+# The collection holds the catalog once, in the role that is about it.
+BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
+SUFFIXES = (".yml", ".yaml", ".json")
+
+
+class ActionModule(ActionBase):
+    # Not TRANSFERS_FILES: what is read goes with the module's options.
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        options = dict(self._task.args)
+        source = options.get("source", "builtin")
+        if source == "path":
+            options["definitions"] = self._documents(options)
+        elif source == "builtin":
+            options["definitions"] = [one for path in _files(BUILTIN) for one in _parse(path.read_bytes(), path)]
+        result.update(
+            self._execute_module(
+                module_name=self._task.action,
+                module_args=options,
+                task_vars=task_vars,
+                tmp=tmp,
+                wrap_async=self._task.async_val,
+            )
+        )
+        return result
+
+    def _documents(self, options: dict[str, Any]) -> list[Any]:
+        if "definitions" in options:
+            raise AnsibleActionFail("definitions: is for source=definitions; leave it out with a path")
+        if not options.get("path"):
+            raise AnsibleActionFail("path: is missing; name a file or a directory")
+        try:
+            found = Path(self._find_needle("files", str(options["path"])))
+        except AnsibleError as error:
+            raise AnsibleActionFail(f"path: {options['path']}: there is no such file or directory") from error
+        files = _files(found) if found.is_dir() else [found]
+        if not files:
+            raise AnsibleActionFail(f"path: {found} holds no file that ends in {', '.join(SUFFIXES)}")
+        if any(path.stem == "kustomization" for path in files):
+            raise AnsibleActionFail(f"path: {found} is to be rendered first: kubectl kustomize {found} > bundle.yaml")
+        if options.get("checksum") and len(files) > 1:
+            raise AnsibleActionFail("checksum: is for one file; name the file, or leave it out")
+        return [one for path in files for one in _parse(self._content(path, options.get("checksum")), path)]
+
+    def _content(self, path: Path, checksum: Any) -> bytes:
+        # Decrypted where it is a vault's.
+        real = self._loader.get_real_file(str(path))
+        content = Path(real).read_bytes()
+        self._loader.cleanup_tmp_file(real)
+        found = hashlib.sha256(content).hexdigest()
+        if checksum and str(checksum).lower().rpartition(":")[2] != found:
+            raise AnsibleActionFail(f"checksum: that of {path} is sha256:{found}; the file was changed or cut short")
+        return content
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+
+
+def _parse(content: bytes, path: Path) -> list[Any]:
+    try:
+        return list(yaml.safe_load_all(content))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        reason = getattr(error, "problem", None) or "no YAML"
+        raise AnsibleActionFail(f"{path}{line}: {reason}; is the file complete?") from error

@@ -1,0 +1,116 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How to reach the cluster, and as whom; `module_utils/_cluster/argument_spec.py` has the same options."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options:
+  kubeconfig:
+    description:
+      - The kubeconfig to take the connection from, as a path or as the file's content in a dictionary.
+      - Prefer a path. Ansible logs the content of a dictionary with the task's other arguments.
+      - Without it E(K8S_AUTH_KUBECONFIG) is used, then E(KUBECONFIG), then C(~/.kube/config), and inside a pod the
+        pod's service account. The other options of the connection win over what it says.
+    type: raw
+  context:
+    description:
+      - The context of the kubeconfig to use instead of its current one.
+      - Without it E(K8S_AUTH_CONTEXT) is used.
+    type: str
+  host:
+    description:
+      - URL of the API server.
+      - Without it E(K8S_AUTH_HOST) is used.
+    type: str
+  api_key:
+    description:
+      - Bearer token.
+      - Without it E(K8S_AUTH_API_KEY) is used.
+    type: str
+  username:
+    description:
+      - User name for basic authentication, which the API server itself does not offer but a proxy before it may.
+      - Without it E(K8S_AUTH_USERNAME) is used.
+    type: str
+  password:
+    description:
+      - Password that goes with O(username).
+      - Without it E(K8S_AUTH_PASSWORD) is used.
+    type: str
+  validate_certs:
+    description:
+      - Whether the API server has to prove who it is. Connections are checked unless this is V(false).
+      - Without it E(K8S_AUTH_VERIFY_SSL) is used.
+    type: bool
+    aliases:
+      - verify_ssl
+  ca_cert:
+    description:
+      - Path of the certificates of the authorities that may vouch for the API server.
+      - Without it E(K8S_AUTH_SSL_CA_CERT) is used.
+    type: path
+    aliases:
+      - ssl_ca_cert
+  client_cert:
+    description:
+      - Path of the client's certificate.
+      - Without it E(K8S_AUTH_CERT_FILE) is used.
+    type: path
+    aliases:
+      - cert_file
+  client_key:
+    description:
+      - Path of the private key of O(client_cert).
+      - Without it E(K8S_AUTH_KEY_FILE) is used.
+    type: path
+    aliases:
+      - key_file
+  proxy:
+    description:
+      - URL of the HTTP proxy through which the API server is reached.
+      - Without it E(K8S_AUTH_PROXY) is used.
+    type: str
+  no_proxy:
+    description:
+      - Hosts, domains and networks that are reached without O(proxy), separated by commas.
+      - Without it E(K8S_AUTH_NO_PROXY) is used.
+    type: str
+  proxy_headers:
+    description:
+      - Headers for the proxy.
+    type: dict
+    suboptions:
+      basic_auth:
+        description:
+          - User name and password of the API server, joined by a colon.
+          - Without it E(K8S_AUTH_PROXY_HEADERS_BASIC_AUTH) is used.
+        type: str
+      proxy_basic_auth:
+        description:
+          - User name and password of the proxy, joined by a colon.
+          - Without it E(K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH) is used.
+        type: str
+      user_agent:
+        description:
+          - What to call the client.
+          - Without it E(K8S_AUTH_PROXY_HEADERS_USER_AGENT) is used.
+        type: str
+  impersonate_user:
+    description:
+      - User to act as. The authenticated one needs the right to impersonate.
+      - Without it E(K8S_AUTH_IMPERSONATE_USER) is used.
+    type: str
+  impersonate_groups:
+    description:
+      - Groups to act as a member of.
+      - Without it E(K8S_AUTH_IMPERSONATE_GROUPS) is used, a list separated by commas.
+    type: list
+    elements: str
+requirements:
+  - kubernetes >= 24.2.0 (the Python client)
+"""

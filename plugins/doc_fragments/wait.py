@@ -1,0 +1,58 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How objects are checked, written and waited for; `module_utils/_cluster/argument_spec.py` has the same options."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options:
+  wait:
+    description:
+      - Whether to wait until the cluster has done what the task asks for.
+    type: bool
+    default: false
+  wait_timeout:
+    description:
+      - Seconds to wait at most, for all objects of the task together. Objects that are not ready by then fail, with
+        what they wait for.
+    type: int
+    default: 120
+  concurrency:
+    description:
+      - Number of requests that may be under way at the same time.
+    type: int
+    default: 16
+  preflight:
+    description:
+      - What to make of a problem that shows before anything is sent, such as a VM that conflicts with its instancetype
+        or does not meet the requirements of its preference.
+      - With V(strict) the object fails and is not sent, with V(warn) it is sent with a warning, with V(off) nothing
+        is checked.
+    type: str
+    choices:
+      - strict
+      - warn
+      - 'off'
+    default: strict
+  fail_fast:
+    description:
+      - Whether the first object that fails stops the task. Otherwise all others are still handled, and the task fails
+        at its end.
+    type: bool
+    default: false
+  force_conflicts:
+    description:
+      - Whether to take over fields that another field manager owns. Otherwise such a field is an error that names the
+        manager.
+    type: bool
+    default: false
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+    type: int
+    default: 60
+"""

@@ -1,0 +1,84 @@
+"""What the API server or the way to it answers, in one line that says what to do."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .kinds import Kind
+
+__all__ = ["ApiError", "Cause", "ConnectionFailed", "explain"]
+
+
+class Cause(NamedTuple):
+    """One entry of a Status' details.causes."""
+
+    type: str
+    field: str
+    message: str
+
+
+class ApiError(Exception):
+    """An answer that is no success.
+
+    code: HTTP status. reason: the Status' reason ("" where the server gave none). message: its text.
+    causes: its details.causes. retry_after: seconds, as the server asked, or None.
+    """
+
+    def __init__(self, code: int, body: Any, retry_after: float | None = None) -> None:
+        status = body if isinstance(body, dict) else {}
+        self.code = code
+        self.reason = str(status.get("reason") or "")
+        self.message = str(status.get("message") or (body if isinstance(body, str) else "") or f"HTTP {code}").strip()
+        details = status.get("details") or {}
+        self.causes = [
+            Cause(str(c.get("reason") or ""), str(c.get("field") or ""), str(c.get("message") or ""))
+            for c in details.get("causes") or []
+        ]
+        self.retry_after = retry_after
+        super().__init__(f"{code} {self.reason}: {self.message}")
+
+
+class ConnectionFailed(Exception):
+    """The API server could not be reached, or what it sent could not be read; the text is one line."""
+
+
+# How an API server answers for a resource that it does not serve, as JSON and as text.
+_NO_SUCH_API = ("could not find the requested resource", "page not found")
+
+_VERBS = {"GET": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update"}
+
+
+def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = None) -> str:
+    """One line for the user: what the server said and, where it is known, the remedy.
+
+    verb: an HTTP method, or LIST or WATCH. kind: what the request was about, for the missing permission.
+    """
+    if isinstance(error, ConnectionFailed):
+        return str(error)
+    message = " ".join(error.message.split())
+    if error.code == 401:
+        return f"the API server refused the credentials ({message}): log in again or give another token or kubeconfig"
+    if error.code == 403 and kind is not None:
+        return f"{message}. To permit it, grant {_rule(kind, verb)}"
+    if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
+        return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}): is KubeVirt installed?"
+    if error.code == 409 and error.causes:
+        return _conflict(error)
+    return message
+
+
+def _rule(kind: Kind, verb: str) -> str:
+    # Server-side apply of an object that does not exist asks for both.
+    verbs = ["create", "patch"] if verb == "PATCH" else [_VERBS.get(verb, verb.lower())]
+    quoted = ", ".join(f'"{name}"' for name in verbs)
+    return f'{{apiGroups: ["{kind.group}"], resources: ["{kind.plural}"], verbs: [{quoted}]}}'
+
+
+def _conflict(error: ApiError) -> str:
+    """Server-side apply names a manager in each cause: `conflict with "NAME" using VERSION`."""
+    owners: dict[str, list[str]] = {}
+    for cause in error.causes:
+        owner = cause.message.partition('"')[2].partition('"')[0] or cause.message
+        owners.setdefault(owner, []).append(cause.field.lstrip("."))
+    told = "; ".join(f'"{owner}" owns {", ".join(sorted(fields))}' for owner, fields in sorted(owners.items()))
+    return f"fields are owned by another field manager: {told}; remove them here, or set force_conflicts to take them"

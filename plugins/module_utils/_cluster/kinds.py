@@ -1,0 +1,59 @@
+"""The kinds this collection reads and writes. Their resources are constants, so there is no discovery."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import quote
+
+__all__ = ["BY_NAME", "Kind", "of"]
+
+
+class Kind(NamedTuple):
+    """kind: as in manifests; group and version: of its API ("" for the core group); plural: in paths and RBAC rules."""
+
+    kind: str
+    group: str
+    version: str
+    plural: str
+    namespaced: bool
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+        """The URL path of the collection, of one object or of its subresource; all namespaces without one."""
+        parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
+        if self.namespaced and namespace:
+            parts += ["namespaces", namespace]
+        parts.append(self.plural)
+        parts += [part for part in (name, subresource) if part]
+        return "/" + "/".join(quote(part, safe="") for part in parts)
+
+
+_INSTANCETYPE = ("instancetype.kubevirt.io", "v1beta1")
+_KUBEVIRT = ("kubevirt.io", "v1")
+_CDI = ("cdi.kubevirt.io", "v1beta1")
+
+BY_NAME: dict[str, Kind] = {
+    kind.kind: kind
+    for kind in (
+        Kind("VirtualMachineInstancetype", *_INSTANCETYPE, "virtualmachineinstancetypes", True),
+        Kind("VirtualMachineClusterInstancetype", *_INSTANCETYPE, "virtualmachineclusterinstancetypes", False),
+        Kind("VirtualMachinePreference", *_INSTANCETYPE, "virtualmachinepreferences", True),
+        Kind("VirtualMachineClusterPreference", *_INSTANCETYPE, "virtualmachineclusterpreferences", False),
+        Kind("VirtualMachine", *_KUBEVIRT, "virtualmachines", True),
+        Kind("VirtualMachineInstance", *_KUBEVIRT, "virtualmachineinstances", True),
+        Kind("ControllerRevision", "apps", "v1", "controllerrevisions", True),
+        Kind("Namespace", "", "v1", "namespaces", False),
+        Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True),
+        Kind("DataVolume", *_CDI, "datavolumes", True),
+        Kind("DataSource", *_CDI, "datasources", True),
+        Kind("VolumeSnapshot", "snapshot.storage.k8s.io", "v1", "volumesnapshots", True),
+    )
+}
+
+
+def of(manifest: dict[str, object]) -> Kind:
+    """The kind of a manifest; KeyError for one that this collection does not know."""
+    return BY_NAME[str(manifest["kind"])]

@@ -1,0 +1,115 @@
+"""The edge of the modules that read VMs: which ones, and one message when they cannot be read."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+from .argument_spec import AUTH
+
+try:
+    from .errors import ApiError, ConnectionFailed, explain
+    from .expansion import Expansion, expand_vms
+    from .info import Filter, virtual_machines
+    from .kinds import BY_NAME, Kind
+    from .session import Session
+
+    MISSING: str | None = None
+except ImportError:
+    MISSING = traceback.format_exc()
+
+__all__ = ["RETRY", "SELECTION", "require_client", "run_expand_info", "run_vm_info", "selection", "selector"]
+
+# Which VMs a module is about.
+SELECTION: dict[str, dict[str, Any]] = {
+    "namespace": {"type": "str"},
+    "names": {"type": "list", "elements": "str", "aliases": ["name"]},
+    "label_selectors": {"type": "list", "elements": "str", "default": []},
+}
+_FILTERS: dict[str, dict[str, Any]] = {
+    "instancetype": {"type": "str"},
+    "preference": {"type": "str"},
+    "drifted": {"type": "bool"},
+    "restart_required": {"type": "bool"},
+}
+
+
+RETRY: dict[str, dict[str, Any]] = {"retry_timeout": {"type": "int", "default": 60}}
+
+
+def run_vm_info() -> None:
+    """The module virtual_machine_info."""
+    module = AnsibleModule(argument_spec={**AUTH, **SELECTION, **_FILTERS, **RETRY}, supports_check_mode=True)
+    options = selection(module)
+    wanted = Filter(
+        options["namespace"], options["names"], selector(options), **{name: options[name] for name in _FILTERS}
+    )
+    try:
+        found = virtual_machines(Session(options), wanted)
+    except (ApiError, ConnectionFailed) as error:
+        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    module.exit_json(changed=False, virtual_machines=found)
+
+
+def run_expand_info() -> None:
+    """The module expand_info."""
+    module = AnsibleModule(
+        argument_spec={**AUTH, **SELECTION, "concurrency": {"type": "int", "default": 16}, **RETRY},
+        supports_check_mode=True,
+    )
+    options = selection(module)
+    asked = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines/expand-spec", True)
+    try:
+        session = Session(options, options["concurrency"])
+        found = expand_vms(session, _named(module, session), options["concurrency"])
+    except (ApiError, ConnectionFailed) as error:
+        module.fail_json(msg=explain(error, "GET", asked))
+    module.exit_json(changed=False, equal=all(one.equal for one in found), expansions=[_tell(one) for one in found])
+
+
+def _named(module: Any, session: Session) -> list[dict[str, Any]]:
+    options = module.params
+    query = {"labelSelector": labels} if (labels := selector(options)) else {}
+    try:
+        vms, _version = session.list(BY_NAME["VirtualMachine"], options["namespace"], **query)
+    except ApiError as error:
+        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    names = options["names"]
+    missing = [name for name in names or [] if name not in {vm["metadata"]["name"] for vm in vms}]
+    if missing and not labels:
+        module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
+    chosen = [vm for vm in vms if names is None or vm["metadata"]["name"] in names]
+    return sorted(chosen, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
+
+
+def _tell(one: Expansion) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "name": one.name,
+        "namespace": one.namespace,
+        "equal": one.equal,
+        "differences": one.differences,
+    }
+    parts = ("server", "server_error", "resolver", "resolver_error")
+    told.update({part: value for part in parts if (value := getattr(one, part)) is not None})
+    return told
+
+
+def selection(module: Any) -> dict[str, Any]:
+    """The module's options, when they select VMs in a sensible way."""
+    require_client(module)
+    options: dict[str, Any] = module.params
+    if options["names"] and not options["namespace"]:
+        module.fail_json(msg="names: give the namespace of these virtual machines too")
+    return options
+
+
+def require_client(module: Any) -> None:
+    """Fails the task where the Python library is missing."""
+    if MISSING:
+        module.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
+
+
+def selector(options: dict[str, Any]) -> str | None:
+    return ",".join(options["label_selectors"] or []) or None

@@ -1,0 +1,268 @@
+"""Reads the revisions of VMs, and gives VMs others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._resolver import drift, power
+from .._resolver.drift import Drift
+from .._resolver.matcher import ROLES, Role
+from .._resolver.readiness import run_strategy
+from .._resolver.revision_change import Change
+from .errors import ApiError, ConnectionFailed, explain
+from .kinds import BY_NAME
+from .lookup import ClusterLookup
+from .session import Session
+from .watch import State, wait_for
+
+__all__ = ["Changed", "Inspected", "change", "inspect", "roles_of", "unknown_names"]
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_MERGE = "application/merge-patch+json"
+_SUBRESOURCES = "/apis/subresources.kubevirt.io/v1"
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """A VM and its drift. revisions: all ControllerRevisions of its namespace."""
+
+    vm: Manifest
+    drift: Drift
+    revisions: list[Manifest]
+
+    @property
+    def namespace(self) -> str:
+        return str(self.vm["metadata"]["namespace"])
+
+    @property
+    def name(self) -> str:
+        return str(self.vm["metadata"]["name"])
+
+    @property
+    def label(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def restart_required(self) -> bool:
+        conditions = (self.vm.get("status") or {}).get("conditions") or []
+        return any(one["type"] == "RestartRequired" and one["status"] == "True" for one in conditions)
+
+
+def inspect(
+    session: Session, namespace: str | None, names: list[str] | None = None, selector: str | None = None
+) -> list[Inspected]:
+    """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, and each kind they refer to.
+
+    namespace: None for all. names: None for all. selector: a label selector. Raises ApiError or ConnectionFailed where
+    VMs or revisions cannot be listed.
+    """
+    query = {"labelSelector": selector} if selector else {}
+    vms, _version = session.list(_VM, namespace, **query)
+    if names is not None:
+        vms = [vm for vm in vms if vm["metadata"]["name"] in names]
+    vms.sort(key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
+    lookup = ClusterLookup(session)
+    kept: dict[str, list[Manifest]] = {}
+    for place in sorted({vm["metadata"]["namespace"] for vm in vms}):
+        kept[place] = list(lookup.list("ControllerRevision", place))
+        problem = lookup.problem("ControllerRevision", place)
+        if problem is not None:
+            # Without them every VM would seem to have lost its revisions.
+            raise ConnectionFailed(problem.message)
+    return [Inspected(vm, drift.drift(vm, lookup), kept[vm["metadata"]["namespace"]]) for vm in vms]
+
+
+@dataclass
+class Changed:
+    """What becomes of one VM. change: what is decided. restart: whether it is to be restarted, or was. failed: why, on
+    one line. method: how the reference was released. revisions: what it refers to afterwards, by matcher."""
+
+    before: Inspected
+    change: Change
+    restart: bool = False
+    failed: str | None = None
+    method: str = ""
+    revisions: dict[str, str] = field(default_factory=dict)
+    vm: Manifest | None = None
+
+    @property
+    def changed(self) -> bool:
+        return (self.change.due or self.restart) and self.failed is None
+
+
+def change(
+    session: Session,
+    seen: list[Inspected],
+    decide: Callable[[Inspected], Change],
+    restart: str,
+    check_mode: bool,
+    seconds: float,
+    concurrency: int,
+) -> list[Changed]:
+    """Gives VMs the revisions that `decide` says; restart: never, if_required or always.
+
+    What KubeVirt would refuse afterwards is decided as a refusal: such a VM is left as it is and fails. A VM that was
+    changed by a run which was cut off before its restart is restarted by the next one.
+    """
+    results = [_planned(session, one, decide(one), restart) for one in seen]
+    if check_mode:
+        return results
+    due = [result for result in results if result.changed]
+    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+        list(pool.map(lambda result: _guarded(session, result, seconds), due))
+    return results
+
+
+def _planned(session: Session, seen: Inspected, decided: Change, restart: str) -> Changed:
+    result = Changed(seen, decided, vm=seen.vm)
+    if decided.refusal is not None:
+        result.failed = f"{decided.refusal}; nothing was changed"
+    elif restart != "never" and _running(seen.vm):
+        live = decided.effect is None or decided.effect.live
+        needed = decided.due and (restart == "always" or not live)
+        result.restart = needed or seen.restart_required
+    return result
+
+
+def _running(vm: Manifest) -> bool:
+    # A halted one that still has a guest is on its way down.
+    return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != "Halted"
+
+
+def _guarded(session: Session, result: Changed, seconds: float) -> None:
+    try:
+        _carry_out(session, result, time.monotonic() + seconds)
+    except ApiError as error:
+        result.failed = explain(error, "PATCH", _VM)
+    except ConnectionFailed as error:
+        result.failed = str(error)
+
+
+def _carry_out(session: Session, result: Changed, deadline: float) -> None:
+    seen = result.before
+    decided = result.change
+    if decided.due:
+        if decided.spec is not None:
+            path = _VM.path(seen.namespace, seen.name)
+            session.request("PATCH", path, body={"spec": decided.spec}, content_type=_MERGE)
+        if decided.release:
+            result.method = _release(session, seen.vm, _to_release(decided))
+        result.vm = _await(session, seen, lambda live: _arrived(live, result), deadline)
+        result.revisions = {role.matcher: _revision(role, result.vm) for role in decided.roles}
+    if result.restart:
+        result.restart = _restart(session, seen, deadline)
+        result.vm = session.get(_VM, seen.namespace, seen.name)
+
+
+def _to_release(decided: Change) -> list[Role]:
+    return [role for role in decided.roles if role.matcher not in (decided.spec or {})]
+
+
+def _release(session: Session, vm: Manifest, roles: list[Role]) -> str:
+    """Makes virt-controller capture anew; by the status where permitted, else by spelling the kind another way.
+
+    Both were observed to work from KubeVirt 1.5 on; clearing revisionName, as documented, does nothing there.
+    """
+    path = _VM.path(vm["metadata"]["namespace"], vm["metadata"]["name"])
+    references = {role.reference: {"controllerRevisionRef": None} for role in roles}
+    try:
+        session.request("PATCH", f"{path}/status", body={"status": references}, content_type=_MERGE)
+        return "status"
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        denied = error
+    spelled = {role.matcher: {"kind": _other_spelling(role, role.matcher_of(vm) or {})} for role in roles}
+    try:
+        session.request("PATCH", path, body={"spec": spelled}, content_type=_MERGE)
+        return "kind"
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        # Either right would do; the message names the one tried last, so add the other.
+        error.message = f"{error.message}. Patching virtualmachines/status would do as well ({denied.message})"
+        raise
+
+
+def _other_spelling(role: Role, matcher: Manifest) -> str:
+    kind = role.kind_of(matcher) or role.cluster_kind
+    return kind if matcher.get("kind") != kind else kind.lower()
+
+
+def _arrived(live: Manifest, result: Changed) -> bool:
+    """Whether virt-controller has done its part."""
+    expected = result.change.expected or {}
+    for role in result.change.roles:
+        now = _revision(role, live)
+        if role.matcher in expected:
+            if now != expected[role.matcher]:
+                return False
+        # A reference that was taken out of the status is there again only once it is captured anew.
+        elif now == "" or (result.method != "status" and now == _revision(role, result.before.vm)):
+            return False
+    return True
+
+
+def _revision(role: Role, vm: Manifest) -> str:
+    """The captured revision: of the status, or of the spec as up to KubeVirt 1.4."""
+    reference = role.reference_of(vm)
+    if reference:
+        return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
+    return str((role.matcher_of(vm) or {}).get("revisionName") or "")
+
+
+def _await(session: Session, seen: Inspected, done: Callable[[Manifest], bool], deadline: float) -> Manifest:
+    def look(_name: str, live: Manifest | None) -> State:
+        if live is None:
+            return State(failed="it was deleted while waiting for it")
+        return State(done=done(live), pending="its revision to be captured")
+
+    seconds = max(0.0, deadline - time.monotonic())
+    waited = wait_for(session, _VM, seen.namespace, [seen.name], look, seconds)[seen.name]
+    if waited.failure is not None or waited.object is None:
+        raise ConnectionFailed(waited.failure or "it is gone")
+    return waited.object
+
+
+def _restart(session: Session, seen: Inspected, deadline: float) -> bool:
+    """Whether there was a guest to restart; returns when it runs again."""
+    vm, instance = (session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
+    if vm is None or instance is None:
+        return False
+    old_uid = instance["metadata"]["uid"]
+    # One that an earlier run asked for, and that has not begun, would make the API refuse another.
+    if power.decide(power.Wanted(power.RESTARTED), vm, instance).needed:
+        path = f"{_SUBRESOURCES}/namespaces/{seen.namespace}/virtualmachines/{seen.name}/restart"
+        session.request("PUT", path, body={}, retry=False)
+
+    def look(_name: str, live: Manifest | None) -> State:
+        if live is None or live["metadata"]["uid"] == old_uid:
+            return State(pending="the VMI to start again")
+        phase = (live.get("status") or {}).get("phase", "")
+        if phase == "Failed":
+            return State(failed="the VMI failed after the restart")
+        return State(done=phase == "Running", pending=f"the VMI to run (now {phase or 'new'})")
+
+    seconds = max(0.0, deadline - time.monotonic())
+    waited = wait_for(session, _VMI, seen.namespace, [seen.name], look, seconds)[seen.name]
+    if waited.failure is not None:
+        raise ConnectionFailed(waited.failure)
+    return True
+
+
+def unknown_names(seen: list[Inspected], names: list[str]) -> list[str]:
+    """The names that no inspected VM has."""
+    found = {one.name for one in seen}
+    return [name for name in names if name not in found]
+
+
+def roles_of(option: str) -> tuple[Role, ...]:
+    """The roles that an option means: both, instancetype or preference."""
+    return tuple(role for role in ROLES if option in ("both", role.matcher))

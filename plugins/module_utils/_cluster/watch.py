@@ -1,0 +1,156 @@
+"""Waits for objects with one WATCH for each kind and namespace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from .errors import ApiError, ConnectionFailed, explain
+from .events import newest_events
+from .kinds import Kind
+from .session import Session
+
+__all__ = ["STALE", "State", "Waited", "doubted", "wait_for"]
+
+Manifest = dict[str, Any]
+
+# Seconds within which a controller looks at an object that was written.
+STALE = 5.0
+
+
+class State(NamedTuple):
+    """What a look at an object says: done, failed for good (why), or, with neither, what it is still waiting for.
+
+    stuck: why it fails once that has lasted for `grace` seconds; until then it may still heal.
+    """
+
+    done: bool = False
+    failed: str | None = None
+    pending: str = ""
+    stuck: str | None = None
+    grace: float = 0.0
+
+
+class Waited(NamedTuple):
+    """object: as last seen (None: it does not exist). failure: one line, or None if the wait came to its end."""
+
+    object: Manifest | None
+    failure: str | None
+
+
+Look = Callable[[str, "Manifest | None"], State]
+
+
+def doubted(state: State) -> State:
+    """The state of an object whose controller may not have seen the last write: a failure may be of before it."""
+    return State(stuck=state.failed, grace=STALE) if state.failed else state
+
+
+def wait_for(
+    session: Session, kind: Kind, namespace: str | None, names: Iterable[str], look: Look, seconds: float
+) -> dict[str, Waited]:
+    """Watches until `look(name, object or None)` is done or failed for each name, at most that many seconds in all.
+
+    An object that is late fails with what it was waiting for, its conditions and its newest events.
+    """
+    wait = _Wait(names, look, time.monotonic() + seconds)
+    try:
+        while True:
+            _look_and_watch(session, kind, namespace, wait)
+            if not wait.open or time.monotonic() >= wait.deadline:
+                break
+    except (ApiError, ConnectionFailed) as error:
+        failure = explain(error, "WATCH", kind)
+        wait.end_all(lambda _name: failure)
+    late = wait.open
+    events = newest_events(session, namespace, late) if late and namespace else {}
+    wait.end_all(lambda name: _late(seconds, late[name], wait.last[name], events.get(name, [])))
+    return wait.ended
+
+
+class _Wait:
+    """How far a wait has come. open: the names still waited for. ended: the others. last: each object as last seen."""
+
+    def __init__(self, names: Iterable[str], look: Look, deadline: float) -> None:
+        self.open = dict.fromkeys(names, State())
+        self.ended: dict[str, Waited] = {}
+        self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
+        self.deadline = deadline
+        self._look = look
+        self._given_up_at: dict[str, float] = {}
+
+    def see(self, name: str, item: Manifest | None) -> None:
+        self.last[name] = item
+        state = self._look(name, item)
+        failed = state.failed
+        if state.stuck:
+            now = time.monotonic()
+            if now >= self._given_up_at.setdefault(name, now + state.grace):
+                failed = state.stuck
+        else:
+            self._given_up_at.pop(name, None)
+        if state.done or failed:
+            self._end(name, failed)
+        else:
+            self.open[name] = state
+
+    def _end(self, name: str, failure: str | None) -> None:
+        self.ended[name] = Waited(self.last[name], failure)
+        del self.open[name]
+        self._given_up_at.pop(name, None)
+
+    def end_all(self, why: Callable[[str], str]) -> None:
+        failures = {name: why(name) for name in self.open}
+        for name, failure in failures.items():
+            self._end(name, failure)
+
+    @property
+    def next_look(self) -> float:
+        """When to look again, whatever happens: at the deadline, or when what is stuck counts as failed."""
+        return min([self.deadline, *self._given_up_at.values()])
+
+
+def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait) -> None:
+    """One LIST and the watch that goes on from it, until it ends for any reason; the caller begins again."""
+    query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
+    items, version = session.list(kind, namespace, **query)
+    by_name = {item["metadata"]["name"]: item for item in items}
+    for name in list(wait.open):
+        wait.see(name, by_name.get(name))
+    until = wait.next_look
+    if not wait.open or time.monotonic() >= until:
+        return
+    try:
+        for event in session.watch(kind, namespace, version, until - time.monotonic()):
+            item = event["object"]
+            name = item["metadata"].get("name")
+            if event["type"] != "BOOKMARK" and name in wait.open:
+                wait.see(name, None if event["type"] == "DELETED" else item)
+            if not wait.open or wait.next_look < until or time.monotonic() >= until:
+                return
+    except ConnectionFailed:
+        # The list of the next round tries again within the session's budget.
+        return
+    except ApiError as error:
+        if error.code != 410:
+            raise
+
+
+def _late(seconds: float, state: State, item: Manifest | None, events: list[str]) -> str:
+    told = [f"not ready after {seconds:g} s"]
+    waiting = state.stuck or state.pending
+    if waiting:
+        told[0] += f": {waiting}"
+    conditions = [_condition(one) for one in ((item or {}).get("status") or {}).get("conditions") or []]
+    if conditions:
+        told.append(f"conditions: {', '.join(conditions)}")
+    if events:
+        told.append(f"events: {', '.join(events)}")
+    return "; ".join(told)
+
+
+def _condition(condition: Manifest) -> str:
+    """`Ready=False (VMINotExists: VMI does not exist)`."""
+    why = ": ".join(str(condition[name]) for name in ("reason", "message") if condition.get(name))
+    return f"{condition['type']}={condition['status']}" + (f" ({' '.join(why.split())})" if why else "")

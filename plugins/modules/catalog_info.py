@@ -1,0 +1,122 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: catalog_info
+short_description: Read which catalogs a cluster has, and which instancetype satisfies which preference
+version_added: 1.0.0
+description:
+  - Tells the catalogs that M(virtshape.instancetypes.instancetype_bundle) has deployed, with their versions, and
+    compares each instancetype with each preference, for VMs that name both and add nothing of their own. One list
+    request for each kind.
+author:
+  - virtshape.instancetypes contributors
+options:
+  namespace:
+    description:
+      - Namespace of namespaced objects; those of all namespaces when it is not given.
+    type: str
+  scope:
+    description:
+      - Whether to read cluster-wide objects, namespaced ones, or both.
+    type: str
+    choices: [all, cluster, namespaced]
+    default: all
+  label_selectors:
+    description:
+      - Label selectors that the objects must match, all of them.
+    type: list
+    elements: str
+    default: []
+  catalog:
+    description:
+      - Only objects of the catalog of this name, as M(virtshape.instancetypes.instancetype_bundle) deployed them.
+    type: str
+  form:
+    description:
+      - What to return besides the data, V(markdown) for a table, V(html) for a page with a picture that needs nothing
+        else.
+    type: str
+    choices: [data, markdown, html]
+    default: data
+  title:
+    description:
+      - Heading of the table or page.
+    type: str
+    default: Instancetypes and preferences
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+    type: int
+    default: 60
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: Which sizes do for Windows 11?
+  virtshape.instancetypes.catalog_info:
+    scope: cluster
+  register: known
+
+- name: Say so
+  ansible.builtin.debug:
+    msg: "{{ known.matrix.fits | dict2items | selectattr('value', 'contains', 'windows.11') | map(attribute='key') }}"
+"""
+
+RETURN = r"""
+catalogs:
+  description:
+    - The catalogs that there are, with C(name) (empty for objects that are of none), C(instancetypes) and
+      C(preferences), how many there are, and C(versions), how many objects there are of each. More than one version
+      means that an upgrade did not come through, or that objects were kept.
+  returned: always
+  type: list
+  elements: dict
+matrix:
+  description: Which instancetype satisfies which preference.
+  returned: always
+  type: dict
+  contains:
+    instancetypes:
+      description:
+        - Facts of the instancetypes, as M(virtshape.instancetypes.instancetype_info) has them but for the objects'
+          contents.
+      type: list
+      elements: dict
+      returned: always
+    preferences:
+      description: Facts of the preferences, likewise.
+      type: list
+      elements: dict
+      returned: always
+    fits:
+      description:
+        - For each instancetype the names of the preferences that it satisfies; with the namespace where there is one.
+      type: dict
+      returned: always
+    misses:
+      description: The pairs that do not fit, with C(instancetype), C(preference) and C(reasons), in KubeVirt's words.
+      type: list
+      elements: dict
+      returned: always
+text:
+  description: The table or page.
+  returned: when O(form) is not V(data)
+  type: str
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.catalog_reading import run_catalog_info
+
+
+def main() -> None:
+    run_catalog_info()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: controller_revision
+short_description: Refresh, pin, roll back, upgrade and prune what VMs have captured of instancetypes and preferences
+version_added: 1.0.0
+description:
+  - A VM keeps its instancetype and its preference as they were when it was created, in ControllerRevisions. This module
+    gives VMs other revisions. A VM that has them already is left alone.
+  - Refreshing is done by the status subresource of the VM where the user may patch it, else by spelling the kind of its
+    matcher another way, for which patching VMs is enough. On KubeVirt up to 1.4 it is done by clearing C(revisionName),
+    which has no effect on newer ones. Which way it is shows in the VM, nobody has to tell.
+  - What KubeVirt would refuse, because the VM conflicts with the other instancetype or misses a requirement of the
+    other preference, is not begun, and the VM fails with KubeVirt's words.
+author:
+  - virtshape.instancetypes contributors
+options:
+  namespace:
+    description:
+      - Namespace of the VMs; all namespaces when it is not given.
+    type: str
+  names:
+    description:
+      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
+    type: list
+    elements: str
+    aliases: [name]
+  label_selectors:
+    description:
+      - Label selectors that the VMs must match, all of them.
+    type: list
+    elements: str
+    default: []
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+    type: int
+    default: 60
+  state:
+    description:
+      - V(refreshed) captures the current generation of what drifted, and of what has lost its revision.
+      - V(pinned) names O(revision) in the spec of the VM, so that it keeps it whatever happens.
+      - V(unpinned) takes that name out. The VM keeps the revision that was pinned until it is refreshed.
+      - V(upgraded) stores revisions of an older API version anew, as KubeVirt itself does at its next look at the VM.
+      - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM and no snapshot
+        refers to.
+    type: str
+    choices:
+      - refreshed
+      - pinned
+      - unpinned
+      - upgraded
+      - pruned
+    default: refreshed
+  revisions_of:
+    description:
+      - Whether it is about the instancetype, the preference or both.
+    type: str
+    choices:
+      - both
+      - instancetype
+      - preference
+    default: both
+  revision:
+    description:
+      - The ControllerRevision to pin to, or V(previous) for the one that the VM had before the one it has, which
+        rolls it back. O(state=pinned) needs this or O(revisions).
+    type: str
+  revisions:
+    description:
+      - The ControllerRevisions to pin to for each VM, by its name, a dictionary of V(instancetype) and V(preference) as
+        in RV(results[].revisions). It selects the VMs where O(names) does not, and needs O(namespace).
+    type: dict
+  keep:
+    description:
+      - How many of the newest unreferenced revisions of each VM and object O(state=pruned) leaves.
+    type: int
+    default: 0
+  restart:
+    description:
+      - Whether to restart a running VM that was refreshed. A guest sees the new instancetype at its next start
+        only, but
+        for sockets that are plugged in while it runs; V(if_required) restarts for everything else. A stopped VM stays
+        stopped.
+    type: str
+    choices:
+      - never
+      - if_required
+      - always
+    default: never
+  wait_timeout:
+    description:
+      - Seconds that each VM may take to capture the new revision and, if it is restarted, to run again.
+    type: int
+    default: 120
+  concurrency:
+    description:
+      - Number of VMs that may be worked on at the same time.
+    type: int
+    default: 16
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: Bring one VM up to date, restarting it if it has to be
+  virtshape.instancetypes.controller_revision:
+    namespace: shop
+    names: [database]
+    state: refreshed
+    restart: if_required
+
+- name: Back to what it had before
+  virtshape.instancetypes.controller_revision:
+    namespace: shop
+    names: [database]
+    state: pinned
+    revision: previous
+    restart: if_required
+
+- name: Back to revisions that are known by name
+  virtshape.instancetypes.controller_revision:
+    namespace: shop
+    state: pinned
+    revisions:
+      database: {instancetype: database-large-v1beta1-6c1e9f2a-5b1d-4a55-8a52-3f7f0c2a9a11-1}
+
+- name: Remove what nothing refers to any more
+  virtshape.instancetypes.controller_revision:
+    namespace: shop
+    state: pruned
+    keep: 1
+"""
+
+RETURN = r"""
+msg:
+  description: How many VMs or revisions were changed; on failure which failed and why.
+  returned: always
+  type: str
+  sample: "3 virtual machines: 1 refreshed, 2 unchanged"
+results:
+  description:
+    - What became of each VM, as seen before and with what was done. With O(state=pruned) an entry for each deleted
+      revision, with C(name) and C(namespace).
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the VM.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace.
+      type: str
+      returned: always
+    drifted:
+      description: Whether what it captured differs from what its instancetype or preference is now.
+      type: bool
+      returned: always
+    guest:
+      description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus), C(host_devices).
+      type: dict
+      returned: always
+      sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
+    guest_after_refresh:
+      description: What it would get after a refresh.
+      type: dict
+      returned: always
+    changes:
+      description: Every field of the VMI's spec that a refresh changes, with C(field), C(before) and C(after).
+      type: list
+      elements: dict
+      returned: always
+    needs:
+      description: What a running guest needs to get the changes, V(nothing), V(live update) or V(restart).
+      type: str
+      returned: always
+    refusal:
+      description: Why KubeVirt would refuse the VM after a refresh, in its words.
+      type: str
+      returned: when it would
+    restart_required:
+      description: Whether the cluster says that the running VM needs a restart to become what it is declared to be.
+      type: bool
+      returned: always
+    status:
+      description: What the cluster says of the VM.
+      type: str
+      returned: always
+      sample: Running
+    instancetype:
+      description:
+        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision lost) or
+          V(not captured)), C(kind), C(name), C(revision), C(pinned), C(generation), C(current_generation), C(recreated)
+          and C(changes) of its spec.
+      type: dict
+      returned: when the VM has one
+    preference:
+      description: The revision of the preference, likewise.
+      type: dict
+      returned: when the VM has one
+    changed:
+      description: Whether it was refreshed.
+      type: bool
+      returned: always
+    failed:
+      description: Whether it could not be refreshed.
+      type: bool
+      returned: always
+    msg:
+      description: Why, on one line.
+      type: str
+      returned: on failure
+    guest_after:
+      description: What the guest gets by what was done, in the form of RV(results[].guest).
+      type: dict
+      returned: when it was changed
+    restarted:
+      description: Whether it was restarted.
+      type: bool
+      returned: always
+    revisions:
+      description: Names of the newly captured revisions, by V(instancetype) and V(preference).
+      type: dict
+      returned: always
+    method:
+      description: How it was done, by the V(status) or by the spelling of the V(kind).
+      type: str
+      returned: when it was done
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.revision_module import run_revision
+
+
+def main() -> None:
+    run_revision()
+
+
+if __name__ == "__main__":
+    main()

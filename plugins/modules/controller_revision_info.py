@@ -1,0 +1,137 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: controller_revision_info
+short_description: Show what VMs have captured of their instancetypes and preferences, and how it drifted
+version_added: 1.0.0
+description:
+  - A VM keeps the instancetype and the preference as they were when it was created, in ControllerRevisions. When either
+    is changed later, the VM drifts from it.
+  - Tells for each VM what it captured, what is different now, and what a refresh would change in the guest. Reads one
+    list of VMs and one each of the revisions, instancetypes and preferences, however many VMs there are.
+author:
+  - virtshape.instancetypes contributors
+options:
+  namespace:
+    description:
+      - Namespace of the VMs; all namespaces when it is not given.
+    type: str
+  names:
+    description:
+      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
+    type: list
+    elements: str
+    aliases: [name]
+  label_selectors:
+    description:
+      - Label selectors that the VMs must match, all of them.
+    type: list
+    elements: str
+    default: []
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+    type: int
+    default: 60
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: Which VMs drifted?
+  virtshape.instancetypes.controller_revision_info:
+    namespace: shop
+  register: revisions
+
+- name: Say so
+  ansible.builtin.debug:
+    msg: "{{ item.name }}: {{ item.guest.memory }} now, {{ item.guest_after_refresh.memory }} after a refresh"
+  loop: "{{ revisions.virtual_machines | selectattr('drifted') }}"
+  loop_control:
+    label: "{{ item.name }}"
+"""
+
+RETURN = r"""
+virtual_machines:
+  description: The VMs in order of namespace and name.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the VM.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace.
+      type: str
+      returned: always
+    drifted:
+      description: Whether what it captured differs from what its instancetype or preference is now.
+      type: bool
+      returned: always
+    guest:
+      description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus), C(host_devices).
+      type: dict
+      returned: always
+      sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
+    guest_after_refresh:
+      description: What it would get after a refresh.
+      type: dict
+      returned: always
+    changes:
+      description: Every field of the VMI's spec that a refresh changes, with C(field), C(before) and C(after).
+      type: list
+      elements: dict
+      returned: always
+    needs:
+      description: What a running guest needs to get the changes, V(nothing), V(live update) or V(restart).
+      type: str
+      returned: always
+    refusal:
+      description: Why KubeVirt would refuse the VM after a refresh, in its words.
+      type: str
+      returned: when it would
+    restart_required:
+      description: Whether the cluster says that the running VM needs a restart to become what it is declared to be.
+      type: bool
+      returned: always
+    status:
+      description: What the cluster says of the VM.
+      type: str
+      returned: always
+      sample: Running
+    instancetype:
+      description:
+        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision lost),
+          V(not captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
+          C(current_generation), C(recreated) and C(changes) of its spec.
+      type: dict
+      returned: when the VM has one
+    preference:
+      description: The revision of the preference, likewise.
+      type: dict
+      returned: when the VM has one
+unreferenced:
+  description:
+    - Revisions that no VM refers to, with C(namespace) and C(name); only where all VMs of a namespace were asked for.
+  returned: always
+  type: list
+  elements: dict
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.revision_module import run_info
+
+
+def main() -> None:
+    run_info()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: expand_info
+short_description: Compare how the cluster expands VMs with how this collection does
+version_added: 1.0.0
+description:
+  - Expanding a VM replaces its instancetype and preference by the fields that they give it. KubeVirt does so on request
+    (C(expand-spec)), and this collection without a cluster. This module shows both for VMs of the cluster, and every
+    field in which they differ.
+  - There should be no difference. One tells that the cluster's KubeVirt behaves otherwise than this collection knows,
+    which then also counts for its checks, its filters and what it says of drift.
+  - Neither side looks at the preference's requirements when it expands.
+author:
+  - virtshape.instancetypes contributors
+options:
+  namespace:
+    description:
+      - Namespace of the VMs; all namespaces when it is not given.
+    type: str
+  names:
+    description:
+      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
+    type: list
+    elements: str
+    aliases: [name]
+  label_selectors:
+    description:
+      - Label selectors that the VMs must match, all of them.
+    type: list
+    elements: str
+    default: []
+  concurrency:
+    description:
+      - Number of requests that may be under way at the same time.
+    type: int
+    default: 16
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+      - Not for the expansions, for which KubeVirt answers with the same codes when a VM cannot be expanded.
+    type: int
+    default: 60
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.attributes
+notes:
+  - Values that may be secret, such as cloud-init data, are hidden.
+seealso:
+  - plugin: virtshape.instancetypes.expand
+    plugin_type: filter
+  - module: virtshape.instancetypes.virtual_machine_info
+"""
+
+EXAMPLES = r"""
+- name: Expand a VM
+  virtshape.instancetypes.expand_info:
+    name: web
+    namespace: shop
+  register: web
+
+- name: What the server makes of its CPU
+  ansible.builtin.debug:
+    var: web.expansions[0].server.template.spec.domain.cpu
+
+- name: Does this collection know how this cluster expands VMs?
+  virtshape.instancetypes.expand_info:
+  register: all_vms
+  failed_when: not all_vms.equal
+"""
+
+RETURN = r"""
+equal:
+  description: Whether there is no difference for any VM.
+  type: bool
+  returned: always
+expansions:
+  description: The VMs in order of namespace and name.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    name:
+      description: Name of the VM.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace.
+      type: str
+      returned: always
+    equal:
+      description: Whether both sides come to the same, be it an error for the same reason.
+      type: bool
+      returned: always
+    server:
+      description: The expanded VM's spec as the cluster has it, in canonical form.
+      type: dict
+      returned: when the cluster can expand it
+    server_error:
+      description: Why the cluster cannot, in its words.
+      type: str
+      returned: when it cannot
+      sample: 'Internal error occurred: virtualmachineclusterinstancetypes.instancetype.kubevirt.io "nope" not found'
+    resolver:
+      description: The expanded VM's spec as this collection has it, in canonical form.
+      type: dict
+      returned: when the collection can expand it
+    resolver_error:
+      description: Why it cannot, in KubeVirt's words.
+      type: str
+      returned: when it cannot
+    differences:
+      description: Fields of the spec that differ, in order of their paths.
+      type: list
+      elements: dict
+      returned: always
+      contains:
+        field:
+          description: Path of the field in the spec.
+          type: str
+          returned: always
+          sample: template.spec.domain.cpu.sockets
+        server:
+          description: The cluster's value, null for none.
+          type: raw
+          returned: always
+        resolver:
+          description: This collection's value, null for none.
+          type: raw
+          returned: always
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reading import run_expand_info
+
+
+def main() -> None:
+    run_expand_info()
+
+
+if __name__ == "__main__":
+    main()

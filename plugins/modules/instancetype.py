@@ -1,0 +1,214 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: instancetype
+short_description: Declare instancetypes of KubeVirt
+version_added: 1.0.0
+description:
+  - An instancetype is what a VM is given, vCPUs, memory, GPUs, host devices, and cannot be overridden by the VM.
+  - Takes one object at the top level, or many in O(instancetypes). All of them are handled by one process with one
+    list request for each kind and namespace; an object that is already as declared costs no request of its own.
+  - Objects are declared by server-side apply with the field manager C(virtshape). What was declared before and is not
+    any more is removed; what others own is left alone.
+author:
+  - virtshape.instancetypes contributors
+options:
+  name:
+    description:
+      - Name of the instancetype. Either this or O(instancetypes) is needed.
+    type: str
+  namespace:
+    description:
+      - Namespace to put it in. With a namespace it is a namespaced instancetype, without one a cluster-wide one.
+    type: str
+  kind:
+    description:
+      - Which of the two kinds it is. Follows from O(namespace) when it is not given.
+    type: str
+    choices:
+      - VirtualMachineInstancetype
+      - VirtualMachineClusterInstancetype
+  state:
+    description:
+      - Whether it shall exist as declared, or not at all.
+    type: str
+    choices:
+      - present
+      - absent
+    default: present
+  labels:
+    description:
+      - Labels of the instancetype.
+    type: dict
+  annotations:
+    description:
+      - Annotations of the instancetype itself; those of its VMs are O(vm_annotations).
+    type: dict
+  spec:
+    description:
+      - The spec as the API has it, or the part of it that has no option of its own. Merged with the typed options;
+        giving both with different values is an error.
+    type: dict
+  instancetypes:
+    description:
+      - A list of instancetypes. Entries take the same options as the top level; what an entry does not give is
+        taken from
+        there.
+    type: list
+    elements: dict
+  existing:
+    description:
+      - What to do with instancetypes that exist and were never declared by this collection. With V(keep) they
+        are left as they
+        are, with V(apply) they are declared like all others. Those that C(virt-operator) manages are always kept,
+        since it would undo every change.
+    type: str
+    choices:
+      - apply
+      - keep
+    default: apply
+  force:
+    description:
+      - With O(state=absent), whether to delete what VMs use. VMs that have captured it run on with what they have,
+        others cannot be started any more.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - virtshape.instancetypes.instancetype_fields
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: A size for web servers, for all namespaces
+  virtshape.instancetypes.instancetype:
+    name: web.small
+    cpu:
+      guest: 2
+    memory:
+      guest: 4Gi
+    labels:
+      team: web
+
+- name: Two sizes for one namespace in one task
+  virtshape.instancetypes.instancetype:
+    namespace: shop
+    instancetypes:
+      - name: db.medium
+        cpu:
+          guest: 4
+          dedicated_cpu_placement: true
+        memory:
+          guest: 16Gi
+          hugepages:
+            page_size: 1Gi
+      - name: db.large
+        spec:
+          cpu: {guest: 8}
+          memory: {guest: 32Gi}
+
+- name: Remove one
+  virtshape.instancetypes.instancetype:
+    name: web.tiny
+    state: absent
+"""
+
+RETURN = r"""
+msg:
+  description: How many objects were created, changed, deleted and left unchanged; on failure which failed and why.
+  returned: always
+  type: str
+  sample: "3 virtual machines: 1 created, 2 unchanged"
+results:
+  description: What became of each object, in the order given.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace.
+      type: str
+      returned: when it has one
+    kind:
+      description: Its kind.
+      type: str
+      returned: unless its options are wrong
+    action:
+      description:
+        - What was done, or would be in check mode, V(create), V(apply) or V(delete); V(none) where nothing had to be
+          done, V(keep) where it was left as it is.
+      type: str
+      returned: always
+      sample: apply
+    changed:
+      description: Whether the object was changed.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the object could not be declared.
+      type: bool
+      returned: always
+    left:
+      description: Why it was left as it is.
+      type: str
+      returned: when it was
+    msg:
+      description: Why it failed, on one line.
+      type: str
+      returned: on failure
+    warnings:
+      description: What should be known of it all the same.
+      type: list
+      elements: str
+      returned: when there are any
+result:
+  description: The only entry of RV(results) when one object was given at the top level.
+  returned: when O(name) is given
+  type: dict
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.module import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.subjects import instancetype_subject
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.argument_spec import options
+
+
+def main() -> None:
+    kinds = ["VirtualMachineInstancetype", "VirtualMachineClusterInstancetype"]
+    spec = {
+        **options("VirtualMachineInstancetypeSpec", required=False),
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        "kind": {"type": "str", "choices": kinds},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "labels": {"type": "dict"},
+        "annotations": {"type": "dict"},
+        "spec": {"type": "dict"},
+    }
+    settings = {
+        "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
+        "force": {"type": "bool", "default": False},
+    }
+    ObjectModule(
+        plural="instancetypes",
+        spec=spec,
+        manifest=manifests.instancetype,
+        namespaced=manifests.is_namespaced,
+        subject=instancetype_subject,
+        settings=settings,
+        rules={},
+    ).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: instancetype_info
+short_description: Read instancetypes, and which VMs use them
+version_added: 1.0.0
+description:
+  - Reads instancetypes with the figures by which they are chosen, and the VMs that use them. One list request for
+    each kind and one for VMs.
+author:
+  - virtshape.instancetypes contributors
+options:
+  names:
+    description:
+      - Names of the instancetypes. All of them when it is not given.
+    type: list
+    elements: str
+    aliases: [name]
+  namespace:
+    description:
+      - Namespace of namespaced objects; those of all namespaces when it is not given.
+    type: str
+  scope:
+    description:
+      - Whether to read cluster-wide objects, namespaced ones, or both.
+    type: str
+    choices: [all, cluster, namespaced]
+    default: all
+  label_selectors:
+    description:
+      - Label selectors that the objects must match, all of them.
+    type: list
+    elements: str
+    default: []
+  catalog:
+    description:
+      - Only objects of the catalog of this name, as M(virtshape.instancetypes.instancetype_bundle) deployed them.
+    type: str
+  vcpus_min:
+    description:
+      - The least number of vCPUs that it gives a VM.
+    type: int
+  vcpus_max:
+    description:
+      - The largest number of vCPUs that it gives a VM.
+    type: int
+  memory_min:
+    description:
+      - The least memory that it gives a VM, a quantity such as V(4Gi).
+    type: str
+  memory_max:
+    description:
+      - The largest memory that it gives a VM.
+    type: str
+  features:
+    description:
+      - Features that it must have, all of them. A feature is there when its field is set.
+    type: list
+    elements: str
+    choices:
+      - dedicated_cpu
+      - isolated_emulator_thread
+      - numa
+      - realtime
+      - max_sockets
+      - hugepages
+      - overcommit
+      - max_memory
+      - gpus
+      - host_devices
+      - io_threads
+      - launch_security
+      - node_selector
+      - scheduler
+    default: []
+  class:
+    description:
+      - Only those of this class, by the label C(instancetype.kubevirt.io/class).
+    type: str
+  series:
+    description:
+      - Only those of this series, what comes before the last dot of the name.
+    type: str
+  in_use:
+    description:
+      - With V(true) only those that a VM names, with V(false) only those that none does.
+    type: bool
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+    type: int
+    default: 60
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: Which sizes have cores of their own and up to 32 GiB?
+  virtshape.instancetypes.instancetype_info:
+    features: [dedicated_cpu]
+    memory_max: 32Gi
+  register: sizes
+
+- name: Which of the shop's own does nobody use?
+  virtshape.instancetypes.instancetype_info:
+    namespace: shop
+    scope: namespaced
+    in_use: false
+"""
+
+RETURN = r"""
+instancetypes:
+  description: The instancetypes in order of namespace and name.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Its name.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace, empty for a cluster-wide one.
+      type: str
+      returned: always
+    kind:
+      description: Its kind.
+      type: str
+      returned: always
+    vcpus:
+      description: The number of vCPUs that a VM gets of it.
+      type: int
+      returned: always
+    memory:
+      description: The memory that a VM gets of it, as the object has it.
+      type: str
+      returned: always
+    memory_bytes:
+      description: The same in bytes.
+      type: int
+      returned: always
+    features:
+      description: Its features, as O(features) has them.
+      type: list
+      elements: str
+      returned: always
+    class:
+      description: Its class, empty without the label.
+      type: str
+      returned: always
+    series:
+      description: What comes before the last dot of its name.
+      type: str
+      returned: always
+    size:
+      description: What comes after it.
+      type: str
+      returned: always
+    catalog:
+      description:
+        - Name of the catalog that it belongs to, if M(virtshape.instancetypes.instancetype_bundle) deployed it.
+      type: str
+      returned: always
+    catalog_version:
+      description: Version of the catalog that it was deployed from.
+      type: str
+      returned: always
+    managed_by:
+      description: What manages it, by the label C(app.kubernetes.io/managed-by).
+      type: str
+      returned: always
+    deprecated:
+      description: Whether its catalog labels it as deprecated.
+      type: bool
+      returned: always
+    used_by:
+      description: The VMs that name it, as NAMESPACE/NAME; null where they could not be listed.
+      type: list
+      elements: str
+      returned: always
+    labels:
+      description: Its labels.
+      type: dict
+      returned: always
+    annotations:
+      description: Its annotations.
+      type: dict
+      returned: always
+    generation:
+      description: Its generation.
+      type: int
+      returned: always
+    spec:
+      description: Its spec.
+      type: dict
+      returned: always
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.catalog_reading import (
+    run_instancetype_info,
+)
+
+
+def main() -> None:
+    run_instancetype_info()
+
+
+if __name__ == "__main__":
+    main()

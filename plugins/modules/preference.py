@@ -1,0 +1,212 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: preference
+short_description: Declare preferences of KubeVirt
+version_added: 1.0.0
+description:
+  - A preference is how a workload likes its VM, buses, firmware, topology, requirements, and only fills what a VM
+    leaves
+    open.
+  - Takes one object at the top level, or many in O(preferences). All of them are handled by one process with one list
+    request for each kind and namespace; an object that is already as declared costs no request of its own.
+  - Objects are declared by server-side apply with the field manager C(virtshape). What was declared before and is not
+    any more is removed; what others own is left alone.
+author:
+  - virtshape.instancetypes contributors
+options:
+  name:
+    description:
+      - Name of the preference. Either this or O(preferences) is needed.
+    type: str
+  namespace:
+    description:
+      - Namespace to put it in. With a namespace it is a namespaced preference, without one a cluster-wide one.
+    type: str
+  kind:
+    description:
+      - Which of the two kinds it is. Follows from O(namespace) when it is not given.
+    type: str
+    choices:
+      - VirtualMachinePreference
+      - VirtualMachineClusterPreference
+  state:
+    description:
+      - Whether it shall exist as declared, or not at all.
+    type: str
+    choices:
+      - present
+      - absent
+    default: present
+  labels:
+    description:
+      - Labels of the preference.
+    type: dict
+  annotations:
+    description:
+      - Annotations of the preference itself; those of its VMs are O(vm_annotations).
+    type: dict
+  spec:
+    description:
+      - The spec as the API has it, or the part of it that has no option of its own. Merged with the typed options;
+        giving both with different values is an error.
+    type: dict
+  preferences:
+    description:
+      - A list of preferences. Entries take the same options as the top level; what an entry does not give is taken
+        from there.
+    type: list
+    elements: dict
+  existing:
+    description:
+      - What to do with preferences that exist and were never declared by this collection. With V(keep) they are
+        left as they
+        are, with V(apply) they are declared like all others. Those that C(virt-operator) manages are always kept,
+        since it would undo every change.
+    type: str
+    choices:
+      - apply
+      - keep
+    default: apply
+  force:
+    description:
+      - With O(state=absent), whether to delete what VMs use. VMs that have captured it run on with what they have,
+        others cannot be started any more.
+    type: bool
+    default: false
+extends_documentation_fragment:
+  - virtshape.instancetypes.preference_fields
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: How our Linux images like to run
+  virtshape.instancetypes.preference:
+    name: company.linux
+    devices:
+      preferred_disk_bus: virtio
+      preferred_interface_model: virtio
+      preferred_rng: {}
+    requirements:
+      cpu:
+        guest: 1
+      memory:
+        guest: 2Gi
+
+- name: Two preferences for one namespace
+  virtshape.instancetypes.preference:
+    namespace: desktops
+    preferences:
+      - name: windows
+        cpu:
+          preferred_cpu_topology: sockets
+        firmware:
+          preferred_efi:
+            secure_boot: true
+        features:
+          preferred_smm: {}
+      - name: kiosk
+        spec:
+          machine: {preferredMachineType: q35}
+"""
+
+RETURN = r"""
+msg:
+  description: How many objects were created, changed, deleted and left unchanged; on failure which failed and why.
+  returned: always
+  type: str
+  sample: "3 virtual machines: 1 created, 2 unchanged"
+results:
+  description: What became of each object, in the order given.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace.
+      type: str
+      returned: when it has one
+    kind:
+      description: Its kind.
+      type: str
+      returned: unless its options are wrong
+    action:
+      description:
+        - What was done, or would be in check mode, V(create), V(apply) or V(delete); V(none) where nothing had to be
+          done, V(keep) where it was left as it is.
+      type: str
+      returned: always
+      sample: apply
+    changed:
+      description: Whether the object was changed.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the object could not be declared.
+      type: bool
+      returned: always
+    left:
+      description: Why it was left as it is.
+      type: str
+      returned: when it was
+    msg:
+      description: Why it failed, on one line.
+      type: str
+      returned: on failure
+    warnings:
+      description: What should be known of it all the same.
+      type: list
+      elements: str
+      returned: when there are any
+result:
+  description: The only entry of RV(results) when one object was given at the top level.
+  returned: when O(name) is given
+  type: dict
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.module import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.subjects import preference_subject
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.argument_spec import options
+
+
+def main() -> None:
+    kinds = ["VirtualMachinePreference", "VirtualMachineClusterPreference"]
+    spec = {
+        **options("VirtualMachinePreferenceSpec", required=False),
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        "kind": {"type": "str", "choices": kinds},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "labels": {"type": "dict"},
+        "annotations": {"type": "dict"},
+        "spec": {"type": "dict"},
+    }
+    settings = {
+        "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
+        "force": {"type": "bool", "default": False},
+    }
+    ObjectModule(
+        plural="preferences",
+        spec=spec,
+        manifest=manifests.preference,
+        namespaced=manifests.is_namespaced,
+        subject=preference_subject,
+        settings=settings,
+        rules={},
+    ).run()
+
+
+if __name__ == "__main__":
+    main()

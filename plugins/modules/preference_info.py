@@ -1,0 +1,215 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: preference_info
+short_description: Read preferences, and which VMs use them
+version_added: 1.0.0
+description:
+  - Reads preferences with the figures by which they are chosen, and the VMs that use them. One list request for each
+    kind and one for VMs.
+author:
+  - virtshape.instancetypes contributors
+options:
+  names:
+    description:
+      - Names of the preferences. All of them when it is not given.
+    type: list
+    elements: str
+    aliases: [name]
+  namespace:
+    description:
+      - Namespace of namespaced objects; those of all namespaces when it is not given.
+    type: str
+  scope:
+    description:
+      - Whether to read cluster-wide objects, namespaced ones, or both.
+    type: str
+    choices: [all, cluster, namespaced]
+    default: all
+  label_selectors:
+    description:
+      - Label selectors that the objects must match, all of them.
+    type: list
+    elements: str
+    default: []
+  catalog:
+    description:
+      - Only objects of the catalog of this name, as M(virtshape.instancetypes.instancetype_bundle) deployed them.
+    type: str
+  vcpus_min:
+    description:
+      - The least number of vCPUs that it requires.
+    type: int
+  vcpus_max:
+    description:
+      - The largest number of vCPUs that it requires.
+    type: int
+  memory_min:
+    description:
+      - The least memory that it requires, a quantity such as V(4Gi).
+    type: str
+  memory_max:
+    description:
+      - The largest memory that it requires.
+    type: str
+  features:
+    description:
+      - Features that it must have, all of them. A feature is there when its field is set.
+    type: list
+    elements: str
+    choices:
+      - bios
+      - efi
+      - secure_boot
+      - tpm
+      - smm
+      - hyperv
+      - clock
+      - multi_queue
+      - block_multi_queue
+      - dedicated_io_thread
+      - input
+      - rng
+      - video
+      - sound
+      - virtio_transitional
+      - launch_security
+    default: []
+  os:
+    description:
+      - Only those for this operating system, by the label C(instancetype.kubevirt.io/os-type).
+    type: str
+  architecture:
+    description:
+      - Only those that require or prefer this architecture.
+    type: str
+  in_use:
+    description:
+      - With V(true) only those that a VM names, with V(false) only those that none does.
+    type: bool
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+    type: int
+    default: 60
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: Which preferences for Windows boot securely?
+  virtshape.instancetypes.preference_info:
+    os: windows
+    features: [secure_boot]
+  register: systems
+
+- name: Which do for a VM with 2 GiB?
+  virtshape.instancetypes.preference_info:
+    memory_max: 2Gi
+"""
+
+RETURN = r"""
+preferences:
+  description: The preferences in order of namespace and name.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Its name.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace, empty for a cluster-wide one.
+      type: str
+      returned: always
+    kind:
+      description: Its kind.
+      type: str
+      returned: always
+    vcpus:
+      description: The number of vCPUs that a VM must have.
+      type: int
+      returned: always
+    memory:
+      description: The memory that a VM must have, as the object has it.
+      type: str
+      returned: always
+    memory_bytes:
+      description: The same in bytes.
+      type: int
+      returned: always
+    features:
+      description: Its features, as O(features) has them.
+      type: list
+      elements: str
+      returned: always
+    os:
+      description: The operating system that it is for, empty where it does not say.
+      type: str
+      returned: always
+    architecture:
+      description: The architecture that it requires or prefers.
+      type: str
+      returned: always
+    topology:
+      description: The CPU topology that its VMs get.
+      type: str
+      returned: always
+    catalog:
+      description:
+        - Name of the catalog that it belongs to, if M(virtshape.instancetypes.instancetype_bundle) deployed it.
+      type: str
+      returned: always
+    catalog_version:
+      description: Version of the catalog that it was deployed from.
+      type: str
+      returned: always
+    managed_by:
+      description: What manages it, by the label C(app.kubernetes.io/managed-by).
+      type: str
+      returned: always
+    deprecated:
+      description: Whether its catalog labels it as deprecated.
+      type: bool
+      returned: always
+    used_by:
+      description: The VMs that name it, as NAMESPACE/NAME; null where they could not be listed.
+      type: list
+      elements: str
+      returned: always
+    labels:
+      description: Its labels.
+      type: dict
+      returned: always
+    annotations:
+      description: Its annotations.
+      type: dict
+      returned: always
+    generation:
+      description: Its generation.
+      type: int
+      returned: always
+    spec:
+      description: Its spec.
+      type: dict
+      returned: always
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.catalog_reading import (
+    run_preference_info,
+)
+
+
+def main() -> None:
+    run_preference_info()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,866 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: virtual_machine
+short_description: Declare virtual machines of KubeVirt
+version_added: 1.0.0
+description:
+  - Declares VMs by their instancetype, preference and disks. Takes one VM at the top level, or many in
+    O(virtual_machines).
+  - The shortest way is O(boot), the disk that the VM boots from; all else is inferred from it or has a default.
+  - All that C(virtctl create vm) can do is an option, and for the same wishes the same manifest comes out, but for
+    names; those that C(virtctl) makes at random are always the same here.
+  - Before anything is sent, every VM is checked as KubeVirt will check it, for conflicts with its instancetype and for
+    the requirements of its preference, and a VM that would be refused is reported with what to change.
+  - All VMs are handled by one process with one list request for each namespace. A VM that is already as declared costs
+    no request of its own.
+  - VMs are declared by server-side apply with the field manager C(virtshape). What was declared before and is not any
+    more is removed; what others own, or the cluster has filled in, is left alone.
+author:
+  - virtshape.instancetypes contributors
+options:
+  name:
+    description:
+      - Name of the VM. Either this or O(virtual_machines) is needed.
+    type: str
+  namespace:
+    description:
+      - Namespace of the VM.
+    type: str
+  state:
+    description:
+      - Whether the VM shall exist as declared, or not at all.
+    type: str
+    choices:
+      - present
+      - absent
+    default: present
+  labels:
+    description:
+      - Labels of the VM itself. Those of its VMI go to O(template).
+    type: dict
+  annotations:
+    description:
+      - Annotations of the VM itself. Those of its VMI go to O(template).
+    type: dict
+  run_strategy:
+    description:
+      - When the VM runs. A new VM runs always when this is not given; an existing one keeps what it has, so that a VM
+        which someone stopped is not started by the next run.
+    type: str
+    choices:
+      - Always
+      - RerunOnFailure
+      - Manual
+      - Halted
+      - Once
+  boot:
+    description:
+      - The disk that the VM boots from, as its first volume, named C(boot). Nothing else is needed for a VM that runs.
+      - Instancetype and preference are inferred from the labels of a O(boot.data_source) or O(boot.pvc) unless they are
+        given; where the disk has no such labels, the error says what to add, with instancetypes that would fit.
+      - From O(boot.container_disk) and O(boot.url) nothing can be inferred. Without O(instancetype), O(cpu) or
+        O(memory) a new VM then has 512Mi of memory, and a warning says so.
+    type: dict
+    suboptions:
+      data_source:
+        description:
+          - Name of a DataSource in the namespace of the VM, or C(namespace/name) of one elsewhere. Its image is copied.
+        type: str
+      pvc:
+        description: Name of a PersistentVolumeClaim in the namespace of the VM. It is used itself, not copied.
+        type: str
+      container_disk:
+        description: Image of a container disk. What the VM writes to it is lost when the VM stops.
+        type: str
+      url:
+        description:
+          - Where an image is downloaded from, beginning with C(http://), C(https://), C(gs://), C(docker://) or
+            C(oci-archive://).
+        type: str
+      size:
+        description:
+          - Size of the disk, as a quantity. A copy is as large as what it is copied from unless this is given, a
+            download of O(boot.url) has V(30Gi).
+        type: str
+      storage_class:
+        description: StorageClass of the disk; the default one of the cluster when it is not given.
+        type: str
+      access_modes:
+        description:
+          - Access modes of the disk; the cluster's profile of the StorageClass says them when they are not given.
+        type: list
+        elements: str
+      volume_mode:
+        description: Volume mode of the disk; the cluster's profile of the StorageClass says it when it is not given.
+        type: str
+        choices:
+          - Block
+          - Filesystem
+  infer:
+    description:
+      - Whether O(instancetype) and O(preference) are inferred from a volume where they are not given. The volume is
+        that of O(boot), else the one with the lowest O(volumes[].boot_order), else the first one.
+      - With V(auto) it is tried when the VM is created; a volume that says nothing leaves the VM without, and with
+        512Mi of memory unless O(memory) is given. A VM that exists keeps what it has.
+      - With V(required) a volume that says nothing is an error. With V(none) nothing is inferred.
+      - An instancetype is not inferred for a VM with O(cpu) or O(memory).
+      - The default is V(required) with a O(boot) that can say something, else V(none).
+    type: str
+    choices:
+      - auto
+      - required
+      - none
+  instancetype:
+    description:
+      - Which instancetype the VM has.
+    type: dict
+    suboptions:
+      infer:
+        description:
+          - Whether it is inferred from a volume, see O(infer), and it is an error if that says nothing; V(false) for
+            none at all.
+        type: bool
+      name:
+        description:
+          - Name of the instancetype.
+        type: str
+      kind:
+        description:
+          - Its kind; the cluster-wide one when it is not given.
+        type: str
+        choices:
+          - VirtualMachineInstancetype
+          - VirtualMachineClusterInstancetype
+      revision_name:
+        description:
+          - Name of a ControllerRevision to pin the VM to, in place of what the instancetype is now.
+        type: str
+        aliases: [revisionName]
+      infer_from_volume:
+        description:
+          - Name of the volume of the VM whose labels name the instancetype. Excludes O(instancetype.name).
+        type: str
+        aliases: [inferFromVolume]
+      infer_from_volume_failure_policy:
+        description:
+          - Whether a volume that names none is an error (V(Reject), which is what the cluster does without this option)
+            or leaves the VM without an instancetype (V(Ignore)).
+        type: str
+        choices:
+          - Reject
+          - Ignore
+        aliases: [inferFromVolumeFailurePolicy]
+  preference:
+    description:
+      - Which preference the VM has.
+    type: dict
+    suboptions:
+      infer:
+        description:
+          - Whether it is inferred from a volume, see O(infer), and it is an error if that says nothing; V(false) for
+            none at all.
+        type: bool
+      name:
+        description:
+          - Name of the preference.
+        type: str
+      kind:
+        description:
+          - Its kind; the cluster-wide one when it is not given.
+        type: str
+        choices:
+          - VirtualMachinePreference
+          - VirtualMachineClusterPreference
+      revision_name:
+        description:
+          - Name of a ControllerRevision to pin the VM to, in place of what the preference is now.
+        type: str
+        aliases: [revisionName]
+      infer_from_volume:
+        description:
+          - Name of the volume of the VM whose labels name the preference. Excludes O(preference.name).
+        type: str
+        aliases: [inferFromVolume]
+      infer_from_volume_failure_policy:
+        description:
+          - Whether a volume that names none is an error (V(Reject), which is what the cluster does without this option)
+            or leaves the VM without a preference (V(Ignore)).
+        type: str
+        choices:
+          - Reject
+          - Ignore
+        aliases: [inferFromVolumeFailurePolicy]
+  cpu:
+    description:
+      - vCPUs of a VM without an instancetype; beside an instancetype they conflict.
+    type: dict
+    suboptions:
+      sockets:
+        description: Number of sockets.
+        type: int
+      cores:
+        description: Number of cores in each socket.
+        type: int
+      threads:
+        description: Number of threads in each core.
+        type: int
+      model:
+        description: CPU model; an instancetype that names one conflicts with it.
+        type: str
+  memory:
+    description:
+      - Guest memory of a VM without an instancetype, as a quantity. Excludes O(instancetype).
+      - A new VM without both has V(512Mi); an existing one keeps what it has.
+    type: str
+  termination_grace_period:
+    description:
+      - Seconds that the guest has to shut down.
+    type: int
+  volumes:
+    description:
+      - Volumes of the VM, the first one being what it boots from if none has a O(volumes[].boot_order).
+      - KubeVirt adds a disk for each; O(volumes[].bus), O(volumes[].device) and O(volumes[].boot_order) say more about
+        it.
+      - Each has exactly one source.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description:
+          - Name of the volume and of its disk. When it is not given, it is that of the claim or DataVolume,
+            C(cloudinitdisk), C(sysprepdisk), or made of the name of the VM and the volume's position.
+        type: str
+      container_disk:
+        description: Image of a container disk. What the VM writes to it is lost when the VM stops.
+        type: str
+      persistent_volume_claim:
+        description: Name of a PersistentVolumeClaim in the namespace of the VM.
+        type: str
+      data_volume:
+        description: Name of a DataVolume, such as one of O(data_volume_templates).
+        type: str
+      empty_disk:
+        description: Capacity of an empty disk that lasts as long as the VMI, as a quantity.
+        type: str
+      import:
+        description:
+          - A DataVolume that is made for the VM and filled from exactly one of the sources below.
+        type: dict
+        suboptions:
+          name:
+            description: Name of the DataVolume; the names of the VM and the volume, C(VM-VOLUME), when it is not given.
+            type: str
+          size:
+            description:
+              - Size of the disk, as a quantity. Needed but for the sources O(volumes[].import.data_source),
+                O(volumes[].import.pvc) and O(volumes[].import.snapshot), whose copies are as large as they are.
+            type: str
+          storage_class:
+            description: StorageClass of the disk; the default one of the cluster when it is not given.
+            type: str
+          access_modes:
+            description:
+              - Access modes of the disk; the cluster's profile of the StorageClass says them when they are not given.
+            type: list
+            elements: str
+          volume_mode:
+            description:
+              - Volume mode of the disk; the cluster's profile of the StorageClass says it when it is not given.
+            type: str
+            choices:
+              - Block
+              - Filesystem
+          blank:
+            description: An empty disk.
+            type: bool
+          data_source:
+            description: A copy of what a DataSource stands for.
+            type: dict
+            suboptions:
+              name:
+                description: Name of the DataSource.
+                type: str
+                required: true
+              namespace:
+                description: Its namespace; that of the VM when it is not given.
+                type: str
+          gcs:
+            description: An image in Google Cloud Storage.
+            type: dict
+            suboptions:
+              url:
+                description: Where the image is.
+                type: str
+                required: true
+              secret_ref:
+                description: Name of a Secret with the credentials.
+                type: str
+          http:
+            description: An image that is downloaded by HTTP.
+            type: dict
+            suboptions:
+              url:
+                description: Where the image is.
+                type: str
+                required: true
+              secret_ref:
+                description: Name of a Secret with the credentials.
+                type: str
+              cert_config_map:
+                description: Name of a ConfigMap with the certificates to trust.
+                type: str
+              extra_headers:
+                description: Headers to send, each as C(Name:\ value). They are never shown.
+                type: list
+                elements: str
+              secret_extra_headers:
+                description: Names of Secrets with headers to send.
+                type: list
+                elements: str
+          imageio:
+            description: A disk of oVirt.
+            type: dict
+            suboptions:
+              url:
+                description: Address of the engine's API.
+                type: str
+                required: true
+              disk_id:
+                description: ID of the disk.
+                type: str
+                required: true
+              secret_ref:
+                description: Name of a Secret with the credentials.
+                type: str
+              cert_config_map:
+                description: Name of a ConfigMap with the certificates to trust.
+                type: str
+          pvc:
+            description: A clone of a PersistentVolumeClaim.
+            type: dict
+            suboptions:
+              name:
+                description: Name of the claim.
+                type: str
+                required: true
+              namespace:
+                description: Its namespace.
+                type: str
+                required: true
+          registry:
+            description: A container disk, copied. Either O(volumes[].import.registry.url) or an image stream is needed.
+            type: dict
+            suboptions:
+              url:
+                description: Where the image is, beginning with C(docker://) or C(oci-archive://).
+                type: str
+              image_stream:
+                description: Name of an ImageStream of OpenShift.
+                type: str
+              pull_method:
+                description: Whether the image is pulled by the importing pod or by its node's container runtime.
+                type: str
+                choices:
+                  - pod
+                  - node
+              secret_ref:
+                description: Name of a Secret with the credentials.
+                type: str
+              cert_config_map:
+                description: Name of a ConfigMap with the certificates to trust.
+                type: str
+          s3:
+            description: An image in an S3 bucket.
+            type: dict
+            suboptions:
+              url:
+                description: Where the image is.
+                type: str
+                required: true
+              secret_ref:
+                description: Name of a Secret with the credentials.
+                type: str
+              cert_config_map:
+                description: Name of a ConfigMap with the certificates to trust.
+                type: str
+          snapshot:
+            description: A disk that is restored from a VolumeSnapshot.
+            type: dict
+            suboptions:
+              name:
+                description: Name of the VolumeSnapshot.
+                type: str
+                required: true
+              namespace:
+                description: Its namespace.
+                type: str
+                required: true
+          vddk:
+            description: A disk of VMware vSphere.
+            type: dict
+            suboptions:
+              url:
+                description: Address of the vCenter or ESXi host.
+                type: str
+                required: true
+              uuid:
+                description: UUID of the VM there.
+                type: str
+                required: true
+              thumbprint:
+                description: Thumbprint of the host's certificate.
+                type: str
+                required: true
+              secret_ref:
+                description: Name of a Secret with the credentials.
+                type: str
+                required: true
+              backing_file:
+                description: Path of the disk, as vSphere has it.
+                type: str
+                required: true
+              init_image_url:
+                description: Image with the VDDK library.
+                type: str
+      cloud_init:
+        description:
+          - Data for cloud-init, as they are. They are never shown in results, diffs or logs. See O(cloud_init) for user
+            data that are made for you.
+        type: dict
+        suboptions:
+          type:
+            description: How the guest gets it.
+            type: str
+            choices:
+              - nocloud
+              - configdrive
+            default: nocloud
+          user_data:
+            description: User data.
+            type: str
+          user_data_base64:
+            description: User data, in base64.
+            type: str
+          network_data:
+            description: Network data.
+            type: str
+          network_data_base64:
+            description: Network data, in base64.
+            type: str
+      sysprep:
+        description: Answers for Windows' Sysprep, from either of the two.
+        type: dict
+        suboptions:
+          config_map:
+            description: Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
+            type: str
+          secret:
+            description: Name of a Secret with the same.
+            type: str
+      boot_order:
+        description: Position in the boot order, from 1.
+        type: int
+      bus:
+        description: Bus of its disk; the preference chooses when it is not given.
+        type: str
+        choices:
+          - virtio
+          - scsi
+          - sata
+          - usb
+      device:
+        description: What the guest sees.
+        type: str
+        choices:
+          - disk
+          - cdrom
+          - lun
+  sysprep:
+    description:
+      - Answers for Windows' Sysprep, on a volume C(sysprepdisk) after O(volumes).
+    type: dict
+    suboptions:
+      config_map:
+        description: Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
+        type: str
+      secret:
+        description: Name of a Secret with the same.
+        type: str
+  cloud_init:
+    description:
+      - What cloud-init does in the guest, from a volume C(cloudinitdisk), the last one. There is none if there is
+        nothing to do and no O(cloud_init.type) is given.
+      - The data are never shown in results, diffs or logs. In the VM they are in clear text; use O(access_credentials)
+        for what nobody may read who may read the VM.
+    type: dict
+    suboptions:
+      type:
+        description: How the guest gets it; V(nocloud) when it is not given. With V(none) there is no such volume.
+        type: str
+        choices:
+          - nocloud
+          - configdrive
+          - none
+      user:
+        description: Name of the default user.
+        type: str
+      password:
+        description: Password of that user, from a vault for example.
+        type: str
+      password_file:
+        description: Path of a file, where the module runs, with that password; white space around it does not count.
+        type: path
+      ssh_keys:
+        description: Public SSH keys that let one in as that user.
+        type: list
+        elements: str
+      manage_ssh:
+        description:
+          - Whether the guest agent may write SSH keys in the guest. A credential of O(access_credentials) with the
+            method V(ga) turns it on unless it is given here.
+        type: bool
+      quote:
+        description:
+          - Whether user, password and keys are quoted where YAML would else read something other than what they are.
+            With V(false) they are written as they are, as C(virtctl) does.
+        type: bool
+        default: true
+      user_data:
+        description:
+          - User data, in place of those that are made of user, password and keys. Excludes these.
+        type: str
+      user_data_base64:
+        description: The same in base64.
+        type: str
+      network_data:
+        description: Network data.
+        type: str
+      network_data_base64:
+        description: The same in base64.
+        type: str
+  access_credentials:
+    description:
+      - SSH keys and passwords that KubeVirt brings into the guest from Secrets, which nobody needs to read for it.
+    type: list
+    elements: dict
+    suboptions:
+      type:
+        description: What the Secret holds.
+        type: str
+        choices:
+          - ssh
+          - password
+        default: ssh
+      secret:
+        description: Name of the Secret, in the namespace of the VM.
+        type: str
+        required: true
+      method:
+        description:
+          - By what it gets into the guest, the guest agent (V(ga)) or cloud-init. Passwords only take V(ga).
+          - V(nocloud) and V(configdrive) ask for a volume for cloud-init of that type, which is added if need be.
+        type: str
+        choices:
+          - ga
+          - nocloud
+          - configdrive
+        default: ga
+      users:
+        description:
+          - Users in the guest whose keys they are. Only for SSH keys with the method V(ga), where the default is
+            O(cloud_init.user).
+        type: list
+        elements: str
+  networks:
+    description:
+      - Networks of the VM, and its interface in each. Without this option KubeVirt gives it one in the pod network.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name of the network and of the interface.
+        type: str
+        default: default
+      multus:
+        description:
+          - Name of a NetworkAttachmentDefinition, or C(namespace/name). The pod network when it is not given.
+        type: str
+      binding:
+        description:
+          - How the guest is connected; V(masquerade) for the pod network and V(bridge) for others when it is not given.
+        type: str
+        choices:
+          - masquerade
+          - bridge
+          - sriov
+      binding_plugin:
+        description: Name of a network binding plugin, in place of O(networks[].binding).
+        type: str
+      model:
+        description: Model of the interface; the preference chooses when it is not given.
+        type: str
+      mac_address:
+        description: MAC address in the guest.
+        type: str
+      boot_order:
+        description: Position in the boot order, from 1, to boot from the network.
+        type: int
+      ports:
+        description: Ports of the guest that can be reached; all of them when it is not given.
+        type: list
+        elements: dict
+        suboptions:
+          name:
+            description: Name of the port.
+            type: str
+          port:
+            description: Its number.
+            type: int
+            required: true
+          protocol:
+            description: Its protocol, V(TCP) when it is not given.
+            type: str
+            choices:
+              - TCP
+              - UDP
+  efi:
+    description:
+      - Boot by EFI, also with no options in it. The preference chooses the firmware when this is not given.
+    type: dict
+    suboptions:
+      secure_boot:
+        description:
+          - Whether with secure boot, as KubeVirt does when it is not given. It turns on what secure boot needs.
+        type: bool
+      persistent:
+        description: Whether the firmware's variables outlive the VMI.
+        type: bool
+  tpm:
+    description:
+      - A TPM device, also with no options in it.
+    type: dict
+    suboptions:
+      persistent:
+        description: Whether what is in it outlives the VMI.
+        type: bool
+  node_selector:
+    description:
+      - Labels that a node must have for the VM. Conflicts with an instancetype that has a selector itself.
+    type: dict
+  tolerations:
+    description:
+      - Taints of nodes that the VM tolerates, as the API has them.
+    type: list
+    elements: dict
+  eviction_strategy:
+    description:
+      - What happens to the VM when its node is drained; as the cluster is configured when it is not given.
+    type: str
+    choices:
+      - None
+      - LiveMigrate
+      - LiveMigrateIfPossible
+      - External
+  data_volume_templates:
+    description:
+      - DataVolumes that the VM brings with it, as the API has them.
+    type: list
+    elements: dict
+  template:
+    description:
+      - What has no option of its own of the VM's template, as the API has it (C(metadata) and C(spec)). Merged with the
+        other options, lists are joined; giving both with different values is an error.
+    type: dict
+  spec:
+    description:
+      - What has no option of its own of the VM's spec, as the API has it. Merged likewise.
+    type: dict
+  virtual_machines:
+    description:
+      - A list of VMs. Entries take the same options as the top level; what an entry does not give is taken from there.
+    type: list
+    elements: dict
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: The shortest way, where the disk says what the VM needs
+  virtshape.instancetypes.virtual_machine:
+    name: web
+    namespace: shop
+    boot:
+      data_source: fedora
+
+- name: A web server of a certain size
+  virtshape.instancetypes.virtual_machine:
+    name: web
+    namespace: shop
+    instancetype:
+      name: u1.medium
+    preference:
+      name: fedora
+    volumes:
+      - name: root
+        container_disk: quay.io/containerdisks/fedora:latest
+    wait: true
+
+- name: Instancetype and preference as the disk says
+  virtshape.instancetypes.virtual_machine:
+    name: database
+    namespace: shop
+    instancetype:
+      infer_from_volume: root
+    preference:
+      infer_from_volume: root
+    volumes:
+      - name: root
+        persistent_volume_claim: database-root
+
+- name: A disk of its own, copied and larger, and a user who can log in
+  virtshape.instancetypes.virtual_machine:
+    name: build
+    namespace: shop
+    instancetype:
+      name: u1.large
+    preference:
+      name: rhel.9
+    volumes:
+      - name: root
+        import:
+          data_source:
+            name: rhel9
+            namespace: golden-images
+          size: 60Gi
+          storage_class: fast
+      - name: scratch
+        import:
+          blank: true
+          size: 200Gi
+    cloud_init:
+      user: cloud-user
+      password: "{{ vaulted_password }}"
+      ssh_keys:
+        - "{{ lookup('ansible.builtin.file', '~/.ssh/id_ed25519.pub') }}"
+    access_credentials:
+      - secret: team-keys
+
+- name: Three alike in one task
+  virtshape.instancetypes.virtual_machine:
+    namespace: shop
+    instancetype:
+      name: u1.small
+    preference:
+      name: fedora
+    volumes:
+      - name: root
+        container_disk: quay.io/containerdisks/fedora:latest
+    virtual_machines:
+      - name: worker-1
+      - name: worker-2
+      - name: worker-3
+        run_strategy: Halted
+"""
+
+RETURN = r"""
+msg:
+  description: How many objects were created, changed, deleted and left unchanged; on failure which failed and why.
+  returned: always
+  type: str
+  sample: "3 virtual machines: 1 created, 2 unchanged"
+results:
+  description: What became of each object, in the order given.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace.
+      type: str
+      returned: when it has one
+    kind:
+      description: Its kind.
+      type: str
+      returned: unless its options are wrong
+    action:
+      description:
+        - What was done, or would be in check mode, V(create), V(apply) or V(delete); V(none) where nothing had to be
+          done, V(keep) where it was left as it is.
+      type: str
+      returned: always
+      sample: apply
+    changed:
+      description: Whether the object was changed.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the object could not be declared.
+      type: bool
+      returned: always
+    msg:
+      description: Why it failed, on one line.
+      type: str
+      returned: on failure
+    warnings:
+      description: What should be known of it all the same.
+      type: list
+      elements: str
+      returned: when there are any
+    status:
+      description: What the cluster says of the VM.
+      type: str
+      returned: when it exists
+      sample: Running
+    run_strategy:
+      description: Its run strategy.
+      type: str
+      returned: when it exists
+    instancetype_revision:
+      description: Name of the ControllerRevision that holds its instancetype.
+      type: str
+      returned: once it is captured
+    preference_revision:
+      description: Name of the ControllerRevision that holds its preference.
+      type: str
+      returned: once it is captured
+result:
+  description: The only entry of RV(results) when one object was given at the top level.
+  returned: when O(name) is given
+  type: dict
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.module import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.password_file import with_password
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.subjects import virtual_machine_subject
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import virtual_machine
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.manifest import warnings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.options import SPEC
+
+
+def main() -> None:
+    ObjectModule(
+        plural="virtual_machines",
+        spec=SPEC,
+        manifest=lambda options: virtual_machine.manifest(with_password(options)),
+        namespaced=lambda _options: True,
+        subject=virtual_machine_subject,
+        settings={},
+        rules={},
+        warnings=warnings,
+    ).run()
+
+
+if __name__ == "__main__":
+    main()

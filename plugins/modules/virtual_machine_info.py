@@ -1,0 +1,246 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: virtual_machine_info
+short_description: Show VMs, what they have captured and what their guests have
+version_added: 1.0.0
+description:
+  - Tells for each VM its state and conditions, its instancetype and preference with the captured revisions and whether
+    these have drifted, what guest and pod get at the next start, and what the guest of a running VMI has.
+  - Reads one list each of VMs, VMIs, revisions, instancetypes and preferences, however many there are.
+author:
+  - virtshape.instancetypes contributors
+options:
+  namespace:
+    description:
+      - Namespace of the VMs; all namespaces when it is not given.
+    type: str
+  names:
+    description:
+      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
+    type: list
+    elements: str
+    aliases: [name]
+  label_selectors:
+    description:
+      - Label selectors that the VMs must match, all of them.
+    type: list
+    elements: str
+    default: []
+  instancetype:
+    description:
+      - Only VMs whose matcher names this instancetype.
+    type: str
+  preference:
+    description:
+      - Only VMs whose matcher names this preference.
+    type: str
+  drifted:
+    description:
+      - Only VMs whose instancetype or preference is no longer what they have captured, or with V(false) only the
+        others.
+    type: bool
+  restart_required:
+    description:
+      - Only VMs that the cluster says need a restart to become what they are declared to be, or with V(false) only the
+        others.
+    type: bool
+  retry_timeout:
+    description:
+      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
+    type: int
+    default: 60
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.attributes
+seealso:
+  - module: virtshape.instancetypes.controller_revision_info
+  - module: virtshape.instancetypes.expand_info
+"""
+
+EXAMPLES = r"""
+- name: All VMs of a namespace
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+  register: found
+
+- name: What their guests have
+  ansible.builtin.debug:
+    msg: "{{ item.name }} has {{ item.instance.guest.vcpus }} vCPUs and {{ item.instance.guest.memory }}"
+  loop: "{{ found.virtual_machines | selectattr('instance', 'defined') }}"
+  loop_control:
+    label: "{{ item.name }}"
+
+- name: VMs of an instancetype that have captured an older generation of it
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+    instancetype: database
+    drifted: true
+  register: outdated
+
+- name: Which VMs wait for a restart, in all namespaces?
+  virtshape.instancetypes.virtual_machine_info:
+    restart_required: true
+  register: waiting
+
+- name: Memory that the pods of the VMs ask for, without KubeVirt's overhead
+  ansible.builtin.debug:
+    msg: "{{ known | map(attribute='resources.pod.memory_bytes') | sum | human_readable }}"
+  vars:
+    known: "{{ found.virtual_machines | selectattr('resources', 'defined') }}"
+"""
+
+RETURN = r"""
+virtual_machines:
+  description: The VMs in order of namespace and name. Names that do not exist are left out.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the VM.
+      type: str
+      returned: always
+    namespace:
+      description: Its namespace.
+      type: str
+      returned: always
+    uid:
+      description: Its uid.
+      type: str
+      returned: always
+    labels:
+      description: Its labels.
+      type: dict
+      returned: always
+    run_strategy:
+      description: Its run strategy.
+      type: str
+      returned: always
+    status:
+      description: What the cluster says of it.
+      type: str
+      returned: always
+      sample: Running
+    ready:
+      description: Whether it is ready.
+      type: bool
+      returned: always
+    conditions:
+      description: Its conditions, with C(type), C(status), C(reason) and C(message).
+      type: list
+      elements: dict
+      returned: always
+    restart_required:
+      description: Whether the cluster says that it needs a restart to become what it is declared to be.
+      type: bool
+      returned: always
+    drifted:
+      description: Whether its instancetype or its preference is no longer what it has captured.
+      type: bool
+      returned: always
+    instancetype:
+      description: Its instancetype, and what it has captured of it.
+      type: dict
+      returned: when it has one
+      contains:
+        name:
+          description: Name of the instancetype.
+          type: str
+          returned: always
+        kind:
+          description: Its kind, also where the VM does not say it.
+          type: str
+          returned: always
+          sample: VirtualMachineClusterInstancetype
+        revision:
+          description: Name of the ControllerRevision, empty as long as none is captured.
+          type: str
+          returned: always
+        pinned:
+          description: Whether the VM names the revision itself.
+          type: bool
+          returned: always
+        state:
+          description: V(current), V(drifted), V(gone), V(revision lost), V(not captured) or V(unknown).
+          type: str
+          returned: always
+        generation:
+          description: The captured generation.
+          type: int
+          returned: always
+        current_generation:
+          description: The generation of the instancetype now.
+          type: int
+          returned: always
+        recreated:
+          description: Whether the instancetype is another one of the same name.
+          type: bool
+          returned: always
+        changes:
+          description: Every field of its spec that differs, with C(field), C(before) and C(after).
+          type: list
+          elements: dict
+          returned: always
+    preference:
+      description: Its preference, likewise.
+      type: dict
+      returned: when it has one
+    resources:
+      description: What the VM gets at its next start with what it has captured, as the filter
+        P(virtshape.instancetypes.resources#filter) tells it.
+      type: dict
+      returned: when its instancetype and preference are known
+      contains:
+        guest:
+          description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(memory_bytes) and
+            more.
+          type: dict
+          returned: always
+        pod:
+          description: What the pod asks for, C(cpu), C(memory), C(memory_bytes) and more.
+          type: dict
+          returned: always
+    problem:
+      description: Why what it gets cannot be told, in KubeVirt's words.
+      type: str
+      returned: when it cannot
+    instance:
+      description: Its VMI.
+      type: dict
+      returned: when there is one
+      contains:
+        uid:
+          description: Tells one VMI from the next, since both have the VM's name.
+          type: str
+          returned: always
+        phase:
+          description: The VMI's phase.
+          type: str
+          returned: always
+          sample: Running
+        node:
+          description: The node that it runs on, empty before it does.
+          type: str
+          returned: always
+        guest:
+          description: What the guest has, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus) and
+            C(host_devices).
+          type: dict
+          returned: always
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reading import run_vm_info
+
+
+def main() -> None:
+    run_vm_info()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The edge between the pure resolver and Ansible's filters: one or many, options, and errors in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ..module_utils._resolver import release
+from ..module_utils._resolver.questions import Unanswerable
+from ..module_utils._resolver.schema import FieldError
+from ..module_utils._resolver.selection import Rejected
+
+__all__ = ["choice", "each", "manifests", "vm_filter", "whole_number"]
+
+Check = Callable[[Any], Any]
+
+
+def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
+    """A filter over one VM or a list of VMs.
+
+    answer: called with (vm, given, objects, release) and the options that `checks` names, if they were given.
+    checks: what each option's value becomes; raises ValueError for one that does not do.
+    """
+
+    def apply(
+        value: Any,
+        instancetype: Any = None,
+        preference: Any = None,
+        objects: Any = (),
+        kubevirt_version: Any = None,
+        **options: Any,
+    ) -> Any:
+        given = {"instancetype": instancetype, "preference": preference}
+        for option, manifest in given.items():
+            if manifest is not None and not isinstance(manifest, Mapping):
+                raise AnsibleFilterError(f"{name}: {option}: expected a manifest or a spec, found {manifest!r}")
+        more = {option: _checked(name, option, entry, checks) for option, entry in options.items()}
+        known = manifests(name, "objects", objects)
+        version = release.NEWEST
+        if kubevirt_version is not None:
+            version = _checked(name, "kubevirt_version", kubevirt_version, {"kubevirt_version": release.of})
+        return each(name, value, lambda vm: answer(vm, given, known, version, **more))
+
+    return apply
+
+
+def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
+    """The answer for a manifest, or the answers for a list of them; what goes wrong names filter and object."""
+
+    def one(manifest: Any) -> Any:
+        if not isinstance(manifest, Mapping):
+            raise AnsibleFilterError(f"{name}: expected a manifest, found {manifest!r}")
+        try:
+            return answer(dict(manifest))
+        except (FieldError, Rejected, Unanswerable) as error:
+            raise AnsibleFilterError(f"{name}: {_label(manifest)}: {_line(error)}") from error
+
+    if isinstance(value, Mapping):
+        return one(value)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [one(manifest) for manifest in value]
+    raise AnsibleFilterError(f"{name}: expected a manifest or a list of them, found {value!r}")
+
+
+def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
+    """The manifests that an option takes: a list, of which empty YAML documents are left out, or one alone."""
+    if isinstance(value, Mapping):
+        return [dict(value)]
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise AnsibleFilterError(f"{name}: {option}: expected a list of manifests, found {value!r}")
+    found = [manifest for manifest in value if manifest is not None]
+    for index, manifest in enumerate(found):
+        if not isinstance(manifest, Mapping):
+            raise AnsibleFilterError(f"{name}: {option}[{index}]: expected a manifest, found {manifest!r}")
+    return [dict(manifest) for manifest in found]
+
+
+def choice(*values: str) -> Check:
+    """A check for an option with a few values."""
+
+    def check(value: Any) -> Any:
+        if value not in values:
+            raise ValueError(f"{value!r} is not one of its values; choose {' or '.join(values)}")
+        return value
+
+    return check
+
+
+def whole_number(value: Any) -> int:
+    """A check for a positive whole number."""
+    if isinstance(value, bool) or not str(value).isdigit() or int(value) < 1:
+        raise ValueError(f"expected a whole number, 1 or more, found {value!r}")
+    return int(value)
+
+
+def _checked(name: str, option: str, value: Any, checks: Mapping[str, Check]) -> Any:
+    if option not in checks:
+        raise AnsibleFilterError(f"{name}: {option}: there is no such option")
+    try:
+        return checks[option](value)
+    except ValueError as error:
+        raise AnsibleFilterError(f"{name}: {option}: {error}") from error
+
+
+def _label(manifest: Mapping[str, Any]) -> str:
+    metadata = manifest.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    named = "/".join(str(metadata[part]) for part in ("namespace", "name") if metadata.get(part))
+    return named or str(manifest.get("kind") or "VirtualMachine")
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,88 @@
+"""Runs modules as Ansible does, in this process, against the cluster of the test run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config, dynamic
+
+from modules_support import execute
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def run(cluster: Path) -> Run:
+    """run(module, check=False, **options): the module's result on the cluster."""
+
+    def one(module: str, /, *, check: bool = False, **options: Any) -> dict[str, Any]:
+        return execute(module, {"kubeconfig": str(cluster), **options}, check=check)
+
+    return one
+
+
+@pytest.fixture
+def shop(run: Run, namespace: str) -> str:
+    """A namespace with two instancetypes and a preference that asks for 2Gi."""
+    sizes = {"tiny": (1, "512Mi"), "small": (1, "2Gi"), "medium": (2, "4Gi")}
+    made = run(
+        "instancetype",
+        namespace=namespace,
+        instancetypes=[
+            {"name": name, "cpu": {"guest": cpu}, "memory": {"guest": memory}} for name, (cpu, memory) in sizes.items()
+        ],
+    )
+    assert made["changed"], made
+    made = run(
+        "preference",
+        namespace=namespace,
+        name="linux",
+        devices={"preferred_disk_bus": "virtio"},
+        requirements={"memory": {"guest": "2Gi"}},
+    )
+    assert made["changed"], made
+    return namespace
+
+
+@pytest.fixture
+def api(cluster: Path) -> Any:
+    """The cluster without this collection: kubernetes' dynamic client."""
+    with config.new_client_from_config(str(cluster)) as connection:
+        yield dynamic.DynamicClient(connection)
+
+
+@pytest.fixture
+def someone(cluster: Path, namespace: str) -> Callable[..., dict[str, Any]]:
+    """someone(rules): authentication options of a user who may do in the namespace what the RBAC rules say."""
+
+    def made(*rules: dict[str, Any]) -> dict[str, Any]:
+        name = f"{namespace}-user"
+        with config.new_client_from_config(str(cluster)) as connection:
+            rbac = client.RbacAuthorizationV1Api(connection)
+            rbac.create_namespaced_role(namespace, {"metadata": {"name": name}, "rules": list(rules)})
+            subject = {"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
+            role = {"kind": "Role", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
+            rbac.create_namespaced_role_binding(
+                namespace, {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]}
+            )
+            for rule in rules:
+                _await_right(client.AuthorizationV1Api(connection), namespace, name, rule)
+        return {"impersonate_user": name}
+
+    return made
+
+
+def _await_right(api: client.AuthorizationV1Api, namespace: str, user: str, rule: dict[str, Any]) -> None:
+    """The API server's authorizer learns of a binding a little later."""
+    plural, _slash, subresource = rule["resources"][0].partition("/")
+    asked = {"namespace": namespace, "verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": plural}
+    review = {"spec": {"user": user, "resourceAttributes": {**asked, "subresource": subresource}}}
+    for _attempt in range(100):
+        if api.create_subject_access_review(review).status.allowed:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{user} has not got {rule}")

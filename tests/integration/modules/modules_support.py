@@ -1,0 +1,50 @@
+"""What the tests of the modules share: running one, and VMs to declare."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+from typing import Any
+from unittest import mock
+
+from ansible.module_utils import _internal
+from ansible.module_utils.common import warnings
+from ansible.module_utils.testing import patch_module_args
+
+MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
+
+
+def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[str, Any]:
+    """The result that a module prints, whether it succeeds or fails."""
+    module = importlib.import_module(f"{MODULES}.{name}")
+    arguments = {**options, "_ansible_check_mode": check, "_ansible_diff": True}
+    printed = io.StringIO()
+    # A module is a process of its own elsewhere; here it would repeat the warnings of the modules before it, or, once
+    # another test has loaded Ansible's controller side, hand its own to that.
+    warnings._global_warnings.clear()
+    with (
+        patch_module_args(arguments),
+        mock.patch.object(_internal, "is_controller", False),
+        contextlib.redirect_stdout(printed),
+        contextlib.suppress(SystemExit),
+    ):
+        module.main()
+    result: dict[str, Any] = json.loads(printed.getvalue())
+    return result
+
+
+def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]:
+    """An entry for a VM with the instancetypes and the preference of `shop`."""
+    return {
+        "name": name,
+        "instancetype": {"name": instancetype, "kind": "VirtualMachineInstancetype"},
+        "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
+        "volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}],
+        **options,
+    }
+
+
+def by_name(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {result["name"]: result for result in results}

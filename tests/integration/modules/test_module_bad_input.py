@@ -1,0 +1,141 @@
+"""Bad input: one line that names entry, field, value and remedy, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modules_support import execute, vm
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def nothing_written(api: Any, shop: str) -> Any:
+    yield
+    resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    assert resource.get(namespace=shop).items == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        (
+            vm("web", "smal"),
+            'spec.instancetype.name: virtualmachineinstancetypes.instancetype.kubevirt.io "smal" not found; '
+            "did you mean small?",
+        ),
+        (
+            vm("web", cpu={"cores": 2}),
+            "spec.template.spec.domain.cpu.cores: VM field(s) spec.template.spec.domain.cpu.cores conflicts with "
+            "selected instance type; leave these fields to the instancetype, or give the VM none",
+        ),
+        (
+            vm("web", "tiny"),
+            "spec.instancetype: failure checking preference requirements: insufficient Memory resources of 512Mi "
+            "provided by instance type, preference requires 2Gi; small or medium would do",
+        ),
+        (
+            {**vm("web"), "instancetype": None, "memory": "4GB"},
+            "memory: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("nothing_written")
+def test_a_vm_that_cannot_be(run: Run, shop: str, entry: dict[str, Any], told: str) -> None:
+    refused = run("virtual_machine", namespace=shop, **entry)
+    assert refused["failed"]
+    assert refused["msg"] == f"{shop}/web: {told}"
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        (
+            {**vm("web"), "instancetype": {"name": "small", "infer_from_volume": "root"}},
+            "virtual_machines[1] ({shop}/web): parameters are mutually exclusive: name|infer_from_volume|infer "
+            "found in instancetype",
+        ),
+        (
+            {**vm("web"), "instancetype": {"name": "small", "kind": "Instancetype"}},
+            "virtual_machines[1] ({shop}/web): value of kind must be one of: VirtualMachineInstancetype, "
+            "VirtualMachineClusterInstancetype, got: Instancetype found in instancetype",
+        ),
+        (
+            vm("web", run_strategy="Alway"),
+            "virtual_machines[1] ({shop}/web): value of run_strategy must be one of: Always, RerunOnFailure, Manual, "
+            "Halted, Once, got: Alway",
+        ),
+        (
+            vm("web", run_stategy="Always"),
+            "virtual_machines[1] ({shop}/web): unknown option run_stategy. Supported parameters include: ",
+        ),
+        (vm("ok"), "name: is given twice, by entries 0 and 1 of virtual_machines"),
+        ({**vm("web"), "template": {"spec": {"domain": {"cpu": {"cores": "many"}}}}}, "expected a whole number"),
+    ],
+)
+@pytest.mark.usefixtures("nothing_written")
+def test_a_wrong_entry_stops_the_task_before_anything_is_sent(
+    run: Run, shop: str, entry: dict[str, Any], told: str
+) -> None:
+    refused = run("virtual_machine", namespace=shop, virtual_machines=[vm("ok"), entry])
+    assert refused["failed"]
+    assert told.format(shop=shop) in refused["msg"]
+    assert "\n" not in refused["msg"]
+
+
+@pytest.mark.usefixtures("nothing_written")
+def test_a_missing_namespace(run: Run, shop: str) -> None:
+    refused = run("virtual_machine", **vm("web"))
+    assert refused["msg"] == "web: namespace: is missing; say which namespace it is for"
+
+
+def test_an_instancetype_without_memory(run: Run, namespace: str) -> None:
+    refused = run("instancetype", namespace=namespace, name="web", cpu={"guest": 1})
+    told = "spec.memory.guest: is missing; an instancetype needs it, for example 4Gi"
+    assert refused["msg"] == f"{namespace}/web: {told}"
+
+
+def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+    read = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["get", "list"]}
+    sizes = {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]}
+    user = someone(read, sizes)
+    refused = run("virtual_machine", namespace=shop, **vm("web"), **user)
+    assert 'To permit it, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
+    assert 'verbs: ["create", "patch"]}' in refused["msg"]
+    unreadable = run("instancetype", namespace=shop, name="x", cpu={"guest": 1}, memory={"guest": "1Gi"}, **user)
+    assert 'verbs: ["create", "patch"]}' in unreadable["msg"]
+
+
+def test_no_permission_to_read(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+    refused = run("virtual_machine", namespace=shop, **vm("web"), **someone())
+    assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["get"]}' in refused["msg"]
+
+
+def test_a_wrong_token(run: Run, shop: str) -> None:
+    refused = run("virtual_machine", namespace=shop, **vm("web"), api_key="expired")
+    assert "the API server refused the credentials (Unauthorized): log in again" in refused["msg"]
+    assert "expired" not in refused["msg"]
+
+
+def test_nobody_is_there() -> None:
+    options = {
+        "host": "https://127.0.0.1:9",
+        "api_key": "some-token",
+        "namespace": "a",
+        "retry_timeout": 0,
+        **vm("web"),
+    }
+    refused = execute("virtual_machine", options)
+    assert refused["msg"].startswith("a/web: cannot reach the API server https://127.0.0.1:9: ")
+
+
+def test_a_kubeconfig_that_is_no_yaml(tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text("{ no: [yaml")
+    refused = execute("virtual_machine", {"kubeconfig": str(path), "namespace": "a", **vm("web")})
+    assert refused["msg"].startswith(f"kubeconfig {path} cannot be used: ")
+    assert "\n" not in refused["msg"]

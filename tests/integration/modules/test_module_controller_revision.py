@@ -1,0 +1,185 @@
+"""Drift and refresh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modules_support import vm
+
+Run = Callable[..., dict[str, Any]]
+
+VMS = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"]}
+READ = [
+    {"apiGroups": ["kubevirt.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
+    {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]},
+    {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["get", "list"]},
+]
+
+
+def grow(run: Run, namespace: str, cpu: int = 4, memory: str = "8Gi", **spec: Any) -> None:
+    made = run("instancetype", namespace=namespace, name="medium", cpu={"guest": cpu, **spec}, memory={"guest": memory})
+    assert made["changed"], made
+
+
+def guest(run: Run, namespace: str, name: str) -> tuple[int, str]:
+    found = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"][0]["instance"]["guest"]
+    return found["vcpus"], found["memory"]
+
+
+def test_drift_is_shown_and_a_refresh_with_restart_takes_it_away(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, virtual_machines=[vm("db", "medium"), vm("web")], wait=True)
+    assert not any(one["drifted"] for one in run("controller_revision_info", namespace=shop)["virtual_machines"])
+    grow(run, shop)
+    seen = {one["name"]: one for one in run("controller_revision_info", namespace=shop)["virtual_machines"]}
+    assert (seen["db"]["drifted"], seen["web"]["drifted"]) == (True, False)
+    assert (seen["db"]["guest"]["vcpus"], seen["db"]["guest_after_refresh"]["vcpus"]) == (2, 4)
+    assert [change["field"] for change in seen["db"]["instancetype"]["changes"]] == ["cpu.guest", "memory.guest"]
+    assert guest(run, shop, "db") == (2, "4Gi")
+
+    planned = run("controller_revision", namespace=shop, check=True)
+    assert [(one["name"], one["changed"]) for one in planned["results"]] == [("db", True), ("web", False)]
+    assert run("controller_revision_info", namespace=shop, names=["db"])["virtual_machines"][0]["drifted"]
+
+    refreshed = run("controller_revision", namespace=shop, restart="if_required")
+    told = {one["name"]: one for one in refreshed["results"]}
+    assert (told["db"]["changed"], told["db"]["restarted"], told["db"]["method"]) == (True, True, "status"), refreshed
+    assert told["db"]["revisions"]["instancetype"].endswith("-2")
+    assert guest(run, shop, "db") == (4, "8Gi")
+    assert not run("controller_revision", namespace=shop)["changed"]
+
+
+def test_a_stopped_vm_is_refreshed_and_stays_stopped(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    grow(run, shop)
+    refreshed = run("controller_revision", namespace=shop, names=["db"], restart="always")
+    assert (refreshed["changed"], refreshed["results"][0]["restarted"]) == (True, False), refreshed
+    found = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert (found["run_strategy"], found["status"]) == ("Halted", "Stopped")
+
+
+def test_patching_vms_is_enough(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    grow(run, shop)
+    user = someone(*READ, {**VMS, "verbs": ["patch"]})
+    refreshed = run("controller_revision", namespace=shop, names=["db"], **user)
+    assert (refreshed["changed"], refreshed["results"][0]["method"]) == (True, "kind"), refreshed
+    # The other spelling of the kind is no difference to the play that declared the VM.
+    assert not run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"))["changed"]
+
+
+def test_without_either_right_both_are_named(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    grow(run, shop)
+    refused = run("controller_revision", namespace=shop, names=["db"], **someone(*READ))
+    assert refused["failed"]
+    assert "virtualmachines/status" in refused["msg"]
+    assert 'resources: ["virtualmachines"]' in refused["msg"]
+
+
+def test_a_refresh_that_would_be_refused_is_not_begun(run: Run, shop: str) -> None:
+    entry = vm("db", "medium", run_strategy="Halted", cpu={"model": "host-model"})
+    assert run("virtual_machine", namespace=shop, **entry, wait=True)["changed"]
+    grow(run, shop, model="EPYC")
+    before = run("controller_revision_info", namespace=shop)["virtual_machines"][0]["instancetype"]["revision"]
+    refused = run("controller_revision", namespace=shop)
+    assert "domain.cpu.model conflicts with selected instance type; nothing was changed" in refused["msg"]
+    assert run("controller_revision_info", namespace=shop)["virtual_machines"][0]["instancetype"]["revision"] == before
+
+
+def test_an_unknown_name(run: Run, shop: str) -> None:
+    assert run("controller_revision", namespace=shop, names=["nobody"])["msg"] == (
+        f"names: no such virtual machine in {shop}: nobody"
+    )
+
+
+def revision_of(run: Run, namespace: str, name: str) -> str:
+    seen = run("controller_revision_info", namespace=namespace, names=[name])["virtual_machines"][0]
+    return str(seen["instancetype"]["revision"])
+
+
+def test_roll_back_and_forward_again(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
+    first = revision_of(run, shop, "db")
+    grow(run, shop)
+    assert run("controller_revision", namespace=shop, restart="if_required")["changed"]
+    second = revision_of(run, shop, "db")
+    assert guest(run, shop, "db") == (4, "8Gi")
+
+    back = {
+        "namespace": shop,
+        "names": ["db"],
+        "state": "pinned",
+        "revision": "previous",
+        "revisions_of": "instancetype",
+    }
+    planned = run("controller_revision", **back, check=True)
+    assert (planned["changed"], planned["results"][0]["guest_after"]["memory"]) == (True, "4Gi"), planned
+    done = run("controller_revision", **back, restart="if_required")
+    assert (done["changed"], done["results"][0]["revisions"]) == (True, {"instancetype": first}), done
+    assert guest(run, shop, "db") == (2, "4Gi")
+    # The one before the one before does not exist: there is nothing to go back to.
+    again = run("controller_revision", **back)
+    assert "has no earlier revision to go back to; nothing was changed" in again["msg"]
+    named = {**back, "revision": first}
+    assert not run("controller_revision", **named)["changed"]
+    # A play that declares the VM leaves the pin alone.
+    assert not run("virtual_machine", namespace=shop, **vm("db", "medium"))["changed"]
+
+    refused = run("controller_revision", namespace=shop, names=["db"])
+    assert "is pinned by revisionName; unpin it first" in refused["msg"]
+    assert run("controller_revision", namespace=shop, names=["db"], state="unpinned")["changed"]
+    assert not run("controller_revision", namespace=shop, names=["db"], state="unpinned")["changed"]
+    assert revision_of(run, shop, "db") == first
+    assert run("controller_revision", namespace=shop, names=["db"], restart="if_required")["changed"]
+    assert (revision_of(run, shop, "db"), guest(run, shop, "db")) == (second, (4, "8Gi"))
+
+
+def test_an_unknown_revision(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    refused = run("controller_revision", namespace=shop, state="pinned", revision="nowhere")
+    assert f"{shop}/db: there is no revision nowhere of its instancetype or preference" in refused["msg"]
+
+
+def test_prune_keeps_what_is_referenced(run: Run, shop: str, api: Any) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    names = [revision_of(run, shop, "db")]
+    for cpu in (3, 4, 5):
+        grow(run, shop, cpu)
+        assert run("controller_revision", namespace=shop)["changed"]
+        names.append(revision_of(run, shop, "db"))
+    info = run("controller_revision_info", namespace=shop)
+    assert [one["name"] for one in info["unreferenced"]] == names[:3]
+    planned = run("controller_revision", namespace=shop, state="pruned", keep=1, check=True)
+    assert [one["name"] for one in planned["results"]] == names[:2]
+    assert run("controller_revision", namespace=shop, state="pruned", keep=1)["changed"]
+    resource = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
+    left = {item.metadata.name for item in resource.get(namespace=shop).items}
+    assert left >= set(names[2:])
+    assert not left & set(names[:2])
+    assert not run("controller_revision", namespace=shop, state="pruned", keep=1)["changed"]
+
+
+def test_a_lost_revision_is_healed(run: Run, shop: str, api: Any) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    lost = revision_of(run, shop, "db")
+    api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=lost, namespace=shop)
+    seen = run("controller_revision_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert seen["instancetype"]["state"] == "revision lost"
+    healed = run("controller_revision", namespace=shop)
+    assert (healed["changed"], healed["results"][0]["revisions"]["instancetype"]) == (True, lost), healed
+    seen = run("controller_revision_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert seen["instancetype"]["state"] == "current"
+
+
+def test_an_interrupted_run_is_finished_by_the_next(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
+    grow(run, shop)
+    # As if the run had been cut off between the refresh and the restart.
+    assert run("controller_revision", namespace=shop, restart="never")["changed"]
+    # Sockets are plugged into the running guest, memory waits for the restart.
+    assert guest(run, shop, "db")[1] == "4Gi"
+    done = run("controller_revision", namespace=shop, restart="if_required")
+    assert (done["changed"], done["results"][0]["restarted"]) == (True, True), done
+    assert guest(run, shop, "db") == (4, "8Gi")
+    assert not run("controller_revision", namespace=shop, restart="if_required")["changed"]

@@ -1,0 +1,118 @@
+"""instancetype and preference: declared, unchanged, changed, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Run = Callable[..., dict[str, Any]]
+
+SIZE = {"name": "web", "cpu": {"guest": 2}, "memory": {"guest": "4096Mi"}, "labels": {"team": "web"}}
+
+
+def kind(api: Any, name: str = "VirtualMachineInstancetype") -> Any:
+    return api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=name)
+
+
+def test_the_second_run_changes_nothing(run: Run, namespace: str, api: Any) -> None:
+    first = run("instancetype", namespace=namespace, **SIZE)
+    assert (first["changed"], first["result"]["action"]) == (True, "create")
+    live = kind(api).get(name="web", namespace=namespace)
+    assert live.spec.memory.guest == "4Gi"
+    again = run("instancetype", namespace=namespace, **SIZE)
+    assert (again["changed"], again["diff"]) == (False, [])
+    assert kind(api).get(name="web", namespace=namespace).metadata.resourceVersion == live.metadata.resourceVersion
+
+
+def test_check_mode_says_what_would_be_and_writes_nothing(run: Run, namespace: str, api: Any) -> None:
+    planned = run("instancetype", namespace=namespace, check=True, **SIZE)
+    assert (planned["changed"], planned["msg"]) == (True, "1 instancetype: would be 1 created")
+    assert kind(api).get(namespace=namespace).items == []
+
+
+def test_what_is_no_longer_declared_is_removed_and_the_diff_shows_only_that(run: Run, namespace: str, api: Any) -> None:
+    run("instancetype", namespace=namespace, **SIZE)
+    changed = run("instancetype", namespace=namespace, name="web", cpu={"guest": 4}, memory={"guest": "4Gi"})
+    assert changed["diff"][0]["before"] == {"metadata": {"labels": {"team": "web"}}, "spec": {"cpu": {"guest": 2}}}
+    assert changed["diff"][0]["after"] == {"spec": {"cpu": {"guest": 4}}}
+    assert "labels" not in kind(api).get(name="web", namespace=namespace).metadata.to_dict()
+
+
+def test_what_others_added_is_left_alone(run: Run, namespace: str, api: Any) -> None:
+    run("instancetype", namespace=namespace, **SIZE)
+    kind(api).patch(
+        name="web",
+        namespace=namespace,
+        body={"metadata": {"labels": {"theirs": "x"}}},
+        content_type="application/merge-patch+json",
+    )
+    assert not run("instancetype", namespace=namespace, **SIZE)["changed"]
+    assert kind(api).get(name="web", namespace=namespace).metadata.labels.theirs == "x"
+
+
+def test_a_field_of_another_manager_is_an_error_with_its_name(run: Run, namespace: str, api: Any) -> None:
+    manifest = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {"cpu": {"guest": 8}, "memory": {"guest": "4Gi"}},
+    }
+    kind(api).server_side_apply(manifest, name="web", namespace=namespace, field_manager="other")
+    refused = run("instancetype", namespace=namespace, **SIZE)
+    assert refused["failed"]
+    assert f'{namespace}/web: fields are owned by another field manager: "other" owns spec.cpu.guest' in refused["msg"]
+    taken = run("instancetype", namespace=namespace, force_conflicts=True, **SIZE)
+    assert taken["changed"]
+    assert kind(api).get(name="web", namespace=namespace).spec.cpu.guest == 2
+
+
+def test_existing_ones_can_be_kept(run: Run, namespace: str, api: Any) -> None:
+    for name, labels in (("theirs", {}), ("operated", {"app.kubernetes.io/managed-by": "virt-operator"})):
+        kind(api).create(
+            namespace=namespace,
+            body={
+                "apiVersion": "instancetype.kubevirt.io/v1beta1",
+                "kind": "VirtualMachineInstancetype",
+                "metadata": {"name": name, "labels": labels},
+                "spec": {"cpu": {"guest": 8}, "memory": {"guest": "4Gi"}},
+            },
+        )
+    sizes = [{**SIZE, "name": name} for name in ("theirs", "operated", "ours")]
+    kept = run("instancetype", namespace=namespace, instancetypes=sizes, existing="keep")
+    assert kept["msg"] == "3 instancetypes: 1 created, 2 left as they are"
+    applied = run("instancetype", namespace=namespace, instancetypes=sizes, force_conflicts=True)
+    assert [result["action"] for result in applied["results"]] == ["apply", "keep", "none"]
+    assert "virt-operator" in applied["results"][1]["left"]
+
+
+def test_a_list_is_removed_and_waited_for(run: Run, namespace: str, api: Any) -> None:
+    sizes = [{**SIZE, "name": f"size-{number}"} for number in range(3)]
+    assert run("instancetype", namespace=namespace, instancetypes=sizes)["msg"] == "3 instancetypes: 3 created"
+    gone = run(
+        "instancetype", namespace=namespace, state="absent", wait=True, instancetypes=[*sizes, {"name": "never"}]
+    )
+    assert gone["msg"] == "4 instancetypes: 3 deleted, 1 unchanged"
+    assert kind(api).get(namespace=namespace).items == []
+
+
+def test_a_preference_with_typed_options(run: Run, namespace: str, api: Any) -> None:
+    options: dict[str, Any] = {
+        "name": "windows",
+        "cpu": {"preferred_cpu_topology": "sockets"},
+        "devices": {"preferred_rng": {}, "preferred_disk_bus": "sata"},
+        "features": {"preferred_hyperv": {"spinlocks": {"spinlocks": 8191}}},
+        "firmware": {"preferred_efi": {"secure_boot": True}},
+        "requirements": {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}},
+        "vm_annotations": {"vm.kubevirt.io/os": "windows"},
+    }
+    assert run("preference", namespace=namespace, **options)["changed"]
+    spec = kind(api, "VirtualMachinePreference").get(name="windows", namespace=namespace).spec.to_dict()
+    assert spec == {
+        "annotations": {"vm.kubevirt.io/os": "windows"},
+        "cpu": {"preferredCPUTopology": "sockets"},
+        "devices": {"preferredRng": {}, "preferredDiskBus": "sata"},
+        "features": {"preferredHyperv": {"spinlocks": {"spinlocks": 8191}}},
+        "firmware": {"preferredEfi": {"secureBoot": True}},
+        "requirements": {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}},
+    }
+    assert not run("preference", namespace=namespace, **options)["changed"]

@@ -1,0 +1,297 @@
+"""instancetype_bundle: deployed, unchanged, upgraded, pruned, side by side; and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.session import Session
+from modules_support import by_name, vm
+
+Run = Callable[..., dict[str, Any]]
+Definition = dict[str, Any]
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+UPSTREAM = Path(os.environ.get("VIRTSHAPE_SHARED") or CHECKOUT.parent / "shared") / "upstream/common-instancetypes"
+
+FIRST: Definition = {
+    "series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}, "large": {"cpu": 2, "memory": "4Gi"}}}},
+    "families": {
+        "linux": {"os": "linux", "spec": {"devices": {"preferredDiskBus": "virtio"}}, "preferences": {"acme": {}}}
+    },
+}
+# `small` is larger, `large` is gone, `huge` is new.
+SECOND: Definition = {
+    **FIRST,
+    "series": {"web": {"sizes": {"small": {"cpu": 2, "memory": "2Gi"}, "huge": {"cpu": 8, "memory": "16Gi"}}}},
+}
+
+
+@pytest.fixture
+def deploy(run: Run, namespace: str) -> Run:
+    """deploy(definition, **options): the module's result for the catalog `acme` in the test's namespace."""
+
+    def one(definition: Definition, /, **options: Any) -> dict[str, Any]:
+        given = {"namespaces": [namespace], "catalog": "acme", "source": "definitions", "definitions": [definition]}
+        return run("instancetype_bundle", **{**given, **options})
+
+    return one
+
+
+def kind(api: Any, name: str = "VirtualMachineInstancetype") -> Any:
+    return api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=name)
+
+
+def names(api: Any, namespace: str) -> set[str]:
+    return {one.metadata.name for one in kind(api).get(namespace=namespace).items}
+
+
+def used(name: str, instancetype: str) -> dict[str, Any]:
+    return vm(name, instancetype, preference={"name": "acme", "kind": "VirtualMachinePreference"})
+
+
+def test_the_second_run_lists_each_kind_once_and_writes_nothing(
+    deploy: Run, monkeypatch: pytest.MonkeyPatch, api: Any, namespace: str
+) -> None:
+    first = deploy(FIRST, catalog_version="1")
+    assert (first["changed"], first["counts"]["created"]) == (True, 3)
+    labels = kind(api).get(name="web.small", namespace=namespace).metadata.labels.to_dict()
+    assert labels["instancetypes.virtshape.io/catalog"] == "acme"
+    assert labels["instancetypes.virtshape.io/catalog-version"] == "1"
+    sent: list[tuple[str, str]] = []
+    original = Session.request
+
+    def request(self: Session, method: str, path: str, *rest: Any, **options: Any) -> Any:
+        sent.append((method, path))
+        return original(self, method, path, *rest, **options)
+
+    monkeypatch.setattr(Session, "request", request)
+    again = deploy(FIRST, catalog_version="1")
+    assert (again["changed"], again["counts"]["unchanged"], again["diff"]) == (False, 3, [])
+    about = [path for method, path in sent if "/instancetype.kubevirt.io/" in path]
+    assert len(about) == 2
+    assert {method for method, _path in sent} == {"GET"}
+
+
+def test_an_upgrade_tells_what_changes_for_whom_before_it_is_done(
+    deploy: Run, run: Run, api: Any, namespace: str
+) -> None:
+    deploy(FIRST, catalog_version="1")
+    made = run(
+        "virtual_machine",
+        namespace=namespace,
+        virtual_machines=[used("a", "web.small"), used("b", "web.large")],
+        wait=True,
+    )
+    assert not made.get("failed"), made["msg"]
+    before = names(api, namespace)
+    planned = deploy(SECOND, catalog_version="2", prune="unused", check=True)
+    assert names(api, namespace) == before
+    upgrade = planned["upgrade"]
+    assert [one["name"] for one in upgrade["new"]] == ["web.huge"]
+    [changed] = upgrade["changed"]
+    assert (changed["name"], changed["used_by"]) == ("web.small", [f"{namespace}/a"])
+    assert changed["changes"] == [{"field": "cpu.guest", "before": 1, "after": 2}]
+    [gone] = upgrade["gone"]
+    assert (gone["name"], gone["pruned"], gone["used_by"]) == ("web.large", False, [f"{namespace}/b"])
+    assert "it is used by 1 virtual machine" in gone["kept"]
+    vms = by_name(planned["virtual_machines"])
+    assert (vms["a"]["guest"]["vcpus"], vms["a"]["guest_after_refresh"]["vcpus"]) == (1, 2)
+    assert vms["a"]["states"]["instancetype"] == "drifted"
+    assert vms["b"]["needs"] == "nothing"
+    done = deploy(SECOND, catalog_version="2", prune="unused")
+    assert done["upgrade"] == upgrade
+    assert done["deployed_versions"] == planned["deployed_versions"]
+    assert names(api, namespace) == {"web.small", "web.large", "web.huge"}
+    assert done["deployed_versions"] == {"before": {"1": 3}, "after": {"1": 1, "2": 3}}
+    drift = run("controller_revision_info", namespace=namespace)
+    assert [one["name"] for one in drift["virtual_machines"] if one["drifted"]] == ["a"]
+
+
+def test_prune_deletes_what_no_vm_names_and_always_the_rest(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+    deploy(FIRST)
+    assert deploy(SECOND)["counts"]["gone"] == 1
+    assert "web.large" in names(api, namespace)
+    run("virtual_machine", namespace=namespace, run_strategy="Halted", **used("b", "web.large"))
+    assert deploy(SECOND, prune="unused")["counts"]["deleted"] == 0
+    told = deploy(SECOND, prune="always")
+    assert told["counts"]["deleted"] == 1
+    assert told["virtual_machines"][0]["uses"][0]["what"] == "gone"
+    assert names(api, namespace) == {"web.small", "web.huge"}
+    assert not deploy(SECOND, prune="always")["changed"]
+
+
+def test_catalogs_side_by_side_leave_each_other_alone(deploy: Run, api: Any, namespace: str) -> None:
+    deploy(FIRST)
+    other = {"series": {"db": {"sizes": {"large": {"cpu": 8, "memory": "64Gi"}}}}}
+    counts = deploy(other, catalog="other", prune="always")["counts"]
+    assert (counts["created"], counts["gone"], counts["deleted"]) == (1, 0, 0)
+    assert names(api, namespace) == {"web.small", "web.large", "db.large"}
+    taken = deploy(SECOND, catalog="other", prune="always")
+    assert by_name(taken["results"])["web.small"]["left"] == "it belongs to the catalog acme"
+    assert kind(api).get(name="web.small", namespace=namespace).spec.cpu.guest == 1
+    assert "web.large" in names(api, namespace)
+
+
+def test_what_others_manage_is_never_pruned(deploy: Run, api: Any, namespace: str) -> None:
+    deploy(FIRST)
+    for name, manager in (("web.large", "virt-operator"), ("foreign", "someone")):
+        body = {
+            "apiVersion": "instancetype.kubevirt.io/v1beta1",
+            "kind": "VirtualMachineInstancetype",
+            "metadata": {
+                "name": name,
+                "labels": {"instancetypes.virtshape.io/catalog": "acme", "app.kubernetes.io/managed-by": manager},
+            },
+            "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}},
+        }
+        if name == "foreign":
+            kind(api).create(body=body, namespace=namespace)
+        else:
+            kind(api).patch(name=name, namespace=namespace, body=body, content_type="application/merge-patch+json")
+    told = deploy(SECOND, prune="always")
+    kept = {one["name"]: one["kept"] for one in told["upgrade"]["gone"]}
+    assert "virt-operator" in kept["web.large"]
+    assert kept["foreign"] == "it exists and was not declared by this collection"
+    assert {"web.large", "foreign"} <= names(api, namespace)
+
+
+def test_absent_needs_force_for_what_vms_use(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+    deploy(FIRST)
+    run("virtual_machine", namespace=namespace, run_strategy="Halted", **used("b", "web.large"))
+    refused = deploy(FIRST, state="absent", kinds=["instancetype"])
+    assert refused["failed"]
+    assert f"web.large: it is used by 1 virtual machine ({namespace}/b)" in refused["msg"]
+    assert names(api, namespace) == {"web.large"}
+    assert deploy(FIRST, state="absent", kinds=["instancetype"], force=True)["counts"]["deleted"] == 1
+    assert names(api, namespace) == set()
+
+
+def test_one_refused_object_is_told_nothing_is_pruned_and_the_next_run_converges(
+    deploy: Run, api: Any, namespace: str
+) -> None:
+    deploy(FIRST)
+    manifest = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "web.huge", "namespace": namespace},
+        "spec": {"cpu": {"guest": 7}, "memory": {"guest": "4Gi"}},
+    }
+    kind(api).server_side_apply(manifest, name="web.huge", namespace=namespace, field_manager="other")
+    told = deploy(SECOND, prune="unused", existing="apply")
+    assert told["failed"]
+    assert "web.huge" in told["msg"] and '"other" owns' in told["msg"]
+    results = by_name(told["results"])
+    assert results["web.small"]["changed"] and results["web.huge"]["failed"]
+    assert told["upgrade"]["gone"][0]["kept"] == "not pruned, since 1 of the wanted objects failed"
+    assert "web.large" in names(api, namespace)
+    again = deploy(SECOND, prune="unused", existing="apply", force_conflicts=True)
+    assert (again["counts"]["changed"], again["counts"]["deleted"]) == (1, 1)
+    assert not deploy(SECOND, prune="unused")["changed"]
+
+
+def test_one_mistake_in_a_bundle_and_nothing_is_sent(deploy: Run, api: Any, namespace: str) -> None:
+    broken = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": "cut"},
+    }
+    told = deploy({}, definitions=[FIRST, broken])
+    assert told["failed"]
+    assert "document 1 (VirtualMachineClusterInstancetype cut): spec: is missing" in told["msg"]
+    assert names(api, namespace) == set()
+
+
+def test_without_a_list_of_vms_nothing_is_pruned(
+    deploy: Run, someone: Callable[..., dict[str, Any]], api: Any, namespace: str
+) -> None:
+    deploy(FIRST)
+    user = someone(
+        {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
+    )
+    told = deploy(SECOND, prune="unused", **user)
+    assert told["upgrade"]["gone"][0]["kept"] == "which virtual machines use it is not known"
+    told_why = str(told["warnings"])
+    assert 'resources: ["virtualmachines"]' in told_why
+    # Nobody but an administrator may read CRDs; the published description of the API does as well.
+    assert "customresourcedefinitions" not in told_why
+    assert "web.large" in names(api, namespace)
+
+
+@pytest.fixture
+def older_kubevirt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cluster's definition of preferences without what came with KubeVirt 1.4 and later."""
+    original = Session.request
+
+    def request(self: Session, method: str, path: str, *rest: Any, **options: Any) -> Any:
+        answer = original(self, method, path, *rest, **options)
+        if "/customresourcedefinitions/virtualmachinepreferences" in path:
+            [served] = [one for one in answer["spec"]["versions"] if one["name"] == "v1beta1"]
+            properties = served["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+            del properties["firmware"]["properties"]["preferredEfi"]
+            del properties["preferredArchitecture"]
+        return answer
+
+    monkeypatch.setattr(Session, "request", request)
+
+
+NEWER: Definition = {
+    "families": {
+        "new": {
+            "spec": {"firmware": {"preferredEfi": {}}, "cpu": {"preferredCPUTopology": "cores"}},
+            "preferences": {"secure": {}},
+        },
+        "old": {"spec": {"devices": {"preferredDiskBus": "sata"}}, "preferences": {"plain": {}}},
+    }
+}
+
+
+@pytest.mark.usefixtures("older_kubevirt")
+def test_what_the_cluster_would_lose_is_told_and_nothing_is_sent(deploy: Run, api: Any, namespace: str) -> None:
+    told = deploy(NEWER)
+    assert told["failed"]
+    assert (
+        "secure: the cluster's KubeVirt has no spec.firmware.preferredEfi; a VM with 4 vCPUs would get 1" in told["msg"]
+    )
+    [lost] = told["lost_fields"]
+    assert (lost["name"], lost["fields"]) == ("secure", ["spec.firmware.preferredEfi"])
+    assert {"field": "domain.cpu.cores", "before": 4, "after": 1} in lost["effects"]
+    assert kind(api, "VirtualMachinePreference").get(namespace=namespace).items == []
+
+
+@pytest.mark.usefixtures("older_kubevirt")
+@pytest.mark.parametrize("choice", ["warn", "ignore"])
+def test_what_would_be_lost_is_left_out_if_wished(deploy: Run, api: Any, namespace: str, choice: str) -> None:
+    told = deploy(NEWER, on_lost_fields=choice)
+    assert told["counts"]["created"] == 2
+    assert ("preferredEfi" in str(told.get("warnings"))) == (choice == "warn")
+    live = kind(api, "VirtualMachinePreference").get(name="secure", namespace=namespace)
+    assert "preferredEfi" not in (live.spec.firmware.to_dict() if live.spec.firmware else {})
+    again = deploy(NEWER, on_lost_fields=choice)
+    assert not again["changed"]
+    assert again["lost_fields"] == told["lost_fields"]
+
+
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="needs the published bundles")
+def test_the_published_releases_upgrade_into_each_other_and_into_the_builtin_catalog(
+    run: Run, deploy: Run, namespace: str
+) -> None:
+    counted = []
+    for version in ("v1.0.1", "v1.2.0", "v1.7.0"):
+        texts = [path.read_text() for path in sorted((UPSTREAM / version).glob("*.yaml"))]
+        documents = [one for text in texts for one in yaml.safe_load_all(text) if one]
+        told = deploy({}, definitions=documents, catalog="common", prune="unused", on_lost_fields="warn")
+        assert not told.get("failed"), told["msg"]
+        assert told["catalog_version"] == version
+        assert list(told["deployed_versions"]["after"]) == [version]
+        counted.append((told["counts"]["instancetypes"], told["counts"]["preferences"]))
+    assert counted == [(39, 32), (48, 42), (65, 54)]
+    catalog = CHECKOUT / "roles/common_instancetypes/files/catalog"
+    own = [one for path in sorted(catalog.glob("*.yml")) for one in yaml.safe_load_all(path.read_text())]
+    told = deploy({}, definitions=own, catalog="common", prune="unused", on_lost_fields="warn")
+    assert told["upgrade"] == {"new": [], "changed": [], "gone": []}

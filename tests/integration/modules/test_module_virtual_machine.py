@@ -1,0 +1,172 @@
+"""virtual_machine: created, unchanged, inferred, stopped by others, waited for, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modules_support import by_name, vm
+
+Run = Callable[..., dict[str, Any]]
+
+MERGE = "application/merge-patch+json"
+
+
+def vms(api: Any) -> Any:
+    return api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+
+
+def revisions(api: Any, namespace: str) -> list[str]:
+    resource = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
+    return sorted(item.metadata.name for item in resource.get(namespace=namespace).items)
+
+
+def power(api: Any, namespace: str, name: str, verb: str) -> None:
+    path = f"/apis/subresources.kubevirt.io/v1/namespaces/{namespace}/virtualmachines/{name}/{verb}"
+    api.request("PUT", path, body={}, header_params={"Accept": "*/*", "Content-Type": "application/json"})
+
+
+def test_vms_are_created_run_and_are_unchanged_afterwards(run: Run, shop: str, api: Any) -> None:
+    entries = [vm("web"), vm("batch", "medium", run_strategy="Halted")]
+    first = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    assert first["msg"] == "2 virtual machines: 2 created"
+    told = by_name(first["results"])
+    assert (told["web"]["status"], told["batch"]["status"]) == ("Running", "Stopped")
+    assert told["web"]["instancetype_revision"] in revisions(api, shop)
+    assert told["batch"]["preference_revision"] in revisions(api, shop)
+    versions = {item.metadata.name: item.metadata.generation for item in vms(api).get(namespace=shop).items}
+    again = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    assert (again["changed"], again["msg"]) == (False, "2 virtual machines: 2 unchanged")
+    assert versions == {item.metadata.name: item.metadata.generation for item in vms(api).get(namespace=shop).items}
+
+
+def test_the_guest_has_what_the_instancetype_says(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("web", "medium"), wait=True)
+    found = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
+    assert found[0]["instance"]["phase"] == "Running"
+    assert (found[0]["instance"]["guest"]["vcpus"], found[0]["instance"]["guest"]["memory"]) == (2, "4Gi")
+
+
+def disk(api: Any, namespace: str, **labels: str) -> None:
+    prefix = "instancetype.kubevirt.io/default-"
+    api.resources.get(api_version="v1", kind="PersistentVolumeClaim").create(
+        namespace=namespace,
+        body={
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {
+                "name": "disk",
+                "labels": {f"{prefix}{key.replace('_', '-')}": v for key, v in labels.items()},
+            },
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        },
+    )
+
+
+INFERRED = {
+    "name": "inferred",
+    "instancetype": {"infer_from_volume": "root"},
+    "preference": {"infer_from_volume": "root"},
+    "volumes": [{"name": "root", "persistent_volume_claim": "disk"}],
+}
+
+
+def test_an_inferred_vm_is_unchanged_on_the_second_third_and_a_changed_run(run: Run, shop: str, api: Any) -> None:
+    disk(
+        api,
+        shop,
+        instancetype="medium",
+        instancetype_kind="VirtualMachineInstancetype",
+        preference="linux",
+        preference_kind="VirtualMachinePreference",
+    )
+    first = run("virtual_machine", namespace=shop, **INFERRED, wait=True)
+    assert first["changed"], first
+    assert vms(api).get(name="inferred", namespace=shop).spec.instancetype.name == "medium"
+    for _time in range(2):
+        assert not run("virtual_machine", namespace=shop, **INFERRED)["changed"]
+    changed = run("virtual_machine", namespace=shop, **INFERRED, labels={"a": "b"})
+    assert (changed["changed"], changed["diff"][0]["after"]) == (True, {"metadata": {"labels": {"a": "b"}}}), changed
+    assert not run("virtual_machine", namespace=shop, **INFERRED, labels={"a": "b"})["changed"]
+
+
+def test_what_cannot_be_inferred_is_said_before_anything_is_sent(run: Run, shop: str, api: Any) -> None:
+    disk(api, shop)
+    refused = run("virtual_machine", namespace=shop, **INFERRED)
+    assert "unable to find required instancetype.kubevirt.io/default-instancetype label" in refused["msg"]
+    assert "spec.instancetype.inferFromVolume" in refused["msg"]
+    assert vms(api).get(namespace=shop).items == []
+
+
+def test_a_vm_that_somebody_stopped_stays_stopped_until_the_play_says_otherwise(run: Run, shop: str, api: Any) -> None:
+    run("virtual_machine", namespace=shop, **vm("web"), wait=True)
+    power(api, shop, "web", "stop")
+    again = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
+    assert (again["changed"], again["result"]["run_strategy"]) == (False, "Halted")
+    started = run("virtual_machine", namespace=shop, **vm("web", run_strategy="Always"), wait=True)
+    assert (started["changed"], started["result"]["status"]) == (True, "Running"), started
+
+
+def test_a_removed_label_disk_and_another_instancetype(run: Run, shop: str, api: Any) -> None:
+    two = [{"name": "root", "container_disk": "a"}, {"name": "data", "empty_disk": "1024Mi", "bus": "sata"}]
+    run("virtual_machine", namespace=shop, **vm("web", labels={"a": "1", "b": "2"}, volumes=two, run_strategy="Halted"))
+    changed = run(
+        "virtual_machine",
+        namespace=shop,
+        **vm("web", "medium", labels={"a": "1"}, volumes=two[:1], run_strategy="Halted"),
+    )
+    assert changed["changed"], changed["msg"]
+    live = vms(api).get(name="web", namespace=shop).to_dict()
+    assert live["metadata"]["labels"] == {"a": "1"}
+    assert live["spec"]["instancetype"]["name"] == "medium"
+    assert [volume["name"] for volume in live["spec"]["template"]["spec"]["volumes"]] == ["root"]
+    assert "disks" not in live["spec"]["template"]["spec"]["domain"]["devices"]
+    assert "labels" not in live["spec"]["template"].get("metadata", {})
+
+
+def test_a_wait_fails_at_once_with_the_reason(run: Run, shop: str) -> None:
+    entry = vm("web", "nowhere", preference=None)
+    failed = run("virtual_machine", namespace=shop, **entry, preflight="off", wait=True, wait_timeout=60)
+    assert failed["failed"]
+    assert "FailedFindInstancetype" in failed["msg"]
+    assert '"nowhere" not found' in failed["msg"]
+
+
+def test_preflight_can_warn_in_place_of_refusing(run: Run, shop: str, api: Any) -> None:
+    entry = vm("web", "nowhere", preference=None, run_strategy="Halted")
+    warned = run("virtual_machine", namespace=shop, **entry, preflight="warn")
+    assert warned["changed"]
+    assert '"nowhere" not found' in warned["result"]["warnings"][0]
+    assert vms(api).get(name="web", namespace=shop).spec.instancetype.name == "nowhere"
+
+
+def test_one_refused_vm_does_not_stop_the_others(run: Run, shop: str, api: Any) -> None:
+    done = run("virtual_machine", namespace=shop, virtual_machines=[vm("a"), vm("b", "tiny"), vm("c")])
+    assert (done["failed"], done["changed"]) == (True, True)
+    assert done["msg"].startswith(f"1 of 3 virtual machines failed: {shop}/b: ")
+    assert [result["failed"] for result in done["results"]] == [False, True, False]
+    assert [item.metadata.name for item in vms(api).get(namespace=shop).items] == ["a", "c"]
+
+
+def test_fail_fast_sends_nothing(run: Run, shop: str, api: Any) -> None:
+    done = run("virtual_machine", namespace=shop, fail_fast=True, virtual_machines=[vm("a"), vm("b", "tiny")])
+    assert done["failed"]
+    assert vms(api).get(namespace=shop).items == []
+
+
+def test_absent_waits_until_vm_and_revisions_are_gone(run: Run, shop: str, api: Any) -> None:
+    run("virtual_machine", namespace=shop, **vm("web"), wait=True)
+    gone = run("virtual_machine", namespace=shop, name="web", state="absent", wait=True)
+    assert (gone["changed"], gone["result"]["action"]) == (True, "delete"), gone
+    assert vms(api).get(namespace=shop).items == []
+    assert not run("virtual_machine", namespace=shop, name="web", state="absent")["changed"]
+
+
+def test_cloud_init_is_never_shown(run: Run, shop: str) -> None:
+    volumes = [{"name": "init", "cloud_init": {"user_data": "password: hunter2-secret"}}]
+    made = run("virtual_machine", namespace=shop, **vm("web", volumes=volumes, run_strategy="Halted"))
+    assert made["changed"]
+    assert "hunter2-secret" not in str(made)
+    listed = run("virtual_machine", namespace=shop, virtual_machines=[vm("two", volumes=volumes)], check=True)
+    assert listed["changed"]
+    assert "hunter2-secret" not in str(listed)

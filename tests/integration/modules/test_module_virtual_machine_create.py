@@ -1,0 +1,274 @@
+"""virtual_machine: from a disk alone, with disks of its own, cloud-init and credentials; again without a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., dict[str, Any]]
+
+LABELS = {
+    "instancetype.kubevirt.io/default-instancetype": "medium",
+    "instancetype.kubevirt.io/default-instancetype-kind": "VirtualMachineInstancetype",
+    "instancetype.kubevirt.io/default-preference": "linux",
+    "instancetype.kubevirt.io/default-preference-kind": "VirtualMachinePreference",
+}
+MERGE = "application/merge-patch+json"
+# Seconds; a matter of one.
+TIMEOUT = 60
+
+
+@pytest.fixture
+def live(api: Any, shop: str) -> Callable[..., dict[str, Any]]:
+    """live(name): the VM as the cluster has it."""
+    resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    return lambda name: resource.get(name=name, namespace=shop).to_dict()
+
+
+@pytest.fixture
+def claim(api: Any, shop: str) -> Callable[..., None]:
+    """claim(name, labels): makes a PersistentVolumeClaim."""
+
+    def made(name: str, labels: dict[str, str]) -> None:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "labels": labels}}
+        api.resources.get(api_version="v1", kind="PersistentVolumeClaim").create(
+            namespace=shop, body={**body, "spec": spec}
+        )
+
+    return made
+
+
+@pytest.fixture
+def data_source(api: Any, shop: str) -> Callable[..., None]:
+    """data_source(name, labels): makes a DataSource."""
+
+    def made(name: str, labels: dict[str, str]) -> None:
+        body = {
+            "apiVersion": "cdi.kubevirt.io/v1beta1",
+            "kind": "DataSource",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {"source": {"pvc": {"name": name, "namespace": shop}}},
+        }
+        api.resources.get(api_version="cdi.kubevirt.io/v1beta1", kind="DataSource").create(namespace=shop, body=body)
+
+    return made
+
+
+def fill(api: Any, namespace: str, name: str) -> None:
+    """Does what CDI does once it has filled a DataVolume."""
+    resource = api.resources.get(api_version="cdi.kubevirt.io/v1beta1", kind="DataVolume")
+    for event in resource.watch(namespace=namespace, timeout=TIMEOUT):
+        if event["object"].metadata.name == name:
+            resource.patch(name=name, namespace=namespace, body={"status": {"phase": "Succeeded"}}, content_type=MERGE)
+            return
+    raise AssertionError(f"no DataVolume {name} in {TIMEOUT} seconds")
+
+
+def unchanged(run: Run, namespace: str, **options: Any) -> bool:
+    again = run("virtual_machine", namespace=namespace, **options)
+    assert not again.get("failed"), again
+    return not again["changed"]
+
+
+def test_a_data_source_is_enough(
+    run: Run, shop: str, api: Any, data_source: Callable[..., None], live: Callable[..., dict[str, Any]]
+) -> None:
+    data_source("fedora", LABELS)
+    entry = {"name": "web", "boot": {"data_source": "fedora"}}
+    first = run("virtual_machine", namespace=shop, **entry)
+    assert first["changed"], first
+    fill(api, shop, "web-boot")
+    assert run("virtual_machine", namespace=shop, **entry, wait=True)["result"]["status"] == "Running"
+    spec = live("web")["spec"]
+    assert (spec["instancetype"]["name"], spec["preference"]["name"]) == ("medium", "linux")
+    assert spec["runStrategy"] == "Always"
+    assert "memory" not in spec["template"]["spec"]["domain"]
+    assert spec["dataVolumeTemplates"][0]["spec"]["sourceRef"] == {"kind": "DataSource", "name": "fedora"}
+    assert unchanged(run, shop, **entry)
+
+
+def test_a_claim_is_enough(run: Run, shop: str, claim: Callable[..., None]) -> None:
+    claim("disk", LABELS)
+    entry = {"name": "web", "boot": {"pvc": "disk"}}
+    first = run("virtual_machine", namespace=shop, **entry, wait=True)
+    assert (first["changed"], first["result"]["status"]) == (True, "Running"), first
+    assert unchanged(run, shop, **entry)
+    found = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"][0]["instance"]["guest"]
+    assert (found["vcpus"], found["memory"]) == (2, "4Gi")
+
+
+@pytest.mark.parametrize(
+    "boot",
+    [
+        {"container_disk": "registry.example.com/disk:1"},
+        {"url": "https://images.example.com/disk.qcow2"},
+        {"url": "docker://registry.example.com/disk:1", "size": "10Gi"},
+    ],
+)
+def test_a_disk_that_says_nothing_gives_a_small_vm_and_a_warning(
+    run: Run,
+    shop: str,
+    api: Any,
+    live: Callable[..., dict[str, Any]],
+    boot: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    entry = {"name": "web", "boot": boot}
+    first = run("virtual_machine", namespace=shop, **entry)
+    assert first["changed"], first
+    # In a process that also runs plugins, as with other tests, Ansible shows a module's warnings itself.
+    warned = " ".join([str(first.get("warnings")), *capsys.readouterr().err.split()])
+    assert "nothing can be inferred from this disk" in warned
+    if "url" in boot:
+        fill(api, shop, "web-boot")
+    assert run("virtual_machine", namespace=shop, **entry, wait=True)["result"]["status"] == "Running"
+    assert live("web")["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "512Mi"}
+    assert unchanged(run, shop, **entry)
+
+
+def test_a_disk_without_labels_is_told_with_what_would_do(
+    run: Run, shop: str, api: Any, claim: Callable[..., None]
+) -> None:
+    claim("linux-disk", {})
+    refused = run("virtual_machine", namespace=shop, name="web", boot={"pvc": "linux-disk"})
+    assert refused["failed"]
+    assert "spec.instancetype.inferFromVolume" in refused["msg"]
+    assert "add instancetype.name, for example " in refused["msg"]
+    assert "tiny (kind VirtualMachineInstancetype)" in refused["msg"]
+    assert "add preference.name, for example linux (kind VirtualMachinePreference)" in refused["msg"]
+
+
+def test_types_that_would_do_meet_the_preference(run: Run, shop: str, claim: Callable[..., None]) -> None:
+    claim("disk", {name: value for name, value in LABELS.items() if "preference" in name})
+    refused = run("virtual_machine", namespace=shop, name="web", boot={"pvc": "disk"})
+    # The preference asks for 2Gi, which tiny does not have.
+    # The cluster may have others, cluster-wide, that would do as well; a smaller one never does.
+    assert "for example small (kind VirtualMachineInstancetype)" in refused["msg"], refused
+    assert "tiny" not in refused["msg"]
+    assert "add preference" not in refused["msg"]
+
+
+@pytest.mark.parametrize("labels", [LABELS, {}])
+def test_what_may_come_to_nothing_is_unchanged_afterwards(
+    run: Run, shop: str, claim: Callable[..., None], live: Callable[..., dict[str, Any]], labels: dict[str, str]
+) -> None:
+    claim("disk", labels)
+    entry = {"name": "web", "infer": "auto", "volumes": [{"persistent_volume_claim": "disk"}]}
+    first = run("virtual_machine", namespace=shop, **entry, wait=True)
+    assert (first["changed"], first["result"]["status"]) == (True, "Running"), first
+    made = live("web")
+    assert unchanged(run, shop, **entry)
+    assert unchanged(run, shop, **entry)
+    changed = run("virtual_machine", namespace=shop, **entry, labels={"a": "b"})
+    assert changed["diff"][0]["after"] == {"metadata": {"labels": {"a": "b"}}}, changed
+    assert unchanged(run, shop, **entry, labels={"a": "b"})
+    assert live("web")["spec"] == made["spec"]
+    assert ("instancetype" in made["spec"]) == bool(labels)
+    assert ("memory" in made["spec"]["template"]["spec"]["domain"]) != bool(labels)
+
+
+def test_memory_that_is_not_declared_any_more_stays(run: Run, shop: str, live: Callable[..., dict[str, Any]]) -> None:
+    entry = {"name": "web", "run_strategy": "Halted", "volumes": [{"container_disk": "registry.example.com/disk:1"}]}
+    run("virtual_machine", namespace=shop, **entry, memory="1Gi")
+    assert unchanged(run, shop, **entry)
+    kind = "VirtualMachineInstancetype"
+    changed = run("virtual_machine", namespace=shop, **entry, instancetype={"name": "small", "kind": kind})
+    assert changed["changed"], changed
+    assert "memory" not in live("web")["spec"]["template"]["spec"]["domain"]
+    back = run("virtual_machine", namespace=shop, **entry, memory="1024Mi")
+    assert back["changed"], back
+    assert live("web")["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "1Gi"}
+    assert "instancetype" not in live("web")["spec"]
+
+
+EVERYTHING: dict[str, Any] = {
+    "name": "full",
+    "run_strategy": "Manual",
+    "termination_grace_period": 60,
+    "instancetype": {"name": "medium", "kind": "VirtualMachineInstancetype"},
+    "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
+    "volumes": [
+        {
+            "name": "root",
+            "boot_order": 1,
+            "import": {
+                "http": {
+                    "url": "https://user:url-secret@images.example.com/a.qcow2?signature=url-secret",
+                    "extra_headers": ["Authorization: header-secret"],
+                },
+                "size": "10240Mi",
+                "storage_class": "fast",
+                "access_modes": ["ReadWriteMany"],
+            },
+        },
+        {"import": {"blank": True, "size": "1Gi"}},
+        {"persistent_volume_claim": "data", "bus": "sata"},
+        {"empty_disk": "1Gi"},
+    ],
+    "sysprep": {"secret": "answers"},
+    "cloud_init": {"user": "me", "password": "hunter2: #secret", "ssh_keys": ["ssh-ed25519 AAAA me@here"]},
+    "access_credentials": [{"secret": "keys"}, {"secret": "passwords", "type": "password"}],
+    "networks": [
+        {"ports": [{"port": 80, "name": "http"}]},
+        {"name": "storage", "multus": "storage-net", "mac_address": "02:00:00:00:00:01"},
+    ],
+    "efi": {"persistent": True},
+    "tpm": {"persistent": True},
+    "node_selector": {"zone": "a"},
+    "tolerations": [{"key": "vms", "operator": "Exists"}],
+    "eviction_strategy": "LiveMigrate",
+}
+
+
+def test_all_options_are_taken_by_the_cluster_and_unchanged_afterwards(
+    run: Run, shop: str, live: Callable[..., dict[str, Any]]
+) -> None:
+    first = run("virtual_machine", namespace=shop, **EVERYTHING)
+    assert first["changed"], first
+    vmi = live("full")["spec"]["template"]["spec"]
+    names = [volume["name"] for volume in vmi["volumes"]]
+    assert [names[0], *names[2:]] == ["root", "data", "emptydisk-0", "sysprepdisk", "cloudinitdisk"]
+    assert vmi["volumes"][-1]["cloudInitNoCloud"]["userData"].splitlines() == [
+        "#cloud-config",
+        "user: me",
+        'password: "hunter2: #secret"',
+        "chpasswd: { expire: False }",
+        "ssh_authorized_keys:",
+        "  - ssh-ed25519 AAAA me@here",
+        "runcmd:",
+        "  - [ setsebool, -P, 'virt_qemu_ga_manage_ssh', 'on' ]",
+    ]
+    assert vmi["domain"]["firmware"]["bootloader"] == {"efi": {"persistent": True}}
+    assert unchanged(run, shop, **EVERYTHING)
+
+
+def test_secrets_are_never_shown(run: Run, shop: str, tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("  file-secret\n", encoding="utf-8")
+    made = run("virtual_machine", namespace=shop, **EVERYTHING)
+    changed = {**EVERYTHING, "cloud_init": {"user": "me", "password_file": str(file)}}
+    again = run("virtual_machine", namespace=shop, virtual_machines=[changed])
+    # Another password is a change, and seen as one.
+    assert again["changed"], again
+    assert "another value" in str(again["diff"])
+    for secret in ("hunter2", "url-secret", "header-secret", "file-secret"):
+        assert secret not in str(made)
+        assert secret not in str(again)
+
+
+def test_a_password_file_that_is_not_there_is_told(run: Run, shop: str, api: Any) -> None:
+    refused = run("virtual_machine", namespace=shop, name="web", cloud_init={"password_file": "/nowhere/password"})
+    assert "cloud_init.password_file: cannot be read: No such file or directory" in refused["msg"]
+
+
+def test_a_list_shares_its_boot_disk(run: Run, shop: str, data_source: Callable[..., None]) -> None:
+    data_source("fedora", LABELS)
+    entries = [{"name": "a"}, {"name": "b"}]
+    made = run("virtual_machine", namespace=shop, boot={"data_source": "fedora"}, virtual_machines=entries)
+    assert made["msg"] == "2 virtual machines: 2 created"
+    again = run("virtual_machine", namespace=shop, boot={"data_source": "fedora"}, virtual_machines=entries)
+    assert again["msg"] == "2 virtual machines: 2 unchanged"

@@ -1,0 +1,133 @@
+"""virtual_machine_info and expand_info: what VMs are, which are told of, and the server's expansion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modules_support import by_name, vm
+
+Run = Callable[..., dict[str, Any]]
+
+
+def told(run: Run, namespace: str, **options: Any) -> dict[str, dict[str, Any]]:
+    found = run("virtual_machine_info", namespace=namespace, **options)
+    assert "failed" not in found, found
+    return by_name(found["virtual_machines"])
+
+
+def grow(run: Run, namespace: str) -> None:
+    """Another generation of the instancetype small."""
+    changed = run("instancetype", namespace=namespace, name="small", cpu={"guest": 2}, memory={"guest": "3Gi"})
+    assert changed["changed"], changed
+
+
+def test_what_is_told_of_a_vm_that_has_drifted(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("web", labels={"app": "web"}), wait=True)
+    grow(run, shop)
+    web = told(run, shop)["web"]
+    assert (web["status"], web["ready"], web["run_strategy"]) == ("Running", True, "Always")
+    assert (web["labels"], web["drifted"], web["restart_required"]) == ({"app": "web"}, True, False)
+    assert [one["type"] for one in web["conditions"]] == ["Ready"]
+    instancetype, preference = web["instancetype"], web["preference"]
+    assert (instancetype["name"], instancetype["kind"]) == ("small", "VirtualMachineInstancetype")
+    assert (instancetype["state"], instancetype["pinned"], instancetype["recreated"]) == ("drifted", False, False)
+    assert (instancetype["generation"], instancetype["current_generation"]) == (1, 2)
+    assert instancetype["changes"] == [
+        {"field": "cpu.guest", "before": 1, "after": 2},
+        {"field": "memory.guest", "before": "2Gi", "after": "3Gi"},
+    ]
+    assert instancetype["revision"].startswith("web-small-v1beta1-")
+    assert (preference["state"], preference["changes"]) == ("current", [])
+    # At its next start it gets what it has captured, not what the instancetype is now.
+    assert (web["resources"]["guest"]["vcpus"], web["resources"]["guest"]["memory"]) == (1, "2Gi")
+    assert (web["resources"]["pod"]["cpu"], web["resources"]["pod"]["memory"]) == ("100m", "2Gi")
+    assert (web["instance"]["phase"], web["instance"]["guest"]["memory"]) == ("Running", "2Gi")
+    assert web["instance"]["node"]
+
+
+def test_a_vm_without_instancetype_has_resources_of_its_own(run: Run, shop: str) -> None:
+    volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
+    own = {"name": "own", "cpu": {"cores": 2}, "memory": "1Gi", "volumes": volumes, "run_strategy": "Halted"}
+    run("virtual_machine", namespace=shop, **own)
+    seen = told(run, shop)["own"]
+    assert (seen["resources"]["guest"]["vcpus"], seen["resources"]["guest"]["memory"]) == (2, "1Gi")
+    assert (seen["drifted"], "instancetype" in seen, "instance" in seen) == (False, False, False)
+
+
+def test_what_cannot_be_resolved_is_a_problem_with_the_servers_words(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
+    seen = told(run, shop)["web"]
+    assert seen["problem"] == 'virtualmachineinstancetypes.instancetype.kubevirt.io "nowhere" not found'
+    assert (seen["instancetype"]["state"], "resources" in seen) == ("not captured", False)
+
+
+def test_filters_alone_and_together(run: Run, shop: str) -> None:
+    entries = [
+        vm("a", labels={"tier": "web"}),
+        vm("b", "medium", labels={"tier": "web"}, preference=None),
+        vm("c", "small", preference=None),
+        vm("d", "medium"),
+    ]
+    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    grow(run, shop)
+    for options, names in (
+        ({}, "abcd"),
+        ({"names": ["a", "d", "no"]}, "ad"),
+        ({"label_selectors": ["tier=web"]}, "ab"),
+        ({"instancetype": "small"}, "ac"),
+        ({"preference": "linux"}, "ad"),
+        ({"drifted": True}, "ac"),
+        ({"drifted": False}, "bd"),
+        ({"drifted": True, "preference": "linux"}, "a"),
+        ({"instancetype": "small", "label_selectors": ["tier=web"]}, "a"),
+        ({"restart_required": True}, ""),
+        ({"restart_required": False, "instancetype": "medium"}, "bd"),
+    ):
+        assert "".join(told(run, shop, **options)) == names, options
+
+
+def test_vms_that_need_a_restart(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, virtual_machines=[vm("a"), vm("b")], wait=True)
+    # The memory of a VMI that cannot migrate is not changed while it runs.
+    run("virtual_machine", namespace=shop, **vm("a", "medium"), wait=True)
+    waiting = told(run, shop, restart_required=True)
+    assert list(waiting) == ["a"]
+    assert "RestartRequired" in [one["type"] for one in waiting["a"]["conditions"]]
+    assert (waiting["a"]["instance"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
+
+
+def test_the_server_and_the_resolver_expand_alike(run: Run, shop: str) -> None:
+    user_data = [{"name": "init", "cloud_init": {"user_data": "password: hunter2-secret"}}]
+    entries = [vm("a"), vm("b", "medium", volumes=user_data), vm("c", labels={"x": "y"}, run_strategy="Halted")]
+    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    # What is captured counts, for both.
+    grow(run, shop)
+    found = run("expand_info", namespace=shop)
+    assert (found["changed"], found["equal"]) == (False, True), found
+    assert [one["name"] for one in found["expansions"]] == ["a", "b", "c"]
+    first = found["expansions"][0]
+    assert first["server"] == first["resolver"]
+    assert first["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
+    assert "instancetype" not in first["server"]
+    assert "hunter2" not in str(found)
+    some = run("expand_info", namespace=shop, label_selectors=["x=y"])
+    assert [one["name"] for one in some["expansions"]] == ["c"]
+
+
+def test_both_refuse_for_the_same_reason(run: Run, shop: str) -> None:
+    run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
+    one = run("expand_info", namespace=shop, name="web")["expansions"][0]
+    assert one["server_error"] == f"Internal error occurred: {one['resolver_error']}"
+    assert (one["equal"], one["differences"], "server" in one) == (True, [], False)
+
+
+def test_an_unknown_name_and_a_missing_right(run: Run, shop: str, someone: Any) -> None:
+    missing = run("expand_info", namespace=shop, names=["web"])
+    assert missing["msg"] == f"names: no such virtual machine in {shop}: web"
+    run("virtual_machine", namespace=shop, **vm("web"))
+    rule = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]}
+    denied = run("expand_info", namespace=shop, **someone(rule))
+    assert denied["msg"].endswith(
+        'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/expand-spec"], verbs: ["get"]}'
+    )

@@ -1,0 +1,115 @@
+"""Waiting for VMs: what heals, what does not, what is late, and what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modules_support import by_name, vm
+
+Run = Callable[..., dict[str, Any]]
+
+DATA_VOLUME = {
+    "metadata": {"name": "imported"},
+    "spec": {"source": {"blank": {}}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}},
+}
+
+
+def with_data_volume(name: str, **options: Any) -> dict[str, Any]:
+    """A VM that starts once CDI has filled its disk."""
+    volumes = [{"name": "root", "data_volume": "imported"}]
+    return vm(name, volumes=volumes, data_volume_templates=[DATA_VOLUME], **options)
+
+
+def names(api: Any, namespace: str, version: str, kind: str) -> list[str]:
+    found = api.resources.get(api_version=version, kind=kind).get(namespace=namespace)
+    return sorted(item.metadata.name for item in found.items)
+
+
+def claim(api: Any, namespace: str, name: str, owner: Any = None) -> None:
+    """A PersistentVolumeClaim, owned by an object or by none."""
+    owners = []
+    if owner is not None:
+        same = {"apiVersion": owner.apiVersion, "kind": owner.kind}
+        owners = [{**same, "name": owner.metadata.name, "uid": owner.metadata.uid}]
+    body = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "ownerReferences": owners},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    api.resources.get(api_version="v1", kind="PersistentVolumeClaim").create(namespace=namespace, body=body)
+
+
+def test_one_bad_vm_fails_at_once_and_the_others_are_waited_for(run: Run, shop: str) -> None:
+    entries = [vm("a"), vm("b", "nowhere", preference=None), vm("c", run_strategy="Halted")]
+    done = run("virtual_machine", namespace=shop, virtual_machines=entries, preflight="off", wait=True)
+    told = by_name(done["results"])
+    assert [told[name]["failed"] for name in "abc"] == [False, True, False]
+    assert [told[name]["status"] for name in "ac"] == ["Running", "Stopped"]
+    assert told["b"]["msg"].startswith("FailedFindInstancetype: ")
+
+
+def test_a_failure_of_before_the_change_that_heals_it_does_not_count(run: Run, shop: str) -> None:
+    failed = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off", wait=True)
+    assert failed["failed"]
+    healed = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
+    assert (healed.get("failed", False), healed["result"].get("status")) == (False, "Running"), healed
+
+
+def test_a_vm_without_a_change_fails_with_what_is_the_matter_with_it(run: Run, shop: str) -> None:
+    entry = vm("web", "nowhere", preference=None)
+    run("virtual_machine", namespace=shop, **entry, preflight="off")
+    again = run("virtual_machine", namespace=shop, **entry, preflight="off", wait=True)
+    assert (again["failed"], again["changed"]) == (True, False)
+    assert "FailedFindInstancetype" in again["msg"]
+
+
+def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, shop: str, api: Any) -> None:
+    made = run("virtual_machine", namespace=shop, **with_data_volume("web"))
+    assert made["changed"], made
+    about = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "web", "namespace": shop}
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "web.1", "namespace": shop},
+        "involvedObject": about,
+        "type": "Warning",
+        "reason": "ImportFailed",
+        "message": "no route to the image",
+        "lastTimestamp": "2099-01-01T00:00:00Z",
+    }
+    api.resources.get(api_version="v1", kind="Event").create(namespace=shop, body=event)
+    late = run("virtual_machine", namespace=shop, **with_data_volume("web"), wait=True, wait_timeout=1)
+    assert late["failed"], late
+    assert late["msg"].startswith(f"{shop}/web: not ready after 1 s: it to run (now Provisioning); conditions: ")
+    assert "Ready=False (VMINotExists: VMI does not exist)" in late["msg"]
+    assert late["msg"].endswith("ImportFailed: no route to the image")
+
+
+def test_absent_waits_until_vmi_and_revisions_are_gone_too(run: Run, shop: str, api: Any) -> None:
+    entries = [vm("a"), vm("b"), vm("c")]
+    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    assert names(api, shop, "kubevirt.io/v1", "VirtualMachineInstance") == ["a", "b", "c"]
+    gone = [{"name": name, "state": "absent"} for name in "ab"]
+    done = run("virtual_machine", namespace=shop, virtual_machines=gone, wait=True)
+    assert done["msg"] == "2 virtual machines: 2 deleted", done
+    assert names(api, shop, "kubevirt.io/v1", "VirtualMachineInstance") == ["c"]
+    left = api.resources.get(api_version="apps/v1", kind="ControllerRevision").get(namespace=shop).items
+    assert {item.metadata.ownerReferences[0].name for item in left} == {"c"}
+
+
+def test_what_the_cluster_keeps_of_a_deleted_vm_is_named(run: Run, shop: str, api: Any) -> None:
+    claim(api, shop, "mine")
+    entry = with_data_volume("web")
+    entry["volumes"] += [{"name": "more", "persistent_volume_claim": "mine"}]
+    entry["volumes"] += [{"name": "gone", "persistent_volume_claim": "missing"}]
+    run("virtual_machine", namespace=shop, **entry, run_strategy="Halted", wait=True)
+    volume = api.resources.get(api_version="cdi.kubevirt.io/v1beta1", kind="DataVolume").get("imported", shop)
+    claim(api, shop, "imported", owner=volume)
+    for check in (True, False):
+        done = run("virtual_machine", check=check, namespace=shop, name="web", state="absent", wait=True)
+        assert done["changed"], done
+        assert done["result"]["kept"] == [{"kind": "PersistentVolumeClaim", "name": "mine"}]
+    assert "mine" in names(api, shop, "v1", "PersistentVolumeClaim")
+    assert "kept" not in run("virtual_machine", namespace=shop, name="web", state="absent")["result"]

@@ -1,0 +1,126 @@
+"""A fleet of VMs for the tests of the role revision_refresh, and the playbook as users run it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.testing import patch_module_args
+from kubernetes import client, config
+
+CHECKOUT = Path(__file__).parents[3]
+MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
+# Manual ones are started by hand; every other halted one stays as it is.
+STRATEGIES = ("Always", "Halted", "Manual", "RerunOnFailure")
+
+Manifest = dict[str, Any]
+
+
+class Fleet:
+    """VMs `vm-000` and on in a namespace, all of the instancetype `fleet`."""
+
+    def __init__(self, kubeconfig: Path, namespace: str, tmp_path: Path) -> None:
+        self.kubeconfig, self.namespace, self.folder = kubeconfig, namespace, tmp_path
+
+    def run(self, module: str, **options: Any) -> dict[str, Any]:
+        """The result of a module, run in this process."""
+        loaded = importlib.import_module(f"{MODULES}.{module}")
+        printed = io.StringIO()
+        arguments = {"kubeconfig": str(self.kubeconfig), "namespace": self.namespace, **options}
+        with patch_module_args(arguments), contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+            loaded.main()
+        result: dict[str, Any] = json.loads(printed.getvalue())
+        return result
+
+    def size(self, vcpus: int, memory: str, **cpu: Any) -> None:
+        """Makes the instancetype, or changes it."""
+        made = self.run("instancetype", name="fleet", cpu={"guest": vcpus, **cpu}, memory={"guest": memory})
+        assert made["changed"], made
+
+    def create(self, count: int, **options: Any) -> None:
+        """Creates the VMs in one task, with all run strategies, and starts the manual ones."""
+        entries = [
+            {"name": f"vm-{number:03}", "run_strategy": STRATEGIES[number % 4], "labels": {"half": str(number % 2)}}
+            for number in range(count)
+        ]
+        made = self.run(
+            "virtual_machine",
+            virtual_machines=entries,
+            instancetype={"name": "fleet", "kind": "VirtualMachineInstancetype"},
+            volumes=[{"name": "root", "container_disk": "registry.example.com/disk:1"}],
+            wait=True,
+            **options,
+        )
+        assert not made.get("failed"), made
+        self.start([entry["name"] for entry in entries if entry["run_strategy"] == "Manual"])
+
+    def start(self, names: list[str]) -> None:
+        started = self.run("virtual_machine_power", names=names, state="started") if names else {}
+        assert not started.get("failed"), started
+
+    def revisions(self) -> dict[str, Manifest]:
+        """What each VM has captured."""
+        return {one["name"]: one for one in self.run("controller_revision_info")["virtual_machines"]}
+
+    def vms(self) -> dict[str, Manifest]:
+        return {one["name"]: one for one in self.run("virtual_machine_info")["virtual_machines"]}
+
+    def generations(self) -> dict[str, int]:
+        return {name: one["instancetype"]["generation"] for name, one in self.revisions().items()}
+
+    def power(self) -> dict[str, tuple[str, str]]:
+        """Run strategy and status of each VM."""
+        return {name: (vm["run_strategy"], vm["status"]) for name, vm in self.vms().items()}
+
+    def memory(self) -> dict[str, str]:
+        """What the running guests have."""
+        return {name: vm["instance"]["guest"]["memory"] for name, vm in self.vms().items() if "instance" in vm}
+
+    def kept(self) -> set[str]:
+        """The names of all revisions of the instancetype."""
+        with config.new_client_from_config(str(self.kubeconfig)) as connection:
+            found = client.AppsV1Api(connection).list_namespaced_controller_revision(
+                self.namespace, label_selector="instancetype.kubevirt.io/object-name=fleet"
+            )
+        return {one.metadata.name for one in found.items}
+
+    def begin(self, *arguments: str, **variables: Any) -> subprocess.Popen[str]:
+        """ansible-playbook in a process group of its own. variables: the role's, without its prefix."""
+        extra = {f"revision_refresh_{name}": value for name, value in variables.items()}
+        extra = {"revision_refresh_namespaces": [self.namespace], "revision_refresh_health_interval": 1, **extra}
+        environment = {
+            **os.environ,
+            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_SHOW_CUSTOM_STATS": "1",
+            "K8S_AUTH_KUBECONFIG": str(self.kubeconfig),
+            "LC_ALL": "C.UTF-8",
+        }
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), "virtshape.instancetypes.refresh_revisions"]
+        return subprocess.Popen(
+            [*command, "-e", json.dumps(extra), *arguments],
+            env=environment,
+            cwd=self.folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def refresh(self, *arguments: str, **variables: Any) -> tuple[int, str]:
+        """Exit code and output, blanks squeezed, of the finished playbook."""
+        process = self.begin(*arguments, **variables)
+        output, _nothing = process.communicate()
+        return process.returncode, " ".join(output.split())
+
+    def report(self) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads((self.folder / "report" / "revision-refresh.json").read_text())
+        return result

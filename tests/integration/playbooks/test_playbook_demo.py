@@ -1,0 +1,92 @@
+"""The demo and the roles as users run them: with ansible-playbook."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+CHECKOUT = Path(__file__).parents[3]
+Play = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def play(cluster: Path) -> Play:
+    """play(playbook, *arguments): the finished ansible-playbook, with its output."""
+
+    def run(playbook: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            **os.environ,
+            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+            "ANSIBLE_NOCOLOR": "1",
+            "K8S_AUTH_KUBECONFIG": str(cluster),
+            "KUBECONFIG": str(cluster),
+            "LC_ALL": "C.UTF-8",
+        }
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), playbook, *arguments]
+        return subprocess.run(command, env=environment, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+
+    return run
+
+
+@pytest.fixture
+def estate(cluster: Path) -> Iterator[tuple[str, str]]:
+    """The names of two namespaces that the demo makes; they are deleted after the test."""
+    run = uuid.uuid4().hex[:8]
+    names = f"demo-{run}-shop", f"demo-{run}-office"
+    yield names
+    with config.new_client_from_config(str(cluster)) as connection:
+        for name in names:
+            client.CoreV1Api(connection).delete_namespace(name)
+
+
+def test_the_demo_twice(play: Play, estate: tuple[str, str]) -> None:
+    variables = ["-e", "use_cluster=true", "-e", f"demo_shop={estate[0]}", "-e", f"demo_office={estate[1]}"]
+    for told in ("5 virtual machines: 5 created", "5 virtual machines: 5 unchanged"):
+        done = play("virtshape.instancetypes.demo", *variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert told in done.stdout
+        assert "2 vCPUs would become 4, 4Gi would become 8Gi" in " ".join(done.stdout.split())
+        assert "refreshed: database by status, restarted" in done.stdout
+        assert "preference requires 2Gi" in done.stdout
+
+
+PLAYBOOK = """
+- hosts: localhost
+  connection: local
+  gather_facts: false
+  tasks:
+    - ansible.builtin.include_role:
+        name: virtshape.instancetypes.common_instancetypes
+      vars: {catalog}
+"""
+
+
+def catalog(play: Play, tmp_path: Path, **variables: Any) -> subprocess.CompletedProcess[str]:
+    path = tmp_path / "play.yml"
+    told = {f"common_instancetypes_{name}": value for name, value in variables.items()}
+    path.write_text(PLAYBOOK.format(catalog=told))
+    return play(str(path))
+
+
+def test_a_chosen_part_of_the_catalog_in_a_namespace(play: Play, namespace: str, tmp_path: Path) -> None:
+    part: dict[str, Any] = {"namespace": namespace, "series": ["u1", "rt1"], "preferences": ["fedora", "windows.1*"]}
+    first = catalog(play, tmp_path, **part)
+    assert "18 instancetypes, 5 preferences: 23 created" in first.stdout, first.stdout + first.stderr
+    assert "23 unchanged" in catalog(play, tmp_path, **part).stdout
+    assert "23 deleted" in catalog(play, tmp_path, **part, state="absent").stdout
+
+
+def test_a_misspelt_name_deploys_nothing(play: Play, namespace: str, tmp_path: Path) -> None:
+    refused = catalog(play, tmp_path, namespace=namespace, series=["u2"])
+    assert refused.returncode != 0
+    assert "u2" in refused.stdout
+    assert "created" not in refused.stdout

@@ -1,0 +1,296 @@
+"""The role revision_refresh by its playbook."""
+
+from __future__ import annotations
+
+import os
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from kubernetes import client, config
+
+from fleet_support import Fleet
+
+SIZE = int(os.environ.get("VIRTSHAPE_TEST_FLEET", "12"))
+"""VMs of the fleets that are refreshed as a whole."""
+
+SICK = """
+- name: Look at the application
+  ansible.builtin.assert:
+    that: "'{name}' not in (revision_refresh_batch | map(attribute='name'))"
+    fail_msg: "{name} does not answer"
+"""
+
+
+@pytest.fixture
+def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
+    made = Fleet(cluster, namespace, tmp_path)
+    made.size(1, "2Gi")
+    return made
+
+
+def health(fleet: Fleet, name: str) -> str:
+    """The path of a file of tasks to which a VM is not healthy."""
+    path = fleet.folder / "health.yml"
+    path.write_text(SICK.format(name=name))
+    return str(path)
+
+
+class Text(HTMLParser):
+    """The text of a page, and what it refers to."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.references = "", list[str]()
+        self.feed(page)
+
+    def handle_data(self, data: str) -> None:
+        self.text += f"{data} "
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.references += [f"{name}={value}" for name, value in attrs if name in ("src", "href")]
+
+
+def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
+    fleet.create(SIZE)
+    before, old = fleet.power(), fleet.kept()
+    fleet.size(1, "4Gi")
+
+    code, output = fleet.refresh("--check", report="report")
+    assert code == 0, output
+    assert f"{SIZE} virtual machines: {SIZE} refreshed (check mode: this is what would be)" in output
+    assert set(fleet.generations().values()) == {1}
+    assert {vm["after"]["instancetype"]["generation"] for vm in fleet.report()["virtual_machines"]} == {2}
+
+    code, output = fleet.refresh(report="report", canary=2, batch_size="25%", max_unavailable="25%", pause=1)
+    assert code == 0, output
+    assert f"{SIZE} virtual machines: {SIZE} refreshed" in output
+    assert f"refreshed: {SIZE} refused: 0" in output  # among the artifacts
+    assert set(fleet.generations().values()) == {2}
+    assert set(fleet.memory().values()) == {"4Gi"}
+    assert fleet.power() == before
+    assert {name for name in fleet.kept() if name.endswith("-1")} == old
+    told = {vm["name"]: vm for vm in fleet.report()["virtual_machines"]}
+    vm = told["vm-000"]
+    assert (vm["outcome"], vm["restarted"], vm["before"]["guest"]["memory"], vm["after"]["guest"]["memory"]) == (
+        "refreshed",
+        True,
+        "2Gi",
+        "4Gi",
+    )
+    assert not told["vm-001"]["restarted"]
+    page = Text((fleet.folder / "report" / "revision-refresh.html").read_text())
+    assert "domain.memory.guest" in page.text
+    assert "vm-011" in page.text
+    assert page.references == []
+
+    code, output = fleet.refresh()
+    assert code == 0, output
+    assert f"{SIZE} virtual machines: {SIZE} unchanged" in output
+    assert "changed=0" in output
+
+
+def test_a_failing_canary_stops_it_and_is_rolled_back(fleet: Fleet) -> None:
+    fleet.create(SIZE)
+    before = fleet.power()
+    fleet.size(1, "4Gi")
+    code, output = fleet.refresh(health_tasks=health(fleet, "vm-000"), rollback=True)
+    assert code != 0
+    assert (
+        f"{SIZE} virtual machines: 1 rolled back, {SIZE - 1} not reached; stopped: 1 failed, at most 0 may: "
+        f"{fleet.namespace}/vm-000: health check: vm-000 does not answer"
+    ) in output
+    assert f"not_reached: {SIZE - 1} pinned: 0" in output
+    assert set(fleet.generations().values()) == {1}
+    assert set(fleet.memory().values()) == {"2Gi"}
+    assert fleet.power() == before
+    assert [name for name, one in fleet.revisions().items() if one["instancetype"]["pinned"]] == ["vm-000"]
+    # The pin keeps it out of the next run, which goes on with the others.
+    code, output = fleet.refresh(names=["vm-000", "vm-001", "vm-004"])
+    assert code == 0, output
+    assert "3 virtual machines: 2 refreshed, 1 pinned" in output
+    generations = fleet.generations()
+    assert [generations[name] for name in ("vm-000", "vm-001", "vm-004", "vm-005")] == [1, 2, 2, 1]
+
+
+def test_all_of_a_run_are_rolled_back_when_too_many_fail(fleet: Fleet) -> None:
+    fleet.create(8)
+    fleet.size(1, "4Gi")
+    # Running VMs come first: vm-000 and vm-002, then vm-003 and vm-004.
+    code, output = fleet.refresh(
+        health_tasks=health(fleet, "vm-003"), rollback=True, batch_size=2, max_unavailable=2, canary=0
+    )
+    assert code != 0
+    assert "4 rolled back, 4 not reached; stopped: 2 failed, at most 0 may" in output
+    assert set(fleet.generations().values()) == {1}
+    assert set(fleet.memory().values()) == {"2Gi"}
+
+
+def test_failures_that_are_allowed_do_not_stop_it_but_are_told(fleet: Fleet) -> None:
+    fleet.create(4)
+    fleet.size(1, "4Gi")
+    code, output = fleet.refresh(
+        health_tasks=health(fleet, "vm-000"), max_failures="25%", batch_size=3, max_unavailable=3
+    )
+    assert code != 0
+    # vm-000 is the canary.
+    assert "4 virtual machines: 3 refreshed, 1 failed; " in output
+    assert set(fleet.generations().values()) == {2}
+
+
+def test_a_selection_without_restarts(fleet: Fleet) -> None:
+    fleet.create(4)
+    fleet.size(1, "4Gi")
+    code, output = fleet.refresh(label_selectors=["half=0"], restart="never")
+    assert code == 0, output
+    assert "2 virtual machines: 2 refreshed" in output
+    assert list(fleet.generations().values()) == [2, 1, 2, 1]
+    assert set(fleet.memory().values()) == {"2Gi"}
+    # What is left to do is seen in the cluster.
+    code, output = fleet.refresh(label_selectors=["half=0"])
+    assert "2 virtual machines: 2 restarted" in output
+    assert fleet.memory()["vm-000"] == "4Gi"
+    code, output = fleet.refresh(names=["vm-000", "vm-009"])
+    assert "revision_refresh_names: no such virtual machine: vm-009" in output
+
+
+def test_what_would_be_refused_counts_before_anything_is_begun(fleet: Fleet) -> None:
+    fleet.create(2)
+    made = fleet.run(
+        "virtual_machine",
+        name="choosy",
+        run_strategy="Halted",
+        instancetype={"name": "fleet", "kind": "VirtualMachineInstancetype"},
+        cpu={"model": "host-model"},
+        volumes=[{"name": "root", "container_disk": "registry.example.com/disk:1"}],
+        wait=True,
+    )
+    assert made["changed"], made
+    fleet.size(1, "4Gi", model="EPYC")
+    code, output = fleet.refresh()
+    assert code != 0
+    assert "3 virtual machines: 1 refused, 2 not reached; stopped: 1 failed, at most 0 may" in output
+    assert "domain.cpu.model conflicts with selected instance type" in output
+    assert set(fleet.generations().values()) == {1}
+    code, output = fleet.refresh(max_failures=1)
+    assert code != 0
+    assert "3 virtual machines: 2 refreshed, 1 refused" in output
+
+
+def test_others_that_are_down_hold_it_up(fleet: Fleet) -> None:
+    fleet.create(4)
+    fleet.run(
+        "virtual_machine",
+        name="stray",
+        instancetype={"name": "nowhere", "kind": "VirtualMachineInstancetype"},
+        volumes=[{"name": "root", "container_disk": "registry.example.com/disk:1"}],
+        preflight="off",
+    )
+    fleet.size(1, "4Gi")
+    code, output = fleet.refresh(max_unavailable=1, health_timeout=1)
+    assert code != 0
+    assert f"1 others are down for 1 s, and 1 more would be; at most 1 may: {fleet.namespace}/stray" in output
+    assert [fleet.generations()[f"vm-00{number}"] for number in range(4)] == [1, 1, 1, 1]
+    code, output = fleet.refresh(max_unavailable=2, health_timeout=5)
+    assert code == 0, output
+
+
+def test_a_guest_agent_that_does_not_come_back(fleet: Fleet) -> None:
+    fleet.create(1)
+    fleet.size(1, "4Gi")
+    code, output = fleet.refresh(guest_agent=True, health_timeout=1)
+    assert code != 0
+    assert f"1 failed, at most 0 may: {fleet.namespace}/vm-000: its guest agent is not connected" in output
+    condition = {"type": "AgentConnected", "status": "True", "lastProbeTime": None, "lastTransitionTime": None}
+    fleet.size(1, "6Gi")
+    with config.new_client_from_config(str(fleet.kubeconfig)) as connection:
+        api = client.CustomObjectsApi(connection)
+        where = ("kubevirt.io", "v1", fleet.namespace, "virtualmachineinstances", "vm-000")
+        conditions = api.get_namespaced_custom_object(*where)["status"]["conditions"]
+        api.patch_namespaced_custom_object(*where, {"status": {"conditions": [*conditions, condition]}})
+    code, output = fleet.refresh(guest_agent=True, health_timeout=10, restart="never")
+    assert code == 0, output
+
+
+def rule(group: str, resource: str, *verbs: str) -> dict[str, list[str]]:
+    return {"apiGroups": [group], "resources": [resource], "verbs": list(verbs)}
+
+
+def grant(fleet: Fleet, name: str, *rules: dict[str, list[str]]) -> None:
+    """Gives a user these rights in the namespace, besides those that he has."""
+    with config.new_client_from_config(str(fleet.kubeconfig)) as connection:
+        rbac = client.RbacAuthorizationV1Api(connection)
+        role = rbac.create_namespaced_role(
+            fleet.namespace, {"metadata": {"generateName": "test-"}, "rules": list(rules)}
+        )
+        group = "rbac.authorization.k8s.io"
+        binding = {
+            "metadata": {"name": role.metadata.name},
+            "roleRef": {"kind": "Role", "name": role.metadata.name, "apiGroup": group},
+            "subjects": [{"kind": "User", "name": name, "apiGroup": group}],
+        }
+        rbac.create_namespaced_role_binding(fleet.namespace, binding)
+
+
+def test_no_more_rights_are_needed_than_the_documentation_says(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.create(3)
+    fleet.size(1, "4Gi")
+    user = f"{fleet.namespace}-user"
+    grant(
+        fleet,
+        user,
+        rule("kubevirt.io", "virtualmachines", "list"),
+        rule("apps", "controllerrevisions", "list"),
+        rule("instancetype.kubevirt.io", "virtualmachineinstancetypes", "list"),
+    )
+    seen = fleet.run("controller_revision_info", impersonate_user=user)
+    assert [one["drifted"] for one in seen["virtual_machines"]] == [True] * 3, seen
+    grant(
+        fleet,
+        user,
+        rule("kubevirt.io", "virtualmachines/status", "patch"),
+        rule("kubevirt.io", "virtualmachines", "watch"),
+    )
+    done = fleet.run("controller_revision", names=["vm-001"], impersonate_user=user)
+    assert done["results"][0].get("method") == "status", done
+    grant(
+        fleet,
+        user,
+        rule("kubevirt.io", "virtualmachines", "get"),
+        rule("kubevirt.io", "virtualmachineinstances", "get", "list", "watch"),
+        rule("subresources.kubevirt.io", "virtualmachines/restart", "update"),
+    )
+    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", user)
+    code, output = fleet.refresh()
+    assert code == 0, output
+    assert "3 virtual machines: 2 refreshed, 1 unchanged" in output
+    assert fleet.memory() == {"vm-000": "4Gi", "vm-002": "4Gi"}
+    monkeypatch.delenv("K8S_AUTH_IMPERSONATE_USER")
+    pins = {
+        name: {"instancetype": one["instancetype"]["revision"][:-1] + "1"} for name, one in fleet.revisions().items()
+    }
+    grant(fleet, user, rule("kubevirt.io", "virtualmachines", "patch"))
+    back = {"state": "pinned", "revisions": pins, "restart": "if_required", "impersonate_user": user}
+    done = fleet.run("controller_revision", **back)
+    assert [one["changed"] for one in done["results"]] == [True] * 3, done
+    assert fleet.memory() == {"vm-000": "2Gi", "vm-002": "2Gi"}
+    assert not fleet.run("controller_revision", **back)["changed"]
+    for wrong, told in (
+        ({"vm-000": {"size": "x"}}, "revisions: vm-000: has to be a dictionary of instancetype and preference"),
+        ({"vm-000": {"instancetype": "nowhere"}}, "there is no revision nowhere of its instancetype"),
+    ):
+        assert told in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"namespaces": []}, "revision_refresh_namespaces: is empty"),
+        ({"batch_size": "a few"}, "revision_refresh_batch_size: is a few; write a number of VMs or percent"),
+        ({"restart": "perhaps"}, "revision_refresh_restart"),
+    ],
+)
+def test_variables_that_make_no_sense(fleet: Fleet, variables: dict[str, object], told: str) -> None:
+    code, output = fleet.refresh(**variables)
+    assert code != 0
+    assert told in output

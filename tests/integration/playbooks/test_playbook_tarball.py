@@ -1,0 +1,69 @@
+"""The collection as a tarball: what is in it, and that Ansible finds everything once it is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[3]
+BIN = Path(sys.executable).parent
+
+
+PLAYBOOK = """
+- hosts: localhost
+  gather_facts: false
+  vars:
+    size: {cpu: {guest: 1}, memory: {guest: 6.5Gi}}
+    vm: {kind: VirtualMachine, metadata: {name: web}, spec: {template: {spec: {domain: {devices: {}}}}}}
+  tasks:
+    - ansible.builtin.debug:
+        msg: the guest has {{ (vm | virtshape.instancetypes.expand(size)).spec.template.spec.domain.memory.guest }}
+"""
+
+
+@pytest.fixture(scope="module")
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tarball")
+    subprocess.run([BIN / "ansible-galaxy", "collection", "build", "--output-path", folder], cwd=CHECKOUT, check=True)
+    return next(folder.glob("*.tar.gz"))
+
+
+def test_only_what_is_needed_to_run_is_in_it(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        top = {name.partition("/")[0] for name in archive.getnames()}
+    assert top <= {
+        "CHANGELOG.rst",
+        "FILES.json",
+        "LICENSE",
+        "MANIFEST.json",
+        "README.md",
+        "changelogs",
+        "docs",
+        "meta",
+        "playbooks",
+        "plugins",
+        "roles",
+    }
+
+
+def test_what_is_installed_is_found(tarball: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(tmp_path), "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    environment.pop("ANSIBLE_CONFIG", None)
+
+    def run(command: str, *arguments: str) -> str:
+        done = subprocess.run(
+            [str(BIN / command), *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    run("ansible-galaxy", "collection", "install", str(tarball), "-p", str(tmp_path))
+    listed = run("ansible-doc", "--list", "virtshape.instancetypes")
+    for module in (CHECKOUT / "plugins" / "modules").glob("*.py"):
+        assert f"virtshape.instancetypes.{module.stem}" in listed
+    (tmp_path / "play.yml").write_text(PLAYBOOK)
+    assert "the guest has 6656Mi" in run("ansible-playbook", "play.yml")

@@ -1,0 +1,160 @@
+"""The doc fragments say what the code does: those written from the schema are up to date, the others agree with it."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
+    attributes,
+    auth,
+    instancetype_fields,
+    preference_fields,
+    wait,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.argument_spec import AUTH, WAIT
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import argument_spec
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+ALL = {
+    "attributes": attributes,
+    "auth": auth,
+    "instancetype_fields": instancetype_fields,
+    "preference_fields": preference_fields,
+    "wait": wait,
+}
+
+
+@pytest.fixture
+def generate_docs() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_docs", CHECKOUT / "tools" / "generate_docs.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def documentation(fragment: ModuleType) -> dict[str, Any]:
+    result: dict[str, Any] = yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)
+    return result
+
+
+def every_option(options: dict[str, Any], above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, option in options.items():
+        yield above + name, option
+        yield from every_option(option.get("suboptions", {}), f"{above}{name}.")
+
+
+def as_documented(spec: dict[str, Any]) -> dict[str, Any]:
+    """The part of an argument spec that a documentation repeats."""
+    kept = {
+        key: value
+        for key, value in spec.items()
+        if key in ("type", "elements", "default", "choices", "aliases", "required")
+    }
+    if "options" in spec:
+        kept["suboptions"] = {name: as_documented(option) for name, option in spec["options"].items()}
+    return kept
+
+
+def without_text(option: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in option.items() if key not in ("description", "suboptions")}
+    if "suboptions" in option:
+        kept["suboptions"] = {name: without_text(inner) for name, inner in option["suboptions"].items()}
+    return kept
+
+
+def test_generated_fragments_are_up_to_date(generate_docs: ModuleType) -> None:
+    for name in generate_docs.FRAGMENTS:
+        path = generate_docs.fragment_path(name)
+        assert path.read_text(encoding="utf-8") == generate_docs.fragment(name), "run tools/generate_docs.py"
+
+
+def test_check_tells_of_a_stale_fragment_and_leaves_it(
+    generate_docs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plugins" / "doc_fragments").mkdir(parents=True)
+    monkeypatch.setattr(generate_docs, "ROOT", tmp_path)
+    assert generate_docs.main([]) == 0
+    assert generate_docs.main(["--check"]) == 0
+    stale = generate_docs.fragment_path("preference_fields")
+    stale.write_text("old", encoding="utf-8")
+    capsys.readouterr()
+
+    assert generate_docs.main(["--check"]) == 1
+    assert capsys.readouterr().out.split() == ["plugins/doc_fragments/preference_fields.py"]
+    assert stale.read_text(encoding="utf-8") == "old"
+
+
+def test_markup(generate_docs: ModuleType) -> None:
+    options = documentation(preference_fields)["options"]
+    serial, secure_boot = (
+        " ".join(options["firmware"]["suboptions"][name]["description"])
+        for name in ("preferred_use_bios_serial", "preferred_use_secure_boot")
+    )
+
+    assert "O(firmware.preferred_efi.secure_boot)" in secure_boot
+    assert "O(" not in serial
+    assert "V(SocketsCores)" in " ".join(
+        options["cpu"]["suboptions"]["spread_options"]["suboptions"]["across"]["description"]
+    )
+    assert "C(q35)" in " ".join(options["machine"]["suboptions"]["preferred_machine_type"]["description"])
+    assert "Needs KubeVirt 1.9 or later" in " ".join(options["preferred_launch_security"]["description"])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_references_to_options_lead_somewhere(name: str) -> None:
+    options = documentation(ALL[name])["options"]
+    known = {path for path, _ in every_option(options)}
+    text = ALL[name].ModuleDocFragment.DOCUMENTATION
+
+    assert set(re.findall(r"O\(([a-z_.]+)\)", text)) <= known
+    assert "`" not in text
+
+
+@pytest.mark.parametrize(
+    ("fragment", "spec"),
+    [
+        (auth, AUTH),
+        (wait, WAIT),
+        (instancetype_fields, argument_spec.options("VirtualMachineInstancetypeSpec", required=False)),
+        (preference_fields, argument_spec.options("VirtualMachinePreferenceSpec", required=False)),
+    ],
+    ids=["auth", "wait", "instancetype_fields", "preference_fields"],
+)
+def test_documentation_and_argument_spec_agree(fragment: ModuleType, spec: dict[str, Any]) -> None:
+    documented = {name: without_text(option) for name, option in documentation(fragment)["options"].items()}
+
+    assert documented == {name: as_documented(option) for name, option in spec.items()}
+
+
+def test_environment_variables_are_documented() -> None:
+    used = {}
+    for name, option in AUTH.items():
+        for path, inner in [
+            (name, option),
+            *((f"{name}.{key}", value) for key, value in option.get("options", {}).items()),
+        ]:
+            if "fallback" in inner:
+                used[path] = inner["fallback"][1][0]
+    documented = {
+        path: found[0]
+        for path, option in every_option(documentation(auth)["options"])
+        if (found := re.findall(r"E\((K8S_AUTH_\w+)\)", " ".join(option["description"])))
+    }
+
+    assert documented == used
+    assert set(AUTH) - {"proxy_headers"} <= set(used)
+
+
+def test_secrets_are_not_logged() -> None:
+    hidden = {name for name, option in {**AUTH, **AUTH["proxy_headers"]["options"]}.items() if option.get("no_log")}
+
+    assert hidden == {"api_key", "password", "basic_auth", "proxy_basic_auth"}

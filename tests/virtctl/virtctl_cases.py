@@ -1,0 +1,252 @@
+"""Cases of virtctl's vectors: read, run through the collection, compared.
+
+A command line becomes options; these are checked as Ansible checks a module's, and the resolver builds the manifest
+that a new object gets. Compared are the manifest and the warnings with virtctl's, or the error, in virtctl's words (see
+`virtctl_words`), warnings before it left aside. Three things are written differently and are the same: the parts that
+virtctl leaves unfilled (`status`, `resources`, ...), the case of a matcher's kind, and the names that virtctl makes at
+random, which are always the same here: they have to be of virtctl's form.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import collection_path  # noqa: F401  (before the collection's own)
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from catalog_flags import ROLES, argument_spec, build, missing, options_of
+from command_line import Flags, Syntax, parse
+from virtctl_words import said, said_of_catalog, warned
+from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.password_file import with_password
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.virtual_machine import reconcile
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.manifest import (
+    check_exclusive,
+    manifest,
+    warnings,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.options import SPEC
+
+__all__ = ["Failure", "failures", "groups", "load"]
+
+Case = dict[str, Any]
+# Which complaints about one flag virtctl has first.
+_RANK = ("UnsupportedError", "ArgumentValueError", "MutuallyExclusiveError", "RequiredOneOfError", "RequiredError")
+
+
+class Failure(NamedTuple):
+    """A case that did not give what virtctl gives; `reasons` has a line for each difference."""
+
+    case: Case
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        lines = [str(self.case["name"]), f"  args: {json.dumps(self.case['args'], ensure_ascii=False)}"]
+        return "\n".join([*lines, *(f"  {reason}" for reason in self.reasons)])
+
+
+class Outcome(NamedTuple):
+    """What became of a command line."""
+
+    manifest: dict[str, Any] | None = None
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def groups(directory: Path) -> list[str]:
+    """The groups below a directory, such as `vm/names`, in order."""
+    return sorted(str(path.relative_to(directory).with_suffix("")) for path in directory.glob("*/*.json"))
+
+
+def load(directory: Path, group: str) -> list[Case]:
+    """The cases of a group, in the order of its file."""
+    cases: list[Case] = json.loads((directory / f"{group}.json").read_text(encoding="utf-8"))
+    return cases
+
+
+def failures(group: str, cases: list[Case]) -> Iterator[Failure]:
+    """The failures among the cases of a group, in their order."""
+    for case in cases:
+        try:
+            reasons = list(_differences(case, _run(group.partition("/")[0], case)))
+        # Whatever is wrong with one case, the others are still run.
+        except Exception as error:
+            reasons = [f"raised {type(error).__name__}: {error}"]
+        if reasons:
+            yield Failure(case, reasons)
+
+
+def _run(kind: str, case: Case) -> Outcome:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for name, content in case.get("files", {}).items():
+            paths[f"${{file:{name}}}"] = str(Path(folder, name))
+            Path(folder, name).write_text(content, encoding="utf-8", newline="")
+        args = list(case["args"])
+        for placeholder, path in paths.items():
+            args = [word.replace(placeholder, path) for word in args]
+        try:
+            flags = parse(kind, args)
+        except Syntax as error:
+            return Outcome(error=str(error))
+        return (_virtual_machine if kind == "vm" else _catalog)(kind, flags, case["name"])
+
+
+def _virtual_machine(_kind: str, flags: Flags, seed: str) -> Outcome:
+    validator = ArgumentSpecValidator(SPEC)
+    error = _exclusive(validator, flags)
+    if error is not None:
+        return Outcome(error=error)
+    for stage in stages(flags, seed):
+        error = _error_of(validator, stage)
+        if error is not None:
+            return Outcome(error=said(error, stage))
+        if stage.syntax is not None:
+            return Outcome(error=f'failed to parse "--{stage.flag}" flag: {stage.syntax}')
+    options = with_password(validator.validate(stage.options).validated_parameters)
+    told = (*deprecations(flags), *(warned(warning) for warning in warnings(options)))
+    return Outcome(reconcile(manifest(options), None, "virtshape").manifest, warnings=told)
+
+
+def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
+    result = validator.validate(deepcopy(stage.options))
+    found = _sorted(result.errors)
+    if found:
+        return found[0]
+    try:
+        manifest(with_password(result.validated_parameters))
+    except FieldError as error:
+        return _with_cause(error)
+    return None
+
+
+def _with_cause(error: FieldError) -> str:
+    """A user is not told why something is no quantity; virtctl says it."""
+    return f"{error} [{error.__cause__}]" if error.__cause__ else str(error)
+
+
+def _exclusive(validator: ArgumentSpecValidator, flags: Flags) -> str | None:
+    """virtctl's words if we say of flags that they exclude each other, and if they are the same ones."""
+    options = {"name": "any", **exclusive(flags)}
+    found = [str(error) for error in validator.validate(options).errors if "mutually exclusive" in str(error)]
+    try:
+        check_exclusive(options)
+    except FieldError as error:
+        found.append(str(error))
+    groups = [group for group in GROUPS if sum(flags.any(flag) for flag in group.split()) > 1]
+    if bool(found) != bool(groups):
+        return f"we say {found}, and virtctl's groups are {groups}"
+    if not groups:
+        return None
+    first = sorted(groups)[0]
+    given = " ".join(sorted(flag for flag in first.split() if flags.any(flag)))
+    return f"if any flags in the group [{first}] are set none of the others can be; [{given}] were all set"
+
+
+def _catalog(kind: str, flags: Flags, seed: str) -> Outcome:
+    error = missing(kind, flags)
+    if error is not None:
+        return Outcome(error=error)
+    try:
+        options = options_of(kind, flags, seed)
+    except Syntax as wrong:
+        return Outcome(error=str(wrong))
+    result = ArgumentSpecValidator(argument_spec(ROLES[kind])).validate(options)
+    found = _sorted(result.errors)
+    if found:
+        return Outcome(error=said_of_catalog(found[0]))
+    try:
+        return Outcome(build[kind](result.validated_parameters))
+    except FieldError as problem:
+        return Outcome(error=said_of_catalog(_with_cause(problem)))
+
+
+def _sorted(errors: Any) -> list[str]:
+    """What Ansible says about options, in virtctl's order."""
+
+    def rank(error: Exception) -> tuple[int, bool]:
+        name = type(error).__name__
+        return _RANK.index(name) if name in _RANK else len(_RANK), "value of type" not in str(error)
+
+    return [
+        f"unknown option {error}" if type(error).__name__ == "UnsupportedError" else str(error)
+        for error in sorted(errors, key=rank)
+    ]
+
+
+def _differences(case: Case, got: Outcome) -> Iterator[str]:
+    expect = case["expect"]
+    if "error" in expect:
+        if got.error is None:
+            yield f"expected the error {expect['error']!r}, got a manifest"
+        else:
+            yield from _compare(expect["error"], got.error, "error")
+        return
+    if got.error is not None:
+        yield f"expected a manifest, got the error {got.error!r}"
+        return
+    mine = _filled(got.manifest)
+    yield from _compare(_filled(expect["manifest"]), mine, "")
+    yield from _compare(expect.get("warnings", []), list(got.warnings), "warnings")
+    for paths in case.get("same", expect.get("same", [])):
+        texts = {str(_at(mine, path)) for path in paths}
+        if len(texts) != 1:
+            yield f"{paths} should have the same name, and have {sorted(texts)}"
+
+
+def _filled(given: Any) -> Any:
+    """The manifest without its unfilled parts, with matchers' kinds in small letters."""
+    result = deepcopy(given)
+    result.pop("status", None)
+    spec = result["spec"]
+    for role in ROLES:
+        if role in spec and "kind" in spec[role]:
+            spec[role]["kind"] = spec[role]["kind"].lower()
+    for template in spec.get("dataVolumeTemplates", []):
+        _drop_empty(template, "metadata")
+        _drop_empty(template["spec"]["storage"], "resources")
+    if "template" in spec:
+        _drop_empty(spec["template"], "metadata")
+        _drop_empty(spec["template"]["spec"]["domain"], "resources")
+    return result
+
+
+def _drop_empty(parent: dict[str, Any], field: str) -> None:
+    found = parent.get(field)
+    if isinstance(found, dict):
+        found.pop("creationTimestamp", None)
+    if not found:
+        parent.pop(field, None)
+
+
+def _at(value: Any, path: list[Any]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def _compare(expected: Any, got: Any, path: str) -> Iterator[str]:
+    if isinstance(expected, dict) and set(expected) == {"$random"}:
+        if not isinstance(got, str) or not re.search(expected["$random"], got):
+            yield f"{path}: expected a text like {expected['$random']}, got {got!r}"
+    elif isinstance(expected, dict) and isinstance(got, dict):
+        for key in sorted(expected.keys() | got.keys()):
+            below = f"{path}.{key}".lstrip(".")
+            if key not in got:
+                yield f"{below}: expected {expected[key]!r}, got nothing"
+            elif key not in expected:
+                yield f"{below}: expected nothing, got {got[key]!r}"
+            else:
+                yield from _compare(expected[key], got[key], below)
+    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
+        for index, (left, right) in enumerate(zip(expected, got)):
+            yield from _compare(left, right, f"{path}[{index}]")
+    elif type(expected) is not type(got) or expected != got:
+        yield f"{path}: expected {expected!r}, got {got!r}"
