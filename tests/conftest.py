@@ -1,0 +1,119 @@
+"""What all tests share: where they find the collection, and the one cluster of an integration run.
+
+The collection is imported by its full name through a link in .cache, as Ansible finds it.
+
+Tests that need a cluster run on the one that K8S_AUTH_KUBECONFIG or KUBECONFIG names, which may have the real
+KubeVirt; without one, on a local cluster that the first test starts and the end of the run removes.
+All workers of pytest-xdist share it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+COLLECTIONS = CHECKOUT / ".cache" / "collections"
+ROLE_FILES = CHECKOUT / "roles" / "local_cluster" / "files"
+TEST_CLUSTERS = CHECKOUT / ".cache" / "test-clusters"
+"""Where the clusters of test runs keep their state."""
+RUN_VARIABLE = "VIRTSHAPE_TEST_RUN"
+"""The environment variable by which the workers of pytest-xdist know the run they belong to."""
+
+
+def _link_collection() -> None:
+    link = COLLECTIONS / "ansible_collections" / "virtshape" / "instancetypes"
+    if not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)  # one that leads nowhere
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            link.symlink_to(os.path.relpath(CHECKOUT, link.parent), target_is_directory=True)
+
+
+_link_collection()
+sys.path[:0] = [str(COLLECTIONS), str(ROLE_FILES)]
+
+
+def _launch(*arguments: str, check: bool = True) -> dict[str, Any]:
+    """Run the launcher as a user's command and return its result; its progress goes to our stderr."""
+    command = [sys.executable, "-m", "local_cluster", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROLE_FILES), "PYTHONSAFEPATH": "1"}
+    answer = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    result: dict[str, Any] = json.loads(answer.stdout)
+    if check and answer.returncode != 0:
+        raise RuntimeError(result["msg"])
+    return result
+
+
+@pytest.fixture(scope="session")
+def launch() -> Callable[..., dict[str, Any]]:
+    """A function that runs the launcher's command line and returns its result, also a failure with `check=False`."""
+    return _launch
+
+
+@pytest.fixture(scope="session")
+def run_cluster() -> tuple[str, ...]:
+    """The launcher's options that name the one cluster of this test run."""
+    return "--name", "tests", "--dir", str(TEST_CLUSTERS / os.environ[RUN_VARIABLE])
+
+
+@pytest.fixture(scope="session")
+def cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Path:
+    """The path of an administrator's kubeconfig."""
+    given = os.environ.get("K8S_AUTH_KUBECONFIG") or os.environ.get("KUBECONFIG")
+    if given:
+        return Path(given).expanduser().absolute()
+    # The launcher lets one worker start it; the others wait and find it running.
+    return Path(launch("start", *run_cluster)["kubeconfig"])
+
+
+@pytest.fixture
+def namespace(cluster: Path) -> Iterator[str]:
+    """The name of a new namespace, deleted (not waited for) after the test."""
+    name = f"test-{uuid.uuid4().hex[:10]}"
+    with config.new_client_from_config(str(cluster)) as connection:
+        namespaces = client.CoreV1Api(connection)
+        namespaces.create_namespace({"metadata": {"name": name}})
+        yield name
+        namespaces.delete_namespace(name)
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name this run; the first test that needs a cluster starts it."""
+    if not _is_worker(config):
+        os.environ[RUN_VARIABLE] = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove this run's cluster, and those of earlier runs that were killed."""
+    if _is_worker(config) or not TEST_CLUSTERS.is_dir():
+        return
+    own = os.environ[RUN_VARIABLE]
+    for folder in TEST_CLUSTERS.iterdir():
+        run = folder.name.partition("-")[0]
+        if folder.name == own or (run.isdigit() and not _runs(int(run))):
+            _launch("stop", "--remove", "--name", "tests", "--dir", str(folder), check=False)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

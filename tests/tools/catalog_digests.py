@@ -1,0 +1,63 @@
+"""Digests of the objects of a bundle of common-instancetypes, by which the built-in catalog is held equal to it.
+
+    python tests/tools/catalog_digests.py BUNDLE.yaml... >tests/unit/module_utils/_resolver/catalog_digests.json
+
+A digest is over what an object has in common in our catalog and upstream: everything but prose. The digests of an
+upstream bundle are kept with the tests because the bundle itself is not part of this project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / ".cache" / "collections"))
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
+
+PROSE = frozenset(
+    {
+        "instancetype.kubevirt.io/description",
+        "instancetype.kubevirt.io/displayName",
+        "openshift.io/display-name",
+    }
+)
+"""Annotations that are written for people; those of our catalog are our own words."""
+
+
+def comparable(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Kind, name, labels, annotations that are not prose and spec of a manifest as expand_catalog gives it."""
+    metadata = manifest["metadata"]
+    annotations = {key: value for key, value in metadata.get("annotations", {}).items() if key not in PROSE}
+    return {
+        "kind": manifest["kind"],
+        "name": metadata["name"],
+        "labels": metadata.get("labels", {}),
+        "annotations": annotations,
+        "spec": manifest["spec"],
+    }
+
+
+def digests(manifests: list[dict[str, Any]]) -> dict[str, str]:
+    """`KIND NAME` → SHA-256 of the comparable part as JSON with sorted keys."""
+    return {
+        f"{manifest['kind']} {manifest['metadata']['name']}": hashlib.sha256(
+            json.dumps(comparable(manifest), sort_keys=True).encode()
+        ).hexdigest()
+        for manifest in manifests
+    }
+
+
+def main() -> None:
+    documents = [document for path in sys.argv[1:] for document in yaml.safe_load_all(Path(path).read_text("utf-8"))]
+    print(json.dumps(digests(expand_catalog(*documents)), indent=1, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Writes the doc fragments that follow from the schema: the options of instancetypes and preferences.
+
+Run it after a change of `plugins/module_utils/_resolver/fields`. With --check it writes nothing and exits 1 if a
+fragment is not up to date. Ansible reads doc fragments without running them, so their text has to be static.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "plugins" / "module_utils"))
+
+from _resolver import argument_spec  # noqa: E402
+from _resolver.fields.enums import ENUMS  # noqa: E402
+from _resolver.schema import TYPES  # noqa: E402
+
+FRAGMENTS = {
+    "instancetype_fields": ("VirtualMachineInstancetypeSpec", "an instancetype"),
+    "preference_fields": ("VirtualMachinePreferenceSpec", "a preference"),
+}
+
+HEADER = '''\
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Written by tools/generate_docs.py from plugins/module_utils/_resolver/fields; do not edit.
+
+"""The options for the fields of {what}."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+'''
+
+
+def main(arguments: list[str]) -> int:
+    stale = []
+    for name in FRAGMENTS:
+        path = fragment_path(name)
+        text = fragment(name)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path)
+            if "--check" not in arguments:
+                path.write_text(text, encoding="utf-8")
+    for path in stale:
+        print(path.relative_to(ROOT))
+    return 1 if stale and "--check" in arguments else 0
+
+
+def fragment_path(name: str) -> Path:
+    return ROOT / "plugins" / "doc_fragments" / f"{name}.py"
+
+
+def fragment(name: str) -> str:
+    """The text of a generated doc fragment's file."""
+    type_name, what = FRAGMENTS[name]
+    documentation = {"options": _options(type_name, type_name, required=False)}
+    text = yaml.dump(documentation, Dumper=_Dumper, sort_keys=False, width=90, allow_unicode=True)
+    return HEADER.format(what=what) + text + '"""\n'
+
+
+def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, Any]:
+    """The documented options of a type; `root` is the type that paths in descriptions begin at."""
+    documented = {}
+    spec = argument_spec.options(type_name, required=required)
+    for field in argument_spec.fields(type_name):
+        option = {"description": _description(root, field), **spec[field.option]}
+        inner = option.pop("options", None)
+        if inner:
+            option["suboptions"] = _options(root, field.type.removeprefix("[]"))
+        documented[field.option] = option
+    return documented
+
+
+def _description(root: str, field: argument_spec.Field) -> list[str]:
+    choices = ENUMS.get(field.type, ())
+    paragraphs = [field.description]
+    if field.since:
+        paragraphs.append(f"Needs KubeVirt {field.since} or later; earlier releases drop it without a word.")
+    if field.deprecated:
+        paragraphs.append(f"Deprecated by KubeVirt. {field.deprecated}")
+    return [re.sub(r"`([^`]+)`", lambda match: _mark(root, choices, match[1]), text) for text in paragraphs]
+
+
+def _mark(root: str, choices: tuple[str, ...], text: str) -> str:
+    """Ansible's markup for a text in backticks: a value of the option itself, another option, or any other text."""
+    if text in choices:
+        return f"V({text})"
+    path = _option_path(root, text)
+    return f"O({path})" if path else f"C({text})"
+
+
+def _option_path(type_name: str, path: str) -> str:
+    """The option at a path of fields, or "" if there is none."""
+    names = []
+    for name in path.split("."):
+        known = {field.name: field for field in argument_spec.fields(type_name)} if type_name in TYPES else {}
+        if name not in known:
+            return ""
+        names.append(known[name].option)
+        type_name = known[name].type.removeprefix("[]")
+    return ".".join(names)
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML as Ansible's documentation is usually written: list items indented, no anchors."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
