@@ -15,7 +15,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test lint unit conformance virtctl contract integration control-plane docs-generated bench lock build clean
+.PHONY: help setup demo test lint sanity unit conformance virtctl contract integration control-plane docs-generated bench lock build clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -41,7 +41,7 @@ demo: setup ## deploy a catalog, create VMs, change an instancetype, refresh: on
 control-plane: setup ## build the API server of the local cluster (about 5 minutes, once)
 	@PYTHONPATH=roles/local_cluster/files:plugins/module_utils python -m local_cluster build >/dev/null
 
-test: lint control-plane ## all tests
+test: lint sanity control-plane ## all checks and tests
 	@pytest --numprocesses 2 --dist worksteal $(TEST_ARGS)
 
 lint: setup ## style, types, generated files
@@ -52,6 +52,13 @@ lint: setup ## style, types, generated files
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check
 	@ansible-lint --offline --profile production -q
+	@reuse lint --quiet
+	@LC_ALL=C.UTF-8 antsibull-docs lint-collection-docs --plugin-docs $(HERE)
+
+sanity: setup ## what Ansible's certification checks: ansible-test sanity, galaxy-importer
+	@echo "== ansible-test sanity, galaxy-importer (about a minute; three, the first time)"
+	@python tools/sanity.py
+	@python tools/import_tarball.py
 
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl

@@ -22,9 +22,9 @@ module virtshape.dev/local-cluster/control-plane
 go {go}
 
 require (
-	go.etcd.io/etcd/server/v3 {etcd}
-	k8s.io/component-base {staging}
-	k8s.io/kubernetes v{version}
+\tgo.etcd.io/etcd/server/v3 {etcd}
+\tk8s.io/component-base {staging}
+\tk8s.io/kubernetes v{version}
 )
 
 // k8s.io/kubernetes requires its staging modules at v0.0.0 and replaces them by folders of its own;

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes the doc fragments that follow from the schema: the options of instancetypes and preferences.
 
 Run it after a change of `plugins/module_utils/_resolver/fields`. With --check it writes nothing and exits 1 if a
@@ -74,6 +73,7 @@ def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, A
     spec = argument_spec.options(type_name, required=required)
     for field in argument_spec.fields(type_name):
         option = {"description": _description(root, field), **spec[field.option]}
+        option.pop("no_log", None)
         inner = option.pop("options", None)
         if inner:
             option["suboptions"] = _options(root, field.type.removeprefix("[]"))

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: catalog
 short_description: Which instancetype satisfies which preference
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Compares each instancetype of a catalog with each preference, for VMs that name both and add nothing of their own,
     and tells which pairs fit and why others do not.

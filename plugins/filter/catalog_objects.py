@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: catalog_objects
 short_description: Instancetypes and preferences of a catalog
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Writes out catalogs, tables of instancetypes and families of preferences, as manifests, and chooses among them.
   - Nothing is asked of a cluster. A mistake in a catalog fails with one line that names the entry and the field.

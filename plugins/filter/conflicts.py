@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: conflicts
 short_description: Which fields of a VM its instancetype does not allow
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - An instancetype decides vCPUs, memory, GPUs, host devices and more, and KubeVirt refuses a VM that sets such a field
     itself. The filter tells which, with KubeVirt's words and in its order.

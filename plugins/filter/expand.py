@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: expand
 short_description: A VM as its instancetype and preference make it
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Answers what KubeVirt's expand-spec would answer for a VM, without matchers, with the vCPUs, memory, devices and
     firmware that they and the cluster's defaults give.

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: explain
 short_description: Where each field of an expanded VM comes from
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Tells for every field of the expanded VM's template whether its value is from the VM, the instancetype, the
     preference or a default, and what it has overridden.

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: fitting
 short_description: Which instancetypes fit, best first
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Chooses among instancetypes those with which a preference is content, and that have what is asked for.
   - First come those of the wanted O(series), if one is given; then those with the fewest vCPUs, with the least memory,

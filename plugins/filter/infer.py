@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: infer
 short_description: A VM with the instancetype and preference that its volumes ask for
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - A VM may leave instancetype and preference to the labels of one of its volumes (C(inferFromVolume)). The filter
     follows the volume as KubeVirt does when the VM is created, from DataVolume to DataSource, PersistentVolumeClaim or

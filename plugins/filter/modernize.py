@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: modernize
 short_description: Manifests of earlier KubeVirt releases in the form of today
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Rewrites flavors (C(flavor.kubevirt.io/v1alpha1)) and instancetypes and preferences of C(v1alpha1) and C(v1alpha2)
     to C(instancetype.kubevirt.io/v1beta1), a VM's C(spec.flavor) to C(spec.instancetype), its C(spec.running) to

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: quantity
 short_description: Reads, writes and compares quantities
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Takes a quantity as Kubernetes writes memory and CPUs, such as V(512Mi), V(1.5Gi), V(2G) or V(500m), and gives it as
     a number or in another spelling.

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: requirements
 short_description: What a preference requires that a VM does not have
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - A preference may require vCPUs, memory and an architecture, and KubeVirt refuses a VM that has less. The filter
     tells what is missing, with KubeVirt's words. It also tells when vCPUs cannot be spread over sockets, cores and

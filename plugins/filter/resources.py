@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: resources
 short_description: What a VM's guest gets and what its pod asks for
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Expands a VM and sums up what comes out. For the guest that is vCPUs and their topology, memory, GPUs and host
     devices; for the pod it is what the node has to have free.

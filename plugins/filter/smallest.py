@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: smallest
 short_description: The smallest instancetype that fits
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - The first of the instancetypes that the filter P(virtshape.instancetypes.fitting#filter) finds. None that fits is an
     error.

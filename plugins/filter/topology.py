@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: topology
 short_description: Sockets, cores and threads of a number of vCPUs
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - An instancetype says how many vCPUs a guest has, and the preference how they appear. The filter tells the outcome.
   - vCPUs that cannot be spread as the preference wants, and a preference that KubeVirt would not accept, are errors

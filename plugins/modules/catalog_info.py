@@ -14,7 +14,7 @@ description:
     compares each instancetype with each preference, for VMs that name both and add nothing of their own. One list
     request for each kind.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:

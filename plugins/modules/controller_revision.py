@@ -18,7 +18,7 @@ description:
   - What KubeVirt would refuse, because the VM conflicts with the other instancetype or misses a requirement of the
     other preference, is not begun, and the VM fails with KubeVirt's words.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:

@@ -17,7 +17,7 @@ description:
     which then also counts for its checks, its filters and what it says of drift.
   - Neither side looks at the preference's requirements when it expands.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:

@@ -18,7 +18,7 @@ description:
     C(app.kubernetes.io/managed-by=virtshape). By these, and by the field manager C(virtshape), a later run knows what
     it may prune. Catalogs of other names, and objects that others deployed, are never touched.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   state:
     description:

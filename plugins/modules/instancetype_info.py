@@ -13,7 +13,7 @@ description:
   - Reads instancetypes with the figures by which they are chosen, and the VMs that use them. One list request for
     each kind and one for VMs.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   names:
     description:

@@ -18,7 +18,7 @@ description:
   - Objects are declared by server-side apply with the field manager C(virtshape). What was declared before and is not
     any more is removed; what others own is left alone.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   name:
     description:

@@ -19,10 +19,10 @@ description:
     the requirements of its preference, and a VM that would be refused is reported with what to change.
   - All VMs are handled by one process with one list request for each namespace. A VM that is already as declared costs
     no request of its own.
-  - VMs are declared by server-side apply with the field manager C(virtshape). What was declared before and is not any
-    more is removed; what others own, or the cluster has filled in, is left alone.
+  - VMs are declared by server-side apply with a field manager of their own, see O(field_manager). What was declared
+    before and is not any more is removed; what others own, or the cluster has filled in, is left alone.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   name:
     description:
@@ -681,6 +681,25 @@ options:
     description:
       - What has no option of its own of the VM's spec, as the API has it. Merged likewise.
     type: dict
+  field_manager:
+    description:
+      - As whom the VMs of this task are declared to the API server. Playbooks that declare different fields of one VM
+        each need a name of their own; with the same one, each would remove what the others declare.
+    type: str
+    default: virtshape
+  restart:
+    description:
+      - Whether a running VM is restarted when its guest only gets by that what was declared, which KubeVirt says by the
+        condition C(RestartRequired). RV(results[].needs) says beforehand, in check mode too, what a change takes.
+      - V(if_required) also restarts a VM that waits for it since an earlier run, and waits until those that are
+        restarted run again, O(wait) or not. What a running guest gets without it, and a VM that is stopped, is not
+        restarted.
+      - It counts for all VMs of the task.
+    type: str
+    choices:
+      - never
+      - if_required
+    default: never
   virtual_machines:
     description:
       - A list of VMs. Entries take the same options as the top level; what an entry does not give is taken from there.
@@ -753,6 +772,19 @@ EXAMPLES = r"""
     access_credentials:
       - secret: team-keys
 
+- name: A larger size, at once
+  virtshape.instancetypes.virtual_machine:
+    name: web
+    namespace: shop
+    instancetype:
+      name: u1.large
+    preference:
+      name: fedora
+    volumes:
+      - name: root
+        container_disk: quay.io/containerdisks/fedora:latest
+    restart: if_required
+
 - name: Three alike in one task
   virtshape.instancetypes.virtual_machine:
     namespace: shop
@@ -802,7 +834,7 @@ results:
       returned: always
       sample: apply
     changed:
-      description: Whether the object was changed.
+      description: Whether the object was changed, or would be, also if it then failed to become ready.
       type: bool
       returned: always
     failed:
@@ -818,6 +850,60 @@ results:
       type: list
       elements: str
       returned: when there are any
+    kept:
+      description:
+        - What the cluster keeps of a VM that is deleted, the claims of its volumes that it does not own, each with
+          C(kind) and C(name).
+      type: list
+      elements: dict
+      returned: when there is any
+      sample:
+        - kind: PersistentVolumeClaim
+          name: database-root
+    needs:
+      description:
+        - What a change takes to reach the running guest, V(nothing), V(live update) where KubeVirt changes it while it
+          runs, such as more sockets, or V(restart); V(unknown) where KubeVirt could not expand the VM. A VM without a
+          running guest has every change at its next start, and needs V(nothing).
+      type: str
+      returned: when the VM existed and is changed
+      sample: restart
+    restart_reason:
+      description: Why it takes a restart, in KubeVirt's words.
+      type: str
+      returned: when RV(results[].needs) is V(restart)
+      sample: a non-live-updatable field was changed in the template spec
+    guest:
+      description: vCPUs, memory and devices of the guest before the change.
+      type: dict
+      returned: when the VM existed and its spec is changed
+      sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 2Gi}
+    guest_after:
+      description: The same after it, and after the restart if it takes one.
+      type: dict
+      returned: when the VM existed and its spec is changed
+      sample: {vcpus: 2, sockets: 2, cores: 1, threads: 1, memory: 4Gi}
+    changes:
+      description:
+        - All fields of the VMI's spec that become others, as the VM is expanded with its instancetype and preference,
+          each with C(field), C(before) and C(after). What may be secret is hidden.
+      type: list
+      elements: dict
+      returned: when the VM existed and is changed
+      sample:
+        - field: domain.memory.guest
+          before: 2Gi
+          after: 4Gi
+    restart_required:
+      description:
+        - Whether the guest has to be restarted to get what the VM says. Without O(wait) or O(restart), and in check
+          mode, that is foreseen for a VM that is changed; else it is what KubeVirt says.
+      type: bool
+      returned: when it exists
+    restarted:
+      description: Whether it was restarted, or would be in check mode.
+      type: bool
+      returned: when it exists
     status:
       description: What the cluster says of the VM.
       type: str
@@ -848,6 +934,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.manifest import warnings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.options import SPEC
 
+# Of the task, not of a VM.
+SETTINGS = {
+    "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
+    "field_manager": {"type": "str", "default": "virtshape"},
+}
+
 
 def main() -> None:
     ObjectModule(
@@ -856,7 +948,7 @@ def main() -> None:
         manifest=lambda options: virtual_machine.manifest(with_password(options)),
         namespaced=lambda _options: True,
         subject=virtual_machine_subject,
-        settings={},
+        settings=SETTINGS,
         rules={},
         warnings=warnings,
     ).run()

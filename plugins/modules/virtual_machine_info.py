@@ -14,7 +14,7 @@ description:
     these have drifted, what guest and pod get at the next start, and what the guest of a running VMI has.
   - Reads one list each of VMs, VMIs, revisions, instancetypes and preferences, however many there are.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:
@@ -186,6 +186,15 @@ virtual_machines:
           description: Every field of its spec that differs, with C(field), C(before) and C(after).
           type: list
           elements: dict
+          returned: always
+        captured_at:
+          description: When it was captured, empty as long as it is not.
+          type: str
+          returned: always
+          sample: "2026-03-01T08:00:00Z"
+        changed_at:
+          description: When the instancetype was last changed, be it only a label of it; empty where it is not known.
+          type: str
           returned: always
     preference:
       description: Its preference, likewise.

@@ -19,7 +19,7 @@ description:
     No VM stops the others from being handled.
   - A verb is never sent twice. Where its answer is lost, a look at the VM tells whether it had its effect.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:

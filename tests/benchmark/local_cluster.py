@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What the local cluster costs: ``local_cluster.py [--vms N] [--rounds N] [--starts N]``.
 
 Time of a start, memory when idle, rate of creating halted VMs through the webhooks with both revisions captured, and
@@ -62,7 +61,7 @@ def main() -> int:
 def measure(directory: Path, vms: int, rounds: int, starts: int) -> None:
     """Measures and prints as it goes."""
     seconds = []
-    for _ in range(starts):
+    for _unused in range(starts):
         began = time.monotonic()
         launch("start", directory)
         seconds.append(time.monotonic() - began)
@@ -130,7 +129,7 @@ class Load:
             await apply(session, PREFERENCE, "taste", TASTE)
             began = time.monotonic()
             numbers = iter(range(count))
-            await asyncio.gather(*(worker(session, numbers) for _ in range(CONNECTIONS)))
+            await asyncio.gather(*(worker(session, numbers) for _unused in range(CONNECTIONS)))
             created = time.monotonic() - began
             while not await all_captured(session, count):
                 await asyncio.sleep(0.1)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """How fast the resolver is: ``resolver.py [--rounds N] [--profile]``.
 
 A case is what a caller has and wants as JSON: parse VM, instancetype and preference, apply, serialise the answer.
@@ -59,7 +58,7 @@ def main() -> int:
         spread = (max(seconds) - min(seconds)) / median
         print(f"{name:26}{len(texts) / median:10,.0f}{median / len(texts) * 1e6:10.1f}{spread:9.0%}")
     with tempfile.TemporaryDirectory() as bytecode:
-        milliseconds = [import_time(bytecode) for _ in range(IMPORTS)]
+        milliseconds = [import_time(bytecode) for _unused in range(IMPORTS)]
     first, *later = milliseconds
     print(
         f"import: {statistics.median(later):.1f} ms ({min(later):.1f} to {max(later):.1f}); uncompiled {first:.1f} ms"
@@ -109,7 +108,7 @@ def serialise(result: Any) -> str:
 def measured(stage: Callable[[], None], rounds: int) -> list[float]:
     """Seconds of CPU of each round: the work waits for nothing, and other processes do not count."""
     seconds = []
-    for _ in range(rounds):
+    for _unused in range(rounds):
         gc.collect()
         start = time.process_time()
         stage()

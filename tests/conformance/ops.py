@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Callable
 
-import checkout  # noqa: F401
+import checkout  # noqa: F401  # pylint: disable=unused-import
 import wire_types
 
 from _resolver import (
@@ -264,7 +264,7 @@ def ignored(op: str, given: Json, version: Release) -> Iterator[str]:
         if manifest["kind"] in ROLE_OF_KIND
     ]
     for label, type_name, value in parts:
-        for path, _ in release_schema.unknown(type_name, value, version):
+        for path, _unused in release_schema.unknown(type_name, value, version):
             yield f"{label}: {_INDEX.sub('[]', path)}"
 
 

@@ -43,7 +43,7 @@ def load(directory: Path, group: str) -> list[cases.Case]:
     """The cases of one group, of a release or of the main set."""
     if not is_of_release(group):
         return cases.load(directory, group)
-    folder, _, tag = group.partition("/")
+    folder, _unused, tag = group.partition("/")
     content = json.loads((directory / f"{group}.json").read_text(encoding="utf-8"))
     if folder not in _SOURCES:
         return [cases.Case(case["name"], case["op"], case["input"], case["expect"], tag) for case in content]

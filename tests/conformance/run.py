@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env python
 """Runs conformance vectors: ``run.py DIR [--group G] [--bundles DIR]``.
 
 DIR is the main set, or the set of older releases (`releases`). Prints ``GROUP passed/total`` for each file below DIR

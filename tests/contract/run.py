@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env python
 """Holds a cluster to recorded scenarios: `run.py DIR --kubeconfig FILE`.
 
 DIR holds the scenarios, one JSON file each; README.md beside this file says what they mean and what the cluster

@@ -22,7 +22,7 @@ class Failed(Exception):
 def run(api: Api, scenario: dict[str, Any]) -> list[str]:
     """The differences found; an empty list when the scenario passed. The first step that differs ends it."""
     letters = string.ascii_lowercase + string.digits
-    namespace = "ct-" + "".join(secrets.choice(letters) for _ in range(6))
+    namespace = "ct-" + "".join(secrets.choice(letters) for _unused in range(6))
     run = _Run(api, {"ns": namespace})
     try:
         run.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})

@@ -112,7 +112,7 @@ def test_markup(generate_docs: ModuleType) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_references_to_options_lead_somewhere(name: str) -> None:
     options = documentation(ALL[name])["options"]
-    known = {path for path, _ in every_option(options)}
+    known = {path for path, _option in every_option(options)}
     text = ALL[name].ModuleDocFragment.DOCUMENTATION
 
     assert set(re.findall(r"O\(([a-z_.]+)\)", text)) <= known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import collection_path  # noqa: F401  (before the collection's own)
+import collection_path  # noqa: F401  # pylint: disable=unused-import
 from command_line import Flags, Syntax, params, unused
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import manifests

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env python
 """Runs vectors of `virtctl create`: ``run.py DIR [--group G]``.
 
 Prints ``FILE passed/total`` for each file below DIR and then the first failures: name, command line and every

@@ -17,7 +17,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import collection_path  # noqa: F401  (before the collection's own)
+import collection_path  # noqa: F401  # pylint: disable=unused-import
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from catalog_flags import ROLES, argument_spec, build, missing, options_of
 from command_line import Flags, Syntax, parse

@@ -11,7 +11,7 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import collection_path  # noqa: F401  (before the collection's own)
+import collection_path  # noqa: F401  # pylint: disable=unused-import
 from command_line import Flags, Syntax, named, number, params, unused
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.amount import amount

@@ -6,24 +6,24 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from .libraries import MISSING
+
 __all__ = ["make_module"]
 
 # What of a kubeconfig's user entry is secret.
 _SECRETS = ("token", "password", "client-key-data")
 
 
-def make_module(missing: str | None, **arguments: Any) -> Any:
+def make_module(**arguments: Any) -> Any:
     """The module, with what is secret in a kubeconfig given as a dictionary hidden from all output.
 
-    missing: the traceback of a failed import, or None. arguments: as AnsibleModule takes them.
+    arguments: as AnsibleModule takes them. Fails the task where a library is missing.
     """
     # Options are not logged by the system: what in them is secret is not known as early as that.
     module = AnsibleModule(no_log=True, supports_check_mode=True, **arguments)
     module.no_log_values.update(_secrets(module.params.get("kubeconfig")))
-    if missing:
-        reason = missing.strip().splitlines()[-1]
-        library = "kubernetes" if "No module named 'kubernetes" in reason or "urllib3" in reason else None
-        module.fail_json(msg=missing_required_lib(library) if library else reason, exception=missing)
+    if MISSING:
+        module.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
     return module
 
 

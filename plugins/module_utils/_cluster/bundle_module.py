@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,13 @@ from .._resolver.catalog_upgrade import Place, place_of
 from .._resolver.matcher import ROLE_OF_KIND, ROLES
 from .ansible_edge import make_module
 from .argument_spec import AUTH, WAIT
+from .bundle import Affected, Deployed, Request, deploy
+from .bundle_source import RELEASES, SourceError, Sources, fetch, parse, release_files
+from .catalog_users import label
+from .declare import Result, Settings
+from .errors import ConnectionFailed
 from .module import diff, failure, tell
-
-try:
-    from .bundle import Affected, Deployed, Request, deploy
-    from .bundle_source import RELEASES, SourceError, Sources, fetch, parse, release_files
-    from .catalog_users import label
-    from .declare import Result, Settings
-    from .errors import ConnectionFailed
-    from .session import Session
-
-    MISSING: str | None = None
-except ImportError:
-    MISSING = traceback.format_exc()
+from .session import Session
 
 __all__ = ["run_bundle"]
 
@@ -74,7 +67,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def run_bundle() -> None:
     """The module instancetype_bundle."""
-    module = make_module(MISSING, argument_spec=_SPEC)
+    module = make_module(argument_spec=_SPEC)
     options = module.params
     try:
         catalog = _catalog(options)

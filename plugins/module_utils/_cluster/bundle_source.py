@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import urllib3
-import yaml
+from .libraries import urllib3, yaml
 
 __all__ = ["RELEASES", "SourceError", "Sources", "fetch", "parse", "release_files"]
 
@@ -24,7 +23,8 @@ _BUNDLES: Final = {
     "preference": "common-clusterpreferences-bundle-{version}.yaml",
 }
 _DIGEST: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
-_TIMEOUT: Final = urllib3.Timeout(connect=10, read=60)
+_CONNECT_TIMEOUT: Final = 10
+_READ_TIMEOUT: Final = 60
 _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
@@ -68,7 +68,7 @@ def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[s
     listed: dict[str, dict[str, str]] = {}
     fetched = []
     for url, digest in files:
-        folder, _, name = url.rpartition("/")
+        folder, _slash, name = url.rpartition("/")
         if not digest:
             if folder not in listed:
                 listed[folder] = _checksums(f"{folder}/{_CHECKSUMS}", name, sources)
@@ -116,7 +116,7 @@ def _parse_checksums(content: bytes) -> dict[str, str]:
     """Lines as sha256sum writes them: digest, then name, perhaps with `*` or `./` before it."""
     found = {}
     for line in content.decode("utf-8", "replace").splitlines():
-        digest, _, name = line.strip().partition(" ")
+        digest, _space, name = line.strip().partition(" ")
         if _DIGEST.fullmatch(digest) and name.strip():
             found[name.strip().lstrip("*").rpartition("/")[2]] = digest.lower()
     return found
@@ -146,7 +146,8 @@ def _download(url: str, sources: Sources) -> bytes:
     while True:
         try:
             # A body that is shorter than it was announced to be is an error of urllib3's, too.
-            response = pool.request("GET", url, timeout=_TIMEOUT, retries=urllib3.Retry(0, redirect=10), redirect=True)
+            timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT)
+            response = pool.request("GET", url, timeout=timeout, retries=urllib3.Retry(0, redirect=10), redirect=True)
             if response.status == 200:
                 return bytes(response.data)
             problem, again = f"HTTP {response.status}", response.status in _RETRIED

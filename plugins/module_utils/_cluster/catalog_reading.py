@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
 from .._resolver.catalog_facts import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES, Range, facts, within
@@ -14,17 +13,11 @@ from .._resolver.quantity import QuantityError, parse
 from .._resolver.schema import FieldError
 from .ansible_edge import make_module
 from .argument_spec import AUTH
+from .catalog_users import Users, label
+from .errors import ApiError, ConnectionFailed, explain
+from .kinds import BY_NAME
 from .reading import RETRY
-
-try:
-    from .catalog_users import Users, label
-    from .errors import ApiError, ConnectionFailed, explain
-    from .kinds import BY_NAME
-    from .session import Session
-
-    MISSING: str | None = None
-except ImportError:
-    MISSING = traceback.format_exc()
+from .session import Session
 
 __all__ = ["run_catalog_info", "run_instancetype_info", "run_preference_info"]
 
@@ -60,7 +53,6 @@ def run_preference_info() -> None:
 def run_catalog_info() -> None:
     """The module catalog_info."""
     module = make_module(
-        MISSING,
         argument_spec={
             **AUTH,
             **RETRY,
@@ -82,7 +74,6 @@ def run_catalog_info() -> None:
 
 def _run(role: Role, features: Told, exact: tuple[str, ...]) -> None:
     module = make_module(
-        MISSING,
         argument_spec={
             **AUTH,
             **RETRY,

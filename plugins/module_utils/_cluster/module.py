@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,16 +13,10 @@ from .._resolver.redaction import secret_texts
 from .._resolver.schema import FieldError
 from .ansible_edge import make_module
 from .argument_spec import AUTH, WAIT
-
-try:
-    from .declare import Entry, Settings, declare
-    from .errors import ConnectionFailed
-    from .session import Session
-    from .snapshot import Key
-
-    MISSING: str | None = None
-except ImportError:
-    MISSING = traceback.format_exc()
+from .declare import Entry, Settings, declare
+from .errors import ConnectionFailed
+from .session import Session
+from .snapshot import Key
 
 __all__ = ["ObjectModule", "counts", "diff", "failure", "tell"]
 
@@ -58,7 +51,6 @@ class ObjectModule(NamedTuple):
     def run(self) -> None:
         exclusive = [("name", self.plural), *self.rules.get("mutually_exclusive", [])]
         module = make_module(
-            MISSING,
             argument_spec={
                 **AUTH,
                 **WAIT,
@@ -153,14 +145,16 @@ class ObjectModule(NamedTuple):
         if module.params["name"] is not None:
             outcome["result"] = told[0]
         if module._diff:
-            outcome["diff"] = [diff(result) for result in results if result.changed]
+            outcome["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
         for result in results:
             for warning in result.warnings:
                 module.warn(f"{result.entry.label}: {warning}")
         failed = [result for result in results if result.failed]
         if failed:
             module.fail_json(msg=failure(subject, failed, len(results)), **outcome)
-        module.exit_json(msg=counts(subject, results, module.check_mode), **outcome)
+        module.exit_json(
+            msg=counts(subject, results, module.check_mode) + _restarts(told, module.check_mode), **outcome
+        )
 
 
 def _given(value: Any) -> Any:
@@ -204,6 +198,15 @@ def counts(subject: Any, results: list[Any], check_mode: bool) -> str:
     return f"{len(results)} {noun}: {would}{', '.join(told)}"
 
 
+def _restarts(told: list[dict[str, Any]], check_mode: bool) -> str:
+    """Who was restarted, and who has to be for what was declared."""
+    restarted = sum(bool(one.get("restarted")) for one in told)
+    waiting = sum(bool(one.get("restart_required") and not one.get("restarted")) for one in told)
+    would = "would be " if check_mode else ""
+    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} to be restarted")
+    return "".join(word for word in words if word)
+
+
 def _label(options: Options) -> str:
     return "/".join(str(options[part]) for part in ("namespace", "name") if options.get(part))
 
@@ -227,6 +230,7 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
         told["warnings"] = result.warnings
     if result.live is not None:
         told.update(subject.describe(result.live))
+        told.update(subject.report(result))
     return told
 
 

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule
-
 from .._resolver.power import RESTARTED, STARTED, STATES, STOPPED, Wanted
 from .._resolver.readiness import run_strategy
+from .ansible_edge import make_module
 from .argument_spec import AUTH
-from .reading import RETRY, SELECTION, require_client, selector
-
-try:
-    from .errors import ApiError, ConnectionFailed, explain
-    from .kinds import BY_NAME
-    from .power import Entry, Result, Settings, power, selected
-    from .session import Session
-except ImportError:
-    # `require_client` says which library is missing.
-    pass
+from .errors import ApiError, ConnectionFailed, explain
+from .kinds import BY_NAME
+from .power import Entry, Result, Settings, power, selected
+from .reading import RETRY, SELECTION, selector
+from .session import Session
 
 __all__ = ["run_power"]
 
@@ -44,7 +38,7 @@ _TOLD = 5
 def run_power() -> None:
     """The module virtual_machine_power."""
     listed = {**_ENTRY, "name": {"type": "str", "required": True}}
-    module = AnsibleModule(
+    module = make_module(
         argument_spec={
             **AUTH,
             **SELECTION,
@@ -55,11 +49,9 @@ def run_power() -> None:
             **_WAIT,
             **RETRY,
         },
-        supports_check_mode=True,
         required_one_of=[("names", "label_selectors", "virtual_machines")],
         mutually_exclusive=[("virtual_machines", "names"), ("virtual_machines", "label_selectors")],
     )
-    require_client(module)
     options = module.params
     settings = Settings(check_mode=module.check_mode, **{name: options[name] for name in _WAIT})
     try:

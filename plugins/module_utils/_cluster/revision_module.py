@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -11,18 +10,12 @@ from .._resolver.drift import RoleDrift
 from .._resolver.matcher import ROLES
 from .ansible_edge import make_module
 from .argument_spec import AUTH
+from .errors import ApiError, ConnectionFailed, explain
+from .kinds import BY_NAME
+from .pruning import prunable, prune, upgrade_revisions
 from .reading import RETRY, SELECTION, selection, selector
-
-try:
-    from .errors import ApiError, ConnectionFailed, explain
-    from .kinds import BY_NAME
-    from .pruning import prunable, prune, upgrade_revisions
-    from .revisions import Changed, Inspected, change, inspect, roles_of, unknown_names
-    from .session import Session
-
-    MISSING: str | None = None
-except ImportError:
-    MISSING = traceback.format_exc()
+from .revisions import Changed, Inspected, change, inspect, roles_of, unknown_names
+from .session import Session
 
 __all__ = ["run_info", "run_revision"]
 
@@ -31,7 +24,7 @@ Outcome = dict[str, Any]
 
 def run_info() -> None:
     """The module controller_revision_info."""
-    module = make_module(MISSING, argument_spec={**AUTH, **SELECTION, **RETRY})
+    module = make_module(argument_spec={**AUTH, **SELECTION, **RETRY})
     _session, seen = _inspect(module)
     module.exit_json(
         changed=False, virtual_machines=[_tell(one) for one in seen], unreferenced=_unreferenced(module.params, seen)
@@ -41,7 +34,6 @@ def run_info() -> None:
 def run_revision() -> None:
     """The module controller_revision."""
     module = make_module(
-        MISSING,
         argument_spec={
             **AUTH,
             **SELECTION,
@@ -174,8 +166,18 @@ def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str
     for namespace in sorted({one.namespace for one in seen}):
         members = [one for one in seen if one.namespace == namespace]
         idle = revision_change.unreferenced([one.vm for one in members], members[0].revisions)
-        told += [{"namespace": namespace, "name": one["metadata"]["name"]} for one in idle]
+        told += [_tell_idle(namespace, one["metadata"]) for one in idle]
     return told
+
+
+def _tell_idle(namespace: str, metadata: Outcome) -> dict[str, str]:
+    owners = [owner["name"] for owner in metadata.get("ownerReferences") or [] if owner.get("kind") == "VirtualMachine"]
+    return {
+        "namespace": namespace,
+        "name": metadata["name"],
+        "virtual_machine": owners[0] if owners else "",
+        "captured_at": metadata.get("creationTimestamp") or "",
+    }
 
 
 def _tell(seen: Inspected) -> Outcome:

@@ -80,6 +80,9 @@ def options(type_name: str, *, required: bool = True) -> dict[str, dict[str, Any
             option["required"] = True
         if field.option != field.name and (type_name, field.name) not in _RENAMED:
             option["aliases"] = [field.name]
+        if "pass" in field.option:
+            # Ansible takes a passthrough for a password.
+            option["no_log"] = False
         result[field.option] = option
     return result
 
@@ -101,7 +104,7 @@ def _field(type_name: str, name: str, declaration: Any) -> Field:
     description = ""
     notes: dict[str, str] = {}
     if not isinstance(declaration, str):
-        _, description, *more = declaration
+        _name, description, *more = declaration
         notes = more[0] if more else {}
     expression = field_type(declaration)
     return Field(

@@ -43,7 +43,7 @@ def expand_catalog(*sources: dict[str, Any]) -> list[Manifest]:
                 raise CatalogError(
                     f"{_label(manifest)}: name: is given twice, by {first} and {where}; rename or remove one of them"
                 )
-    return [manifest for manifest, _ in found.values()]
+    return [manifest for manifest, _origin in found.values()]
 
 
 def select(
@@ -172,7 +172,7 @@ def _value(what: str, manifest: Manifest) -> str | None:
         return _name(manifest)
     if role_of(manifest) is not INSTANCETYPE:
         return None
-    series, _, size = _name(manifest).rpartition(".")
+    series, _dot, size = _name(manifest).rpartition(".")
     return series if what == "series" else size
 
 

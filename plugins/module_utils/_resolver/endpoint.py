@@ -54,8 +54,7 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
         if expanded.error.reason == CRASH:
             return Response(500, _status(500, "InternalError", expanded.error.message))
         return _bad_request(expanded.error.message)
-    assert expanded.vm is not None
-    return Response(200, expanded.vm)
+    return Response(200, expanded.vm or {})
 
 
 def mistakes(vm: Json) -> Iterator[str]:

@@ -90,7 +90,6 @@ class Lookup(Protocol):
 
         kind: a key of KINDS. namespace: "" for a cluster-wide kind.
         """
-        ...
 
 
 class Objects:

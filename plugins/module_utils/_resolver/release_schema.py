@@ -50,7 +50,7 @@ def known(expression: str, value: Any, release: Release) -> Any:
     if isinstance(value, dict) and _bare(expression) in schema.TYPES:
         return dict(kept)
     if isinstance(value, list) and _bare(expression).startswith("[]"):
-        return [entry for _, entry in kept]
+        return [entry for _name, entry in kept]
     return value
 
 
@@ -63,7 +63,7 @@ def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
             _is_before(notes.get("kept_until"), release) and given.get(name) is not None
         ):
             value.setdefault(name, zero)
-    originals = {name: entry for name, entry, _ in _entries(expression, given)}
+    originals = {name: entry for name, entry, _range in _entries(expression, given)}
     for name, entry, below in _entries(expression, value):
         if below is not None:
             _fill(below, entry, originals.get(name) or {}, release)

@@ -9,12 +9,15 @@ from .copying import copy
 from .infer import IGNORE
 from .matcher import INSTANCETYPE, ROLES, Role
 from .ownership import Field
+from .plan import TAKEN_BACK, Plan
+from .readiness import run_strategy
 from .vm.manifest import DEFAULT_MEMORY, manifest
 
-__all__ = ["DEFAULT_RUN_STRATEGY", "Reconciled", "manifest", "reconcile"]
+__all__ = ["DEFAULT_RUN_STRATEGY", "Reconciled", "manifest", "reconcile", "switch_running"]
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
 _RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
+_RUNNING: Final[Field] = ("spec", "running")
 _MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest")
 _CONTROLLER: Final = "virt-controller"
 
@@ -33,7 +36,7 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     - A matcher that was inferred at admission counts as the declared one; its name is what a later apply sends,
       since KubeVirt refuses inferFromVolume beside a name. One that may come to nothing (policy Ignore), and did when
       the VM was made, is not tried again: a label that a disk gets later does not resize a VM.
-    - Another spelling of a matcher's kind is the same kind.
+    - Another spelling of a matcher's kind is the same kind, and `running` another one of a run strategy.
     - A VM that the cluster's reference policy expanded has no matchers, and what virt-controller filled in stays.
     """
     result = copy(desired)
@@ -45,6 +48,8 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     owner = ownership.owned(live, manager)
     if _RUN_STRATEGY in (owner or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
         result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
+    if live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live):
+        del result["spec"]["runStrategy"]
     if _expanded(result, live):
         return Reconciled(_without_expanded(result, live), owner)
     for role in ROLES:
@@ -54,6 +59,25 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
         # Admission takes the memory out of a VM whose instancetype it has inferred, and leaves it to its manager.
         owner = owner - {_MEMORY}
     return Reconciled(result, owner)
+
+
+def switch_running(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
+    """The plan with what it takes to give a VM a run strategy that has the deprecated `running`.
+
+    KubeVirt takes neither both nor none, so that they change places in one request, which asks nobody; another
+    manager's `running` is therefore refused here, as the API server would.
+    """
+    declared = ownership.lookup(step.manifest, _RUN_STRATEGY)
+    found = ownership.lookup(live, _RUNNING)
+    if declared is None or found is None:
+        return step
+    owners = [
+        name for name in ownership.owners(ownership.others(live or {}, manager), _RUNNING) if name != TAKEN_BACK[0]
+    ]
+    if owners and not force:
+        return step._replace(refusal=ownership.refusal({name: ["spec.running"] for name in owners}))
+    before = {**step.before, "spec": {**step.before.get("spec", {}), "running": found}}
+    return step._replace(before=before, first={**step.first, _RUNNING: None, _RUN_STRATEGY: declared})
 
 
 def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
@@ -91,7 +115,7 @@ def _reconcile_matcher(
         desired["spec"][role.matcher] = inferred
         if owner is not None and any(field[:2] == here for field in owner):
             owner = {field for field in owner if field[:2] != here} | {(*here, field) for field in inferred}
-    elif wanted.get("name") and role.kind_of(wanted) == role.kind_of(found) is not None:
+    elif wanted.get("name") and role.kind_of(wanted) is not None and role.kind_of(wanted) == role.kind_of(found):
         wanted.pop("kind", None)
         if found.get("kind") and (owner is None or (*here, "kind") in owner):
             wanted["kind"] = found["kind"]

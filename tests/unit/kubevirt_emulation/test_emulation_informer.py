@@ -77,7 +77,7 @@ def test_a_second_list_tells_what_has_gone() -> None:
 
 
 def test_an_observed_write_counts_at_once_and_is_not_told_again() -> None:
-    informer, _ = after([[vm(1)]], [])
+    informer, _unused = after([[vm(1)]], [])
     told: list[Any] = []
     informer.on_change(told.append)
     informer.observe(vm(3))
@@ -88,7 +88,7 @@ def test_an_observed_write_counts_at_once_and_is_not_told_again() -> None:
 
 
 def test_an_answer_that_comes_after_the_deletion_brings_nothing_back() -> None:
-    informer, _ = after([[vm(1)]], [[("DELETED", vm(5))]])
+    informer, _unused = after([[vm(1)]], [[("DELETED", vm(5))]])
     informer.observe(vm(4))
     assert informer.get(KEY) is None
     informer.observe(vm(6, uid="2"))

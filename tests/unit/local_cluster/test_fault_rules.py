@@ -93,7 +93,7 @@ def test_the_first_rule_decides_and_latencies_add_up() -> None:
         assert chosen.rule is not None
         assert chosen.rule.fault == fault
     both = Faults([{"fault": "latency", "seconds": 1}, {"fault": "latency", "seconds": 2, "jitter": 3}])
-    assert all(3 <= both.choose(GET).latency <= 6 for _ in range(50))
+    assert all(3 <= both.choose(GET).latency <= 6 for _unused in range(50))
 
 
 def test_a_rule_with_times_ends() -> None:
@@ -104,7 +104,7 @@ def test_a_rule_with_times_ends() -> None:
 def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
     def draw(seed: int | None) -> list[bool]:
         faults = Faults([{"fault": "reset", "rate": 0.2}], seed)
-        return [faults.choose(GET).rule is not None for _ in range(2000)]
+        return [faults.choose(GET).rule is not None for _unused in range(2000)]
 
     assert draw(1) == draw(1) != draw(2)
     assert 300 < sum(draw(1)) < 500

@@ -70,7 +70,7 @@ def test_the_role_offers_the_versions_that_have_module_files() -> None:
 
 def test_a_version_without_module_file_is_refused() -> None:
     with pytest.raises(LauncherError, match=r"^kubernetes_version: 1\.2\.3 cannot be built; use one of 1\.34\.4, "):
-        _ = ControlPlane("1.2.3").binary
+        _binary = ControlPlane("1.2.3").binary
 
 
 def test_a_binary_is_specific_to_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
 
 def test_a_lock_that_was_removed_with_its_directory_does_not_count(tmp_path: Path) -> None:
     """Who waited for a cluster that was removed must not work under a lock that nobody else can see."""
-    first, second, third = (Lock(tmp_path / "cluster" / "lock") for _ in range(3))
+    first, second, third = (Lock(tmp_path / "cluster" / "lock") for _unused in range(3))
     first.acquire()
 
     def remove(seconds: float) -> None:

@@ -21,7 +21,7 @@ class Asked(Exception):
 def options_of(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     seen: dict[str, Any] = {}
 
-    def make_module(_missing: Any, *, argument_spec: dict[str, Any], **_rules: Any) -> Any:
+    def make_module(*, argument_spec: dict[str, Any], **_rules: Any) -> Any:
         seen.update(argument_spec)
         raise Asked
 

@@ -238,7 +238,7 @@ def test_notes_of_a_field() -> None:
 
 
 def test_every_list_of_choices_is_in_use() -> None:
-    used = {field.type for type_name in SPECS for _, field in reachable(type_name)}
+    used = {field.type for type_name in SPECS for _path, field in reachable(type_name)}
 
     assert set(ENUMS) <= used
 
@@ -257,7 +257,7 @@ def test_every_list_of_choices_is_in_use() -> None:
     ],
 )
 def test_a_mistake_is_refused(type_name: str, params: dict[str, Any], complaint: str) -> None:
-    _, errors = validate(type_name, params)
+    _values, errors = validate(type_name, params)
 
     assert len(errors) == 1
     assert complaint in errors[0]

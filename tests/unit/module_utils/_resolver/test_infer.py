@@ -20,9 +20,13 @@ def obj(kind: str, name: str, labels: dict[str, str] | None = None, **spec: Any)
     return {"kind": kind, "metadata": {"name": name, "namespace": "web", "labels": labels}, "spec": spec}
 
 
-def vm(volume: dict[str, Any] = PVC_VOLUME, policy: str | None = None, **spec: Any) -> dict[str, Any]:
+def vm(volume: dict[str, Any] | None = None, policy: str | None = None, **spec: Any) -> dict[str, Any]:
     matcher = {"inferFromVolume": "root", "inferFromVolumeFailurePolicy": policy}
-    template_spec = {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}, "volumes": [volume], "nodeSelector": {}}
+    template_spec = {
+        "domain": {"devices": {}, "memory": {"guest": "1Gi"}},
+        "volumes": [volume or PVC_VOLUME],
+        "nodeSelector": {},
+    }
     manifest = {
         "metadata": {"name": "a", "namespace": "web"},
         "spec": {"instancetype": matcher, "preference": dict(matcher), "template": {"spec": template_spec}, **spec},

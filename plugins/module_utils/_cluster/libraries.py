@@ -1,0 +1,17 @@
+"""The libraries that need not be there where a module runs: without them it can still be documented, and says so."""
+
+from __future__ import annotations
+
+import traceback
+
+__all__ = ["MISSING", "RESTClientObject", "urllib3", "yaml"]
+
+MISSING: str | None = None
+"""The traceback of the import that failed."""
+try:
+    import urllib3
+    import yaml
+    from kubernetes.client.rest import RESTClientObject
+except ImportError:
+    MISSING = traceback.format_exc()
+    urllib3 = yaml = RESTClientObject = None  # type: ignore[assignment, misc]

@@ -1,0 +1,37 @@
+"""Let galaxy-importer judge the tarball, as Galaxy and Automation Hub do: `python tools/import_tarball.py`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        build = ["ansible-galaxy", "collection", "build", "--output-path", folder]
+        subprocess.run(build, cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL)
+        (tarball,) = Path(folder).glob("*.tar.gz")
+        done = subprocess.run(
+            [sys.executable, "-m", "galaxy_importer.main", tarball],
+            cwd=folder,
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    # It ends with 0 where it only warns, too.
+    told = [line for line in done.stdout.splitlines() if line.startswith(("WARNING", "ERROR"))]
+    if done.returncode or "completed successfully" not in done.stdout:
+        told = [done.stdout]
+    print(*told, sep="\n", end="\n" if told else "")
+    return 1 if told else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

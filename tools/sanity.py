@@ -1,0 +1,62 @@
+"""Run ansible-test sanity on a copy of this checkout: `python tools/sanity.py [OPTIONS OF ansible-test sanity]`.
+
+ansible-test wants a collection in a folder of its name, not behind a link, and a virtual environment for each of its
+tests. It would fetch a script that puts pip into them; Python brings pip along, so that the script is one line here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+HOME = CHECKOUT / ".cache" / "sanity"
+COLLECTION = HOME / "ansible_collections" / "virtshape" / "instancetypes"
+PIP = HOME / ".ansible" / "test" / "cache" / "get_pip_24_2.py"
+KEPT = ("tests/output", ".git")
+"""Its virtual environments, which are used again, and a repository: ansible-test tests what git does not ignore."""
+
+
+def copy() -> None:
+    """Make the copy equal to the checkout's files that are under version control, or could be."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(listed, cwd=CHECKOUT, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")
+    wanted = {Path(name) for name in names if name and (CHECKOUT / name).is_file()}
+    for old in COLLECTION.rglob("*"):
+        place = old.relative_to(COLLECTION)
+        if old.is_file() and place not in wanted and not any(place.is_relative_to(kept) for kept in KEPT):
+            old.unlink()
+    for name in wanted:
+        (COLLECTION / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(CHECKOUT / name, COLLECTION / name)
+
+
+def main() -> int:
+    copy()
+    subprocess.run(["git", "init", "--quiet", COLLECTION], check=True)
+    PIP.parent.mkdir(parents=True, exist_ok=True)
+    PIP.write_text("import ensurepip\nensurepip.bootstrap(upgrade=True)\n")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no", *sys.argv[1:]]
+    environment = {**os.environ, "HOME": str(HOME), "LC_ALL": "C.UTF-8"}
+    for name in ("ANSIBLE_CONFIG", "ANSIBLE_COLLECTIONS_PATH", "PYTHONPATH"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        command,
+        cwd=COLLECTION,
+        env=environment,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        print(done.stdout, end="")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
