@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 name: drift
 short_description: How what a VM has captured differs from what is now
 version_added: 1.0.0
-author: virtshape.instancetypes contributors
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - A VM keeps instancetype and preference as they were when it first started, in ControllerRevisions. The filter tells
     whether the objects were changed since, field by field, and what the VM would become if it captured them anew.
@@ -29,6 +29,11 @@ options:
     type: list
     elements: dict
     required: true
+  kubevirt_version:
+    description:
+      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
+        newest one that is known.
+    type: str
 seealso:
   - module: virtshape.instancetypes.controller_revision_info
     description: The same of the VMs of a cluster.
@@ -80,7 +85,8 @@ _value:
     instancetype:
       description:
         - The revision of the instancetype, with C(state), C(kind), C(name), C(revision), C(pinned), C(generation),
-          C(current_generation), C(recreated) and C(changes) of its spec.
+          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at) and C(changed_at), when the object
+          was last changed.
       type: dict
       returned: for a VM that has one
     preference:
@@ -92,13 +98,14 @@ _value:
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import each, manifests
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests
 
 
-def drift(value: Any, current: Any) -> Any:
+def drift(value: Any, current: Any, kubevirt_version: Any = None) -> Any:
     """See DOCUMENTATION."""
     known = manifests("drift", "current", current)
-    return each("drift", value, lambda manifest: questions.drift(manifest, known))
+    release = answering("drift", kubevirt_version)
+    return each("drift", value, lambda manifest: questions.drift(manifest, known, release))
 
 
 class FilterModule:

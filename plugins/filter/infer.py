@@ -28,6 +28,11 @@ options:
     type: list
     elements: dict
     required: true
+  kubevirt_version:
+    description:
+      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
+        newest one that is known.
+    type: str
 """
 
 EXAMPLES = r"""
@@ -63,13 +68,14 @@ _value:
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import each, manifests
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests
 
 
-def infer(value: Any, objects: Any) -> Any:
+def infer(value: Any, objects: Any, kubevirt_version: Any = None) -> Any:
     """See DOCUMENTATION."""
     known = manifests("infer", "objects", objects)
-    return each("infer", value, lambda vm: questions.infer(vm, known))
+    release = answering("infer", kubevirt_version)
+    return each("infer", value, lambda vm: questions.infer(vm, known, release))
 
 
 class FilterModule:

@@ -106,23 +106,13 @@ _value:
 
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
-
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import modernize as resolver
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import (
-    NEWEST,
-    UnknownRelease,
-    of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import each
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each
 
 
 def modernize(value: Any, kubevirt_version: Any = None) -> Any:
     """See DOCUMENTATION."""
-    try:
-        release = NEWEST if kubevirt_version is None else of(kubevirt_version)
-    except UnknownRelease as error:
-        raise AnsibleFilterError(f"modernize: kubevirt_version: {error}") from error
+    release = answering("modernize", kubevirt_version)
     return each("modernize", value, lambda manifest: _plain(resolver.modernize(manifest, release)))
 
 

@@ -13,6 +13,7 @@ description:
   - A preference may require vCPUs, memory and an architecture, and KubeVirt refuses a VM that has less. The filter
     tells what is missing, with KubeVirt's words. It also tells when vCPUs cannot be spread over sockets, cores and
     threads as the preference wants.
+  - What the VM does not say, such as its architecture, has the defaults of a cluster without settings of its own.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter

@@ -51,6 +51,11 @@ options:
         name.
     type: str
     default: ""
+  kubevirt_version:
+    description:
+      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
+        newest one that is known.
+    type: str
 """
 
 EXAMPLES = r"""

@@ -63,18 +63,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.selection import Rejected, spread
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering
 
 
 def topology(value: Any, preference: Any = None, kubevirt_version: Any = None) -> Any:
     """See DOCUMENTATION."""
     if preference is not None and not isinstance(preference, Mapping):
         raise AnsibleFilterError(f"topology: preference: expected a manifest or a spec, found {preference!r}")
-    try:
-        version = release.NEWEST if kubevirt_version is None else release.of(kubevirt_version)
-    except release.UnknownRelease as error:
-        raise AnsibleFilterError(f"topology: kubevirt_version: {error}") from error
+    version = answering("topology", kubevirt_version)
 
     def one(entry: Any) -> dict:
         try:

@@ -19,22 +19,28 @@ _LETTER: Final = 6.4
 _FIGURES: Final = 96
 _TOTAL: Final = 34
 
-# Quiet, as most pairs fit: what does not is to be seen.
-_FIT: Final = "#cde7da"
-# Sign → background and letter; the letters tell them apart without colour.
-_COLOURS: Final = {
-    "c": ("#f4c04e", "#3d2a00"),
-    "m": ("#8fb4f0", "#0d2a5c"),
-    "b": ("#c583b8", "#2f0526"),
-    "s": ("#ea7f69", "#3f0a00"),
-}
-
-_STYLE: Final = """
-text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:#1d2530}
-.s{font-size:10px;text-anchor:middle;font-weight:600}
-.t{font-size:8.5px;text-anchor:middle}.r{text-anchor:end}.q{fill:#5b6675}.g{font-weight:700;font-size:12px}
-.o:hover .n{font-weight:700}.o:hover .h{fill:#e8edf3}.h{fill:#fff}
+# What fits is quiet, as most pairs do: the others are to be seen, and their letters tell them apart without colour.
+_COLOURS: Final = """
+:root{color-scheme:light dark;--ink:#1d2530;--soft:#5b6675;--line:#9aa5b4;--page:#fff;--row:#e8edf3;--fit:#cde7da}
+@media screen and (prefers-color-scheme:dark){
+:root{--ink:#e6e9ec;--soft:#9aa4ae;--line:#5b6675;--page:#15191d;--row:#2a323b;--fit:#25523c}}
+:root{--few:#f4c04e;--few-ink:#3d2a00;--little:#8fb4f0;--little-ink:#0d2a5c;--both:#c583b8;--both-ink:#2f0526;
+--uneven:#ea7f69;--uneven-ink:#3f0a00}
 """
+# Sign → the name of its colours.
+_SIGNS: Final = {"c": "few", "m": "little", "b": "both", "s": "uneven"}
+
+_STYLE: Final = (
+    _COLOURS
+    + """
+text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
+.s{font-size:10px;text-anchor:middle;font-weight:600}
+.t{font-size:8.5px;text-anchor:middle}.r{text-anchor:end}.q{fill:var(--soft)}.g{font-weight:700;font-size:12px}
+.o:hover .n{font-weight:700}.o:hover .h{fill:var(--row)}.h,.p{fill:var(--page)}.l{fill:var(--line)}
+.f{fill:var(--fit)}
+"""
+    + "".join(f".{name}{{fill:var(--{name})}}.{name}-ink{{fill:var(--{name}-ink)}}\n" for name in _SIGNS.values())
+)
 
 
 class _Axis(NamedTuple):
@@ -59,7 +65,7 @@ def svg(found: Matrix, title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
         f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
         f"<style>{_STYLE}</style>",
-        f'<rect width="{width:.0f}" height="{height:.0f}" fill="#fff"/>',
+        f'<rect width="{width:.0f}" height="{height:.0f}" class="p"/>',
         *_column_heads(found, columns, left, top),
         *_rows(found, rows, columns, left, top),
         *_column_totals(found, columns, left, top + rows.length + 16),
@@ -73,31 +79,35 @@ def html(found: Matrix, title: str) -> str:
     fitting = sum(not cell.sign for cells in found.cells for cell in cells)
     pairs = len(found.instancetypes) * len(found.preferences)
     keys = "".join(
-        f'<li><i style="background:{background};color:{letter}">{sign}</i>{escape(LEGEND[sign])}</li>'
-        for sign, (background, letter) in _COLOURS.items()
+        f'<li><i style="background:var(--{name});color:var(--{name}-ink)">{sign}</i>{escape(LEGEND[sign])}</li>'
+        for sign, name in _SIGNS.items()
     )
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
-<style>
-body{{margin:24px;font:14px/1.5 system-ui,"DejaVu Sans",sans-serif;color:#1d2530;background:#fff}}
+<style>{_COLOURS}
+body{{margin:24px;font:14px/1.5 system-ui,"DejaVu Sans",sans-serif;color:var(--ink);background:var(--page)}}
 h1{{font-size:20px;margin:0}}
 p{{margin:4px 0 8px;max-width:60em}}
 ul{{list-style:none;margin:0 0 12px;padding:0;display:flex;flex-wrap:wrap;gap:4px 20px}}
 i{{display:inline-block;width:17px;height:17px;margin-right:6px;text-align:center;line-height:17px;
 font:600 11px/17px system-ui,"DejaVu Sans",sans-serif}}
 @page{{size:A3 landscape;margin:10mm}}
-@media print{{body{{margin:0}}svg{{max-width:100%;height:auto}}}}
+.wide{{overflow-x:auto}}
+@media print{{body{{margin:0}}svg{{max-width:100%;height:auto}}.wide{{overflow:visible}}}}
 </style>
 </head>
 <body>
 <h1>{escape(title)}</h1>
 <p>{len(found.instancetypes)} instancetypes, {len(found.preferences)} preferences; {fitting} of {pairs} pairs fit.
 A VM that names both gets the vCPUs and the memory of the instancetype, which must be what the preference needs.</p>
-<ul><li><i style="background:{_FIT}"></i>fits</li>{keys}</ul>
+<ul><li><i style="background:var(--fit)">&nbsp;</i>fits</li>{keys}</ul>
+<div class="wide" tabindex="0">
 {svg(found, title)}
+</div>
 </body>
 </html>
 """
@@ -126,7 +136,7 @@ def _column_heads(found: Matrix, columns: _Axis, left: float, top: float) -> lis
         # A name that is wider than its group would run into the next one.
         if name and len(name) * 7.4 <= length + _GAP:
             parts.append(f'<text class="g" x="{left + begin:.0f}" y="20">{escape(name)}</text>')
-        parts.append(f'<rect x="{left + begin:.0f}" y="26" width="{length:.0f}" height="2" fill="#9aa5b4"/>')
+        parts.append(f'<rect x="{left + begin:.0f}" y="26" width="{length:.0f}" height="2" class="l"/>')
     for what, row in (("vCPUs needed", 2), ("GiB needed", 1)):
         parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{top - row * _CELL + 9:.0f}">{what}</text>')
     for one, start in zip(found.preferences, columns.starts):
@@ -154,16 +164,15 @@ def _rows(found: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) -
         parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{base:.0f}">{escape(one["memory"])}</text>')
         for name, cell, begin in zip(systems, cells, columns.starts):
             x = left + begin
-            colour = _COLOURS[cell.sign][0] if cell.sign else _FIT
+            colour = _SIGNS[cell.sign] if cell.sign else "f"
             words = "; ".join(cell.reasons) or "fits"
             parts.append(
-                f'<rect x="{x:.0f}" y="{y:.0f}" width="{_CELL - 1}" height="{_CELL - 1}" fill="{colour}">'
+                f'<rect x="{x:.0f}" y="{y:.0f}" width="{_CELL - 1}" height="{_CELL - 1}" class="{colour}">'
                 f"<title>{escape(f'{label(one)} and {name}: {words}')}</title></rect>"
             )
             if cell.sign:
-                letter = _COLOURS[cell.sign][1]
                 parts.append(
-                    f'<text class="s" x="{x + (_CELL - 1) / 2:.1f}" y="{base:.0f}" style="fill:{letter}"'
+                    f'<text class="s {colour}-ink" x="{x + (_CELL - 1) / 2:.1f}" y="{base:.0f}"'
                     f' pointer-events="none">{cell.sign}</text>'
                 )
         fitting = sum(not cell.sign for cell in cells)

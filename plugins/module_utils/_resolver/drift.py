@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from . import applier, decode, find, release, revision, schema, semantic, topology
-from . import requirements as requirement
+from . import applier, decode, find, live_update, ownership, release_schema, revision, semantic, topology, validate
 from .conflict import webhook_message
 from .difference import differences
 from .find import Lookup
 from .guest import guest
 from .matcher import ROLES, Role
+from .release import NEWEST, Release, of
 
 __all__ = [
     "CURRENT",
@@ -37,12 +37,12 @@ GONE: Final = "gone"
 LOST: Final = "revision lost"
 # Nothing is captured yet.
 NEW: Final = "not captured"
-# The live object could not be read, so that nobody can tell.
+# The live object or the revision could not be read, so that nobody can tell.
 UNKNOWN: Final = "unknown"
 
 
 # The newest release that reads revisions of v1alpha1 and v1alpha2.
-_READS_OLD: Final = release.of("1.6")
+_READS_OLD: Final = of("1.6")
 
 
 class RoleDrift(NamedTuple):
@@ -52,6 +52,8 @@ class RoleDrift(NamedTuple):
     revision: what the VM refers to, "" for none.
     pinned: whether the play pinned it. generation: of the captured object; current_generation: of the live one.
     recreated: the live object is another one of the same name. changes: of the spec, [{field, before, after}].
+    captured_at: when the revision was created. changed_at: when the live object was last changed. Both are times as
+    the API server writes them, "" where there is none.
     """
 
     state: str
@@ -63,6 +65,8 @@ class RoleDrift(NamedTuple):
     current_generation: int | None
     recreated: bool
     changes: tuple[dict[str, Any], ...]
+    captured_at: str
+    changed_at: str
 
 
 class Specs(NamedTuple):
@@ -76,21 +80,14 @@ class Effect(NamedTuple):
     """What it means for a VM to have other specs.
 
     guest, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
-    refusal: why KubeVirt would not accept the VM then, in its words, or None."""
+    refusal: why KubeVirt would not accept the VM then, in its words, or None.
+    live: whether a running guest is likely to take the changes without a restart."""
 
     guest: dict[str, Any]
     guest_after: dict[str, Any]
-    changes: tuple[dict[str, Any], ...]
-    refusal: str | None
-
-    @property
-    def live(self) -> bool:
-        """Whether a running guest takes the changes without a restart: KubeVirt plugs in sockets, nothing else, and
-        does not pull any out."""
-        return all(
-            change["field"] == "domain.cpu.sockets" and (change["after"] or 0) > (change["before"] or 0)
-            for change in self.changes
-        )
+    changes: tuple[dict[str, Any], ...] = ()
+    refusal: str | None = None
+    live: bool = True
 
 
 class Drift(NamedTuple):
@@ -107,42 +104,46 @@ class Drift(NamedTuple):
         return any(part is not None and part.state == DRIFTED for part in (self.instancetype, self.preference))
 
 
-def drift(vm: Manifest, objects: Lookup) -> Drift:
+def drift(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Drift:
     """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are."""
     parts, captured, current = [], [], []
     for role in ROLES:
-        part, old, new = _role_drift(vm, role, objects)
+        part, old, new = _role_drift(vm, role, objects, release)
         parts.append(part)
         captured.append(old)
         current.append(new)
     before = Specs(*captured)
-    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current)))
+    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current), release))
 
 
-def effect(vm: Manifest, before: Specs, after: Specs) -> Effect:
+def effect(vm: Manifest, before: Specs, after: Specs, release: Release = NEWEST) -> Effect:
     """What it means for a VM (plain manifest) to have the specs `after` in place of `before`."""
-    was, _refusal = _applied(vm, before)
-    will, refusal = _applied(vm, after)
+    was, _refusal = _applied(vm, before, release)
+    will, refusal = _applied(vm, after, release)
     if refusal is not None:
-        return Effect(guest(was), guest(was), (), refusal)
-    return Effect(guest(was), guest(will), tuple(differences(was, will)), None)
+        return Effect(guest(was), guest(was), refusal=refusal)
+    changes = tuple(differences(was, will))
+    return Effect(guest(was), guest(will), changes, live=live_update.foreseen(vm, was, will))
 
 
-def _role_drift(vm: Manifest, role: Role, objects: Lookup) -> tuple[RoleDrift | None, Manifest | None, Manifest | None]:
+def _role_drift(
+    vm: Manifest, role: Role, objects: Lookup, release: Release
+) -> tuple[RoleDrift | None, Manifest | None, Manifest | None]:
     """The drift and the canonical specs as captured and as they would be captured now."""
     matcher = role.matcher_of(vm)
     if not matcher:
         return None, None, None
-    reference = revision.referenced(vm, role)
-    kept = find.captured(vm, role, objects)
-    live = find.live(vm, role, objects)
-    old = _kept_spec(kept.manifest, role) if kept.manifest is not None else None
-    new = schema.canonical(role.spec_type, live.manifest.get("spec")) if live.manifest is not None else None
+    reference = revision.referenced(vm, role, release)
+    kept = find.captured(vm, role, objects, release)
+    live = find.live(vm, role, objects, release)
+    old = kept_spec(kept.manifest, role, release).spec if kept.manifest is not None else None
+    new = _spec(role, live.manifest, release) if live.manifest is not None else None
     same = old is not None and new is not None and semantic.equal(role.spec_type, old, new)
     if not reference.name:
         state = NEW
     elif old is None:
-        state = LOST
+        unread = kept.error is not None and kept.error.code != 404
+        state = UNKNOWN if unread else LOST
     elif new is None:
         state = GONE if live.error is not None and live.error.code == 404 else UNKNOWN
     else:
@@ -160,29 +161,38 @@ def _role_drift(vm: Manifest, role: Role, objects: Lookup) -> tuple[RoleDrift | 
         current_generation=now.get("generation"),
         recreated=bool(metadata.get("uid") and now.get("uid") and metadata["uid"] != now["uid"]),
         changes=tuple(differences(old, new)) if state == DRIFTED else (),
+        captured_at=str(((kept.manifest or {}).get("metadata") or {}).get("creationTimestamp") or ""),
+        changed_at=ownership.changed_at(live.manifest or {}),
     )
     return part, old if old is not None else new, new if new is not None else old
 
 
-def _kept_spec(kept: Manifest, role: Role) -> Manifest | None:
-    """What a revision holds, also one of an API version that only older releases read."""
-    found = decode.spec(kept, role)
-    return found.spec if found.error is None else decode.spec(kept, role, _READS_OLD).spec
+def kept_spec(kept: Manifest, role: Role, release: Release = NEWEST) -> decode.DecodedSpec:
+    """What a revision holds, also one of an API version that only older releases read; else the release's error."""
+    found = decode.spec(kept, role, release)
+    if found.error is None:
+        return found
+    older = decode.spec(kept, role, _READS_OLD)
+    return older if older.error is None else found
 
 
-def _applied(vm: Manifest, specs: Specs) -> tuple[Manifest, str | None]:
+def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
+    return release_schema.canonical(role.spec_type, manifest.get("spec"), release)
+
+
+def _applied(vm: Manifest, specs: Specs, release: Release) -> tuple[Manifest, str | None]:
     """The VMI spec that results, and why KubeVirt would not accept it."""
     instancetype, preference = specs
-    template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"))
+    template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     spec: Manifest = template["spec"]
     try:
-        uneven = topology.spread_indivisible(instancetype, preference)
-        conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference)
+        uneven = topology.spread_indivisible(instancetype, preference, release)
+        unmet = validate.unmet(template, instancetype, preference, release=release)
+        conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except applier.Crash as crash:
         return spec, str(crash)
     if uneven is not None:
         return spec, uneven.message
     if conflicts:
-        return spec, webhook_message(conflicts)
-    unmet = requirement.unmet(instancetype, preference, spec)
+        return spec, webhook_message(conflicts, release)
     return spec, unmet.message if unmet is not None else None

@@ -155,16 +155,10 @@ class _Outcome:
 
     def _applied(self, instancetype: Spec, preference: Spec) -> Leaves:
         template = self._cluster.canonical(self.own)
-        try:
-            conflicts = self._apply(template, instancetype, preference)
-        except applier.Crash:
-            return {}
-        return {} if conflicts else _leaves(template)
-
-    def _apply(self, template: dict[str, Any], instancetype: Spec, preference: Spec) -> bool:
-        """Whether there are conflicts."""
         release = self._cluster.release
-        return bool(applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release))
+        # With less than what the VM was expanded with, and so no crash of KubeVirt either.
+        conflicts = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+        return {} if conflicts else _leaves(template)
 
     def written(self) -> Leaves:
         """The VM's own fields with what Go always writes."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
-from . import requirements, schema, topology
+from . import release_schema, requirements, schema, topology
 from .errors import Crash
 from .matcher import INSTANCETYPE
 from .quantity import parse
+from .release import NEWEST, Release
 
 __all__ = ["CLASS_LABEL", "Wanted", "fitting", "series_of"]
 
@@ -48,40 +49,40 @@ def series_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def fitting(manifests: Iterable[Manifest], wanted: Wanted) -> list[Manifest]:
+def fitting(manifests: Iterable[Manifest], wanted: Wanted, release: Release = NEWEST) -> list[Manifest]:
     """Those of the instancetypes that fit, best first. What is not of the API's types fits nothing."""
     found = []
     for manifest in manifests:
         try:
-            spec = schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"))
+            spec = release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
         except schema.FieldError:
             continue
-        if _fits(manifest, spec, wanted):
+        if _fits(manifest, spec, wanted, release):
             found.append((_rank(manifest, spec, wanted.series), manifest))
     return [manifest for _rank_, manifest in sorted(found, key=lambda entry: entry[0])]
 
 
-def _fits(manifest: Manifest, spec: Manifest, wanted: Wanted) -> bool:
+def _fits(manifest: Manifest, spec: Manifest, wanted: Wanted, release: Release) -> bool:
     labels = _metadata(manifest).get("labels") or {}
     return (
         spec["cpu"]["guest"] >= wanted.cpu
         and parse(spec["memory"]["guest"]).nanos >= parse(str(wanted.memory)).nanos
         and all(labels.get(label) == value for label, value in wanted.labels.items())
-        and _contents(spec, wanted)
+        and _contents(spec, wanted, release)
     )
 
 
-def _contents(instancetype: Manifest, wanted: Wanted) -> bool:
+def _contents(instancetype: Manifest, wanted: Wanted, release: Release) -> bool:
     """Whether the preference is content with an instancetype."""
     spec = wanted.spec
     if spec is None:
         required = (wanted.preference or {}).get("requirements", {})
         spec = {"architecture": required.get("architecture", "")}
     try:
-        uneven = topology.spread_indivisible(instancetype, wanted.preference)
+        uneven = topology.spread_indivisible(instancetype, wanted.preference, release)
     except Crash:
         return False
-    return uneven is None and requirements.unmet(instancetype, wanted.preference, spec) is None
+    return uneven is None and requirements.unmet(instancetype, wanted.preference, spec, release) is None
 
 
 def _rank(manifest: Manifest, spec: Manifest, series: str) -> tuple[Any, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from . import revision, schema
+from . import release_schema, revision, schema
 from .errors import Crash
 from .find import CRASH, Lookup, Problem, not_found
 from .matcher import INSTANCETYPE, ROLES, Role
+from .release import NEWEST, Release
 
 __all__ = [
     "IGNORE",
@@ -33,6 +34,8 @@ IGNORE: Final = "Ignore"
 _LABEL: Final = "instancetype.kubevirt.io/default-"
 NAME_LABELS: Final = {role: f"{_LABEL}{role.matcher}" for role in ROLES}
 KIND_LABELS: Final = {role: f"{_LABEL}{role.matcher}-kind" for role in ROLES}
+# What KubeVirt calls the sources that it follows.
+_SOURCE_TYPES: Final = {"pvc": "DataVolumeSourcePVC", "snapshot": "DataVolumeSourceSnapshot"}
 
 
 class Matcher(NamedTuple):
@@ -46,10 +49,12 @@ class NotInferred(NamedTuple):
     """Why nothing could be inferred.
 
     ignorable: the volume just says nothing (the failure policy Ignore takes that); else something is not there.
+    missing: kind, namespace and name of an object that would have to be there, or None.
     """
 
     problem: Problem
     ignorable: bool = False
+    missing: tuple[str, str, str] | None = None
 
 
 class Inferred(NamedTuple):
@@ -61,18 +66,18 @@ class Inferred(NamedTuple):
     ignorable: bool = False
 
 
-def infer(vm: Manifest, objects: Lookup) -> Inferred:
+def infer(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Inferred:
     """The VM as admission leaves it after inference; without `inferFromVolume` only its form is canonical.
 
     vm: a plain manifest. objects: where PVCs, DataVolumes, DataSources and VolumeSnapshots are found.
     """
     try:
-        vm = schema.canonical("VirtualMachine", vm)
+        vm = release_schema.canonical("VirtualMachine", vm, release)
     except schema.FieldError as error:
         return Inferred(error=Problem(str(error), "BadRequest", 400))
     for role in ROLES:
         try:
-            failed = _infer_in_place(vm, role, objects)
+            failed = _infer_in_place(vm, role, objects, release)
         except Crash as crash:
             return Inferred(error=Problem(str(crash), CRASH))
         if failed is not None:
@@ -83,14 +88,14 @@ def infer(vm: Manifest, objects: Lookup) -> Inferred:
     return Inferred(vm)
 
 
-def _infer_in_place(vm: Manifest, role: Role, objects: Lookup) -> NotInferred | None:
+def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release) -> NotInferred | None:
     """Replaces the canonical VM's matcher of the role if it is to be inferred."""
     matcher = role.matcher_of(vm)
     volume = (matcher or {}).get("inferFromVolume")
     if matcher is None or not volume:
         return None
     ignores = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
-    inferred = from_volume(vm, volume, role, objects)
+    inferred = from_volume(vm, volume, role, objects, release)
     if isinstance(inferred, NotInferred):
         if not (ignores and inferred.ignorable):
             return inferred
@@ -103,7 +108,9 @@ def _infer_in_place(vm: Manifest, role: Role, objects: Lookup) -> NotInferred | 
     return None
 
 
-def from_volume(vm: Manifest, volume: str, role: Role, objects: Lookup) -> Matcher | NotInferred:
+def from_volume(
+    vm: Manifest, volume: str, role: Role, objects: Lookup, release: Release = NEWEST
+) -> Matcher | NotInferred:
     """What a volume of a canonical VM says about its instancetype or preference.
 
     Raises Crash for a VM without template.
@@ -111,7 +118,7 @@ def from_volume(vm: Manifest, volume: str, role: Role, objects: Lookup) -> Match
     template = vm["spec"]["template"]
     if template is None:
         raise Crash("the VirtualMachine has no template")
-    trail = _Trail(role, objects, vm["metadata"].get("namespace", ""))
+    trail = _Trail(role, objects, vm["metadata"].get("namespace", ""), release)
     for entry in template["spec"].get("volumes", ()):
         if entry["name"] != volume:
             continue
@@ -126,16 +133,20 @@ def from_volume(vm: Manifest, volume: str, role: Role, objects: Lookup) -> Match
 class _Trail:
     """Follows one volume to the object whose labels count."""
 
-    def __init__(self, role: Role, objects: Lookup, namespace: str) -> None:
+    def __init__(self, role: Role, objects: Lookup, namespace: str, release: Release) -> None:
         """namespace: that of the VM."""
         self._role = role
         self._objects = objects
         self._namespace = namespace
+        # Field of a source, and the kind of the object that it names.
+        self._origins = [("pvc", "PersistentVolumeClaim")]
+        if release.infers_from_snapshots:
+            self._origins.append(("snapshot", "VolumeSnapshot"))
 
     def labelled(self, kind: str, name: str, namespace: str | None = None) -> Matcher | NotInferred:
         """From an object that has the labels or says nothing. An empty namespace is not that of the VM."""
         found = self._get(kind, name, namespace)
-        return NotInferred(found) if isinstance(found, Problem) else self._labels(found)
+        return found if isinstance(found, NotInferred) else self._labels(found)
 
     def data_volume(self, name: str, templates: Any) -> Matcher | NotInferred:
         """A template counts before a DataVolume of that name; of a template, the labels do not count."""
@@ -143,10 +154,9 @@ class _Trail:
             if (template.get("metadata") or {}).get("name") == name:
                 return self._data_volume_spec(template.get("spec") or {})
         found = self._get("DataVolume", name)
-        if isinstance(found, Problem):
+        if isinstance(found, NotInferred):
             # CDI removes a DataVolume once it has filled the PVC, which has the same name.
-            gone = found.reason == "NotFound"
-            return self.labelled("PersistentVolumeClaim", name) if gone else NotInferred(found)
+            return self.labelled("PersistentVolumeClaim", name) if found.problem.reason == "NotFound" else found
         matcher = self._labels(found)
         return matcher if isinstance(matcher, Matcher) else self._data_volume_spec(found.get("spec") or {})
 
@@ -164,28 +174,31 @@ class _Trail:
 
     def _data_source(self, name: str, namespace: str | None) -> Matcher | NotInferred:
         found = self._get("DataSource", name, namespace)
-        if isinstance(found, Problem):
-            return NotInferred(found)
+        if isinstance(found, NotInferred):
+            return found
         matcher = self._labels(found)
         if isinstance(matcher, Matcher):
             return matcher
         source = (found.get("spec") or {}).get("source") or {}
+        sources = " or ".join(_SOURCE_TYPES[field] for field, _kind in self._origins)
         return self._origin(source) or _ignorable(
-            "unable to infer defaults from DataSource that doesn't provide"
-            " DataVolumeSourcePVC or DataVolumeSourceSnapshot"
+            f"unable to infer defaults from DataSource that doesn't provide {sources}"
         )
 
     def _origin(self, source: Manifest) -> Matcher | NotInferred | None:
         """From the PVC or, without one, the snapshot that is copied; None where it is neither."""
-        for field, kind in (("pvc", "PersistentVolumeClaim"), ("snapshot", "VolumeSnapshot")):
+        for field, kind in self._origins:
             origin = source.get(field)
             if origin is not None:
                 return self.labelled(kind, origin.get("name") or "", origin.get("namespace") or "")
         return None
 
-    def _get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | Problem:
-        found = self._objects.get(kind, self._namespace if namespace is None else namespace, name)
-        return not_found(kind, name) if found is None else found
+    def _get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | NotInferred:
+        place = self._namespace if namespace is None else namespace
+        found = self._objects.get(kind, place, name)
+        if found is None:
+            return NotInferred(not_found(kind, name), missing=(kind, place, name))
+        return NotInferred(found) if isinstance(found, Problem) else found
 
     def _labels(self, manifest: Manifest) -> Matcher | NotInferred:
         labels = (manifest.get("metadata") or {}).get("labels") or {}

@@ -278,11 +278,7 @@ def _flavor(draft: _Draft, spec: Manifest) -> None:
     matcher = {name: value for name, value in flavor.items() if name != "profile"}
     if flavor.get("kind"):
         matcher["kind"] = _flavor_kind(flavor["kind"])
-    # In the place of the flavor, so that the manifest reads as before.
-    entries = [(INSTANCETYPE.matcher if name == "flavor" else name, value) for name, value in spec.items()]
-    spec.clear()
-    spec.update(entries)
-    spec[INSTANCETYPE.matcher] = matcher
+    _replace(spec, "flavor", INSTANCETYPE.matcher, matcher)
     draft.set("spec.flavor", flavor, f"spec.{INSTANCETYPE.matcher}", matcher, "Flavors became instancetypes.")
 
 
@@ -304,10 +300,16 @@ def _running(draft: _Draft, spec: Manifest) -> None:
     if spec.get("runStrategy") is not None:
         raise FieldError("spec.running", "is given beside spec.runStrategy, which KubeVirt refuses; keep the latter")
     strategy = "Always" if was else "Halted"
-    entries = [("runStrategy", strategy) if name == "running" else (name, value) for name, value in spec.items()]
-    spec.clear()
-    spec.update(entries)
+    _replace(spec, "running", "runStrategy", strategy)
     draft.set("spec.running", was, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
+
+
+def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
+    """Another field in the place of one, so that the manifest reads as before."""
+    holder.pop(other, None)  # a null
+    entries = [(other, value) if field == name else (field, entry) for field, entry in holder.items()]
+    holder.clear()
+    holder.update(entries)
 
 
 def _given_up(spec: Manifest) -> Iterator[Left]:

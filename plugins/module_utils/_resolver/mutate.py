@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from . import find, schema, unmarshal
+from . import find, release_schema, schema, unmarshal
 from . import infer as inference
-from .admission import INVALID, NOT_FOUND, NOT_SUPPORTED, Cause, Response, bad_request, crashed, invalid
-from .find import CRASH, Lookup
+from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
+from .find import CRASH, Lookup, Problem
 from .matcher import ROLES, Role
+from .release import NEWEST, Release
 
-__all__ = ["Mutated", "matcher_causes", "mutate"]
+__all__ = ["Mutated", "matcher_causes", "mutate", "set_kinds"]
 
 Manifest = dict[str, Any]
 
@@ -23,35 +24,43 @@ class Mutated(NamedTuple):
     refusal: Response | None = None
 
 
-def mutate(vm: Manifest, objects: Lookup, old: Manifest | None = None, operation: str = "CREATE") -> Mutated:
+def mutate(
+    vm: Manifest,
+    objects: Lookup,
+    old: Manifest | None = None,
+    operation: str = "CREATE",
+    release: Release = NEWEST,
+) -> Mutated:
     """What admission makes of a VM: matchers checked and inferred, architecture, machine type and storage class set.
 
     vm: a plain manifest. objects: instancetypes, preferences, revisions, and volumes to infer from.
     old: the stored VM, on UPDATE. operation: CREATE or UPDATE. What virt-api sets for every VM is not part of it.
     """
     try:
-        canonical = schema.canonical("VirtualMachine", vm)
-        before = schema.canonical("VirtualMachine", old) if old is not None and operation == "UPDATE" else None
+        canonical = release_schema.canonical("VirtualMachine", vm, release)
+        compared = old is not None and operation == "UPDATE"
+        before = release_schema.canonical("VirtualMachine", old, release) if compared else None
     except schema.FieldError as error:
         return Mutated(refusal=bad_request(unmarshal.message("VirtualMachine", vm) or str(error)))
     if canonical["metadata"].get("deletionTimestamp"):
         return Mutated(canonical)
-    refusal = _check_matchers(canonical, before)
+    refusal = _check_matchers(canonical, before, release)
     if refusal is not None:
         return Mutated(refusal=refusal)
-    inferred = inference.infer(canonical, objects)
-    if inferred.error is not None or inferred.vm is None:
-        message = inferred.error.message if inferred.error is not None else ""
-        crash = inferred.error is not None and inferred.error.reason == CRASH
-        return Mutated(refusal=crashed(message) if crash else bad_request(message))
-    preference = find.preference_spec(inferred.vm, objects)
-    # A preference that does not exist is none: virt-controller will say so.
+    inferred = inference.infer(canonical, objects, release)
+    if inferred.vm is None:
+        failed = inferred.error or Problem("cannot be inferred")
+        return Mutated(refusal=(crashed if failed.reason == CRASH else bad_request)(failed.message))
+    if release.sets_matcher_kind:
+        set_kinds(inferred.vm)
+    preference = find.preference_spec(inferred.vm, objects, release)
+    # A preference that does not exist is none here: others will say so.
     if preference.spec is not None:
-        _apply(preference.spec, inferred.vm)
+        _apply(preference.spec, inferred.vm, release)
     return Mutated(inferred.vm)
 
 
-def _check_matchers(vm: Manifest, old: Manifest | None) -> Response | None:
+def _check_matchers(vm: Manifest, old: Manifest | None, release: Release) -> Response | None:
     """Each check stops at the first matcher that it refuses."""
     if old is not None:
         for role in ROLES:
@@ -59,7 +68,7 @@ def _check_matchers(vm: Manifest, old: Manifest | None) -> Response | None:
             if causes:
                 return invalid(causes)
     for role in ROLES:
-        causes = list(matcher_causes(vm, role))
+        causes = list(matcher_causes(vm, role, release))
         if causes:
             return invalid(causes)
     return None
@@ -75,7 +84,7 @@ def _update_causes(vm: Manifest, old: Manifest, role: Role) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"spec.{role.matcher}.revisionName")
 
 
-def matcher_causes(vm: Manifest, role: Role) -> Iterator[Cause]:
+def matcher_causes(vm: Manifest, role: Role, release: Release = NEWEST) -> Iterator[Cause]:
     """What is wrong with a canonical VM's matcher in itself."""
     matcher = role.matcher_of(vm)
     if matcher is None:
@@ -89,15 +98,23 @@ def matcher_causes(vm: Manifest, role: Role) -> Iterator[Cause]:
     if inferred:
         for key, label in (("name", "Name"), ("kind", "Kind")):
             if key in matcher:
-                message = f"{label} already set, should be cleared before setting inferFromVolume"
-                yield Cause(NOT_SUPPORTED, message, f"{field}.{key}")
+                message = release.named_and_inferred.format(field=label, matcher=role.matcher_type)
+                yield Cause(release.named_and_inferred_type, message, f"{field}.{key}")
     policy = matcher.get("inferFromVolumeFailurePolicy")
     if policy not in (None, inference.IGNORE, inference.REJECT):
         message = f"Invalid value '{policy}' for InferFromVolumeFailurePolicy"
         yield Cause(INVALID, message, f"{field}.inferFromVolumeFailurePolicy")
 
 
-def _apply(preference: Manifest, vm: Manifest) -> None:
+def set_kinds(vm: Manifest) -> None:
+    """Gives a VM's matchers without kind the cluster-wide one, in the letters that older releases write."""
+    for role in ROLES:
+        matcher = role.matcher_of(vm)
+        if matcher is not None and not matcher.get("kind"):
+            matcher["kind"] = role.cluster_kind.lower()
+
+
+def _apply(preference: Manifest, vm: Manifest, release: Release) -> None:
     """Sets what has to be stored with the VM because cluster and CDI look at it there; without template nothing."""
     template = vm["spec"]["template"]
     if template is None:
@@ -112,6 +129,6 @@ def _apply(preference: Manifest, vm: Manifest) -> None:
     storage_class = preference.get("volumes", {}).get("preferredStorageClassName")
     if storage_class:
         for volume in vm["spec"].get("dataVolumeTemplates", ()):
-            for field in ("pvc", "storage"):
+            for field in release.storage_class_fields:
                 if field in volume["spec"]:
                     volume["spec"][field].setdefault("storageClassName", storage_class)

@@ -5,10 +5,10 @@ A field is a tuple of keys from the root. Lists are atomic in KubeVirt's schemas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["Field", "declared", "leaves", "lookup", "owned", "unclaimed", "undeclared", "updated"]
+__all__ = ["Field", "changed_at", "declared", "leaves", "lookup", "owned", "unclaimed", "undeclared", "updated"]
 
 Field = tuple[str, ...]
 
@@ -39,6 +39,38 @@ def owned(live: dict[str, Any], manager: str) -> set[Field] | None:
 def updated(live: dict[str, Any], manager: str) -> set[Field]:
     """The fields that a manager owns by other requests than server-side apply, the status aside."""
     return _managed(live, manager, "Update") or set()
+
+
+def changed_at(live: dict[str, Any]) -> str:
+    """When an object was last changed, its status aside; its creation where no manager says so. "" for never."""
+    metadata = live.get("metadata") or {}
+    times = [
+        str(entry.get("time") or "") for entry in metadata.get("managedFields") or [] if not entry.get("subresource")
+    ]
+    # RFC 3339 in UTC, as API servers write it: the order of texts is the order of times.
+    return max([*times, str(metadata.get("creationTimestamp") or "")])
+
+
+def others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
+    """What other managers own, by whatever request, the status aside: (manager, fields)."""
+    return [
+        (str(entry.get("manager")), set(_fields(entry.get("fieldsV1") or {}, ())))
+        for entry in live.get("metadata", {}).get("managedFields") or []
+        if entry.get("manager") != manager and not entry.get("subresource")
+    ]
+
+
+def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[str, ...]:
+    """Those of the managers (see `others`) who own a field, a part of it, or what it is a part of."""
+    return tuple(
+        sorted({name for name, fields in managers if any(own[: len(field)] == field[: len(own)] for own in fields)})
+    )
+
+
+def refusal(fields: Mapping[str, Iterable[str]]) -> str:
+    """One line about fields, by manager, that are somebody else's, with the remedy."""
+    told = "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
+    return f"fields are owned by another field manager: {told}; remove them here, or set force_conflicts to take them"
 
 
 def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] | None:

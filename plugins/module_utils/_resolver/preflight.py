@@ -13,7 +13,7 @@ from .matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from .plan import Plan
 from .suggestions import SUGGESTED, Names, either
 
-__all__ = ["Issue", "issues"]
+__all__ = ["Issue", "issues", "result"]
 
 Manifest = dict[str, Any]
 
@@ -31,14 +31,14 @@ def issues(plan: Plan, live: Manifest | None, objects: Lookup, listed: Names) ->
     objects: what the cluster holds. listed: all manifests of a kind in a namespace, for suggestions.
     Only the first failing step is told, as KubeVirt does; the remedy names what would do instead.
     """
-    vm = _result(plan, live)
+    vm = result(plan, live)
     operation = "CREATE" if live is None else "UPDATE"
     mutated = mutate.mutate(vm, objects, live, operation)
     if mutated.refusal is not None or mutated.vm is None:
         answer = mutated.refusal.as_json() if mutated.refusal is not None else {}
         # KubeVirt does not say which field it could not infer.
         roles = suggestions.not_inferred(vm, objects)
-        remedy = "; ".join(suggestions.to_add(role, vm, objects, listed) for role in roles)
+        remedy = "; ".join(dict.fromkeys(suggestions.to_add(role, vm, objects, listed) for role in roles))
         return [Issue(_line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles]))]
     unknown = [issue for role in ROLES for issue in _unknown(mutated.vm, role, objects, listed)]
     if unknown:
@@ -49,13 +49,18 @@ def issues(plan: Plan, live: Manifest | None, objects: Lookup, listed: Names) ->
     return [Issue(_line(answer, _remedy(answer, mutated.vm, objects, listed)))]
 
 
-def _result(plan: Plan, live: Manifest | None) -> Manifest:
-    """The object as it will be when the plan is carried out."""
+def result(plan: Plan, live: Manifest | None) -> Manifest:
+    """The object as it will be when the plan is carried out, before admission."""
     if live is None:
         return plan.manifest
     result = copy(live)
     for field in ownership.declared(plan.before):
         _take(result, field)
+    for field, value in plan.first.items():
+        if value is None:
+            _take(result, field)
+        else:
+            _put(result, field, value)
     for field, value in ownership.declared(plan.manifest).items():
         _put(result, field, value)
     return result

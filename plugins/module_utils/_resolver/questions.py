@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import applier, conflict, find, release_schema, topology
+from . import applier, conflict, find, mutate, release_schema, topology, validate
 from . import drift as drifting
 from . import expand as expansion
 from . import explain as explanation
 from . import infer as inference
-from . import requirements as requirement
 from . import resources as resource
 from .copying import copy
-from .decode import spec as decoded_spec
 from .defaults import Configuration
 from .difference import differences
 from .errors import Crash
@@ -44,7 +42,7 @@ def expand(vm: Manifest, given: Given, objects: list[Manifest], release: Release
 
     given: {"instancetype": ..., "preference": ...}, None where the matcher counts.
     """
-    vm, lookup = _resolved(vm, given, objects)
+    vm, lookup = _resolved(vm, given, objects, release)
     expanded = expansion.expand(vm, lookup, None, release)
     if expanded.error is not None or expanded.vm is None:
         raise Unanswerable(expanded.error.message if expanded.error else "cannot be expanded")
@@ -67,24 +65,23 @@ def requirements(
     """What the preference requires and the VM has not: [{message, paths}]; [] if all is met.
 
     Like KubeVirt it tells the first one only: of vCPUs, memory, architecture; and before them whether the vCPUs can
-    be spread as the preference wants.
+    be spread as the preference wants. What a VM does not say has the defaults of a cluster without settings.
     """
     instancetype, preference, template = _parts(vm, given, objects, release)
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
         if uneven is not None:
             return [{"message": uneven.message, "paths": [uneven.field]}]
-        applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
-        unmet = requirement.unmet(instancetype, preference, template["spec"], release)
+        unmet = validate.unmet(template, instancetype, preference, release=release)
     except Crash as crash:
         raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
     return [] if unmet is None else [{"message": unmet.message, "paths": list(unmet.conflicts)}]
 
 
-def infer(vm: Manifest, objects: list[Manifest]) -> Manifest:
+def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
     """The VM with the matchers that admission infers from its volumes (`inferFromVolume`)."""
     _check(vm)
-    inferred = inference.infer(vm, Objects(objects))
+    inferred = inference.infer(vm, Objects(objects), release)
     if inferred.error is not None or inferred.vm is None:
         raise Unanswerable(inferred.error.message if inferred.error else "cannot be inferred")
     return _without_empty_status(inferred.vm)
@@ -123,16 +120,15 @@ def explain(
     return [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
 
 
-def drift(manifest: Manifest, current: list[Manifest]) -> dict[str, Any]:
+def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST) -> dict[str, Any]:
     """How what was captured differs from what is now.
 
     manifest: a VM, whose ControllerRevisions are among `current`; or a ControllerRevision, an instancetype or a
     preference, compared with the object of the same kind and name: {drifted, changes}.
     """
     if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
-        return _object_drift(manifest, Objects(current))
-    _check(manifest)
-    found = drifting.drift(manifest, Objects(current))
+        return _object_drift(manifest, Objects(current), release)
+    found = drifting.drift(_admitted(manifest, release), Objects(current), release)
     effect = found.effect
     result: dict[str, Any] = {
         "drifted": found.drifted,
@@ -148,7 +144,7 @@ def drift(manifest: Manifest, current: list[Manifest]) -> dict[str, Any]:
     return result
 
 
-def _object_drift(manifest: Manifest, lookup: Objects) -> dict[str, Any]:
+def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict[str, Any]:
     captured = manifest["kind"] == "ControllerRevision"
     kept = manifest.get("data") if captured else manifest
     kind = kept.get("kind") if isinstance(kept, dict) else None
@@ -156,23 +152,23 @@ def _object_drift(manifest: Manifest, lookup: Objects) -> dict[str, Any]:
         raise FieldError("data.kind", f"{kind!r} is neither instancetype nor preference")
     role = ROLE_OF_KIND[kind]
     if captured:
-        decoded = decoded_spec(manifest, role)
+        decoded = drifting.kept_spec(manifest, role, release)
         if decoded.spec is None:
             raise Unanswerable(decoded.error or "cannot be read")
         old = decoded.spec
     else:
-        old = _spec(role.spec_type, kept)
+        old = _spec(role.spec_type, kept, release)
     name = (kept.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
         raise Unanswerable(find.not_found(kind, name).message)
-    new = _spec(role.spec_type, live)
+    new = _spec(role.spec_type, live, release)
     return {"drifted": not equal(role.spec_type, old, new), "changes": differences(old, new)}
 
 
-def _spec(spec_type: str, manifest: Manifest) -> Manifest:
+def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
     try:
-        return release_schema.canonical(spec_type, manifest.get("spec"))
+        return release_schema.canonical(spec_type, manifest.get("spec"), release)
     except FieldError as error:
         raise error.under("spec") from None
 
@@ -181,7 +177,7 @@ def _parts(
     vm: Manifest, given: Given, objects: list[Manifest], release: Release
 ) -> tuple[Manifest | None, Manifest | None, dict[str, Any]]:
     """Canonical instancetype and preference spec (None: none) and template."""
-    vm, lookup = _resolved(vm, given, objects)
+    vm, lookup = _resolved(vm, given, objects, release)
     specs = []
     for role in ROLES:
         found = find.spec(vm, role, lookup, release)
@@ -195,10 +191,9 @@ def _parts(
     return specs[0], specs[1], template
 
 
-def _resolved(vm: Manifest, given: Given, objects: list[Manifest]) -> tuple[Manifest, Objects]:
+def _resolved(vm: Manifest, given: Given, objects: list[Manifest], release: Release) -> tuple[Manifest, Objects]:
     """The VM with matchers for what is given as an argument, and a lookup that knows it."""
-    _check(vm)
-    vm = copy(vm)
+    vm = _admitted(vm, release)
     added = []
     for role in ROLES:
         manifest = given.get(role.matcher)
@@ -211,6 +206,15 @@ def _resolved(vm: Manifest, given: Given, objects: list[Manifest]) -> tuple[Mani
             vm["status"].pop(role.reference, None)
         added.append({"kind": role.cluster_kind, "metadata": {"name": _GIVEN}, "spec": spec})
     return vm, Objects([*objects, *added])
+
+
+def _admitted(vm: Manifest, release: Release) -> Manifest:
+    """A copy of the VM with matchers as the cluster stores them."""
+    _check(vm)
+    vm = copy(vm)
+    if release.sets_matcher_kind:
+        mutate.set_kinds(vm)
+    return vm
 
 
 def _check(vm: Manifest) -> None:

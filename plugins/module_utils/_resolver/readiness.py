@@ -6,7 +6,18 @@ from typing import Any, Final, NamedTuple
 
 from .matcher import ROLES
 
-__all__ = ["RUNNING", "Readiness", "Trouble", "readiness", "run_strategy", "same_status", "trouble"]
+__all__ = [
+    "HALTED",
+    "RUNNING",
+    "Readiness",
+    "Trouble",
+    "observed",
+    "readiness",
+    "restart_required",
+    "run_strategy",
+    "same_status",
+    "trouble",
+]
 
 Manifest = dict[str, Any]
 
@@ -28,7 +39,9 @@ _RACE_GRACE: Final = 15.0
 # Conditions of a VM that say why it does not start, the one with the most to say first.
 _TELLING: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
 
-_STOPPED_STRATEGIES: Final = frozenset({"Halted", "Manual"})
+# The run strategy of a VM that does not run.
+HALTED: Final = "Halted"
+_STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
 # These start a VM by themselves once, and leave it alone when it has ended or was stopped.
 _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
 
@@ -67,7 +80,10 @@ def readiness(vm: Manifest | None) -> Readiness:
     missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
     if missing:
         return Readiness(pending=f"the revision of its {' and '.join(missing)}")
-    return _power(vm)
+    power = _power(vm)
+    if power.ready and not observed(vm):
+        return Readiness(pending="virt-controller to look at the change")
+    return power
 
 
 def trouble(vm: Manifest) -> Trouble | None:
@@ -107,6 +123,20 @@ def same_status(one: Manifest, other: Manifest) -> bool:
     return all(first.get(name) == second.get(name) for name in ("conditions", "printableStatus"))
 
 
+def observed(vm: Manifest) -> bool:
+    """Whether virt-controller has compared the VM as it is now with its running guest; also without one."""
+    status = vm.get("status") or {}
+    desired = status.get("desiredGeneration")
+    # Releases that do not say it are not waited for.
+    return not status.get("created") or desired is None or desired >= vm["metadata"].get("generation", 0)
+
+
+def restart_required(vm: Manifest) -> Manifest | None:
+    """The condition by which KubeVirt says that the guest has to be restarted to get what the VM says, or None."""
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one["type"] == "RestartRequired" and one["status"] == "True"), None)
+
+
 def _uncaptured(role: Any, vm: Manifest) -> bool:
     matcher = role.matcher_of(vm)
     if not matcher or matcher.get("revisionName"):
@@ -120,7 +150,7 @@ def run_strategy(vm: Manifest) -> str:
     spec = vm.get("spec") or {}
     if spec.get("runStrategy"):
         return str(spec["runStrategy"])
-    return "Always" if spec.get("running") else "Halted"
+    return "Always" if spec.get("running") else HALTED
 
 
 def _power(vm: Manifest) -> Readiness:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-__all__ = ["HIDDEN", "redact", "secret_texts"]
+__all__ = ["HIDDEN", "LAST_APPLIED", "redact", "secret_texts"]
 
 HIDDEN: Final = "(hidden)"
 _CHANGED: Final = "(hidden, another value)"
+# All of an object as kubectl has it, cloud-init data included.
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # cloud-init data holds passwords and tokens as often as not, and so do headers of a download.
-_SECRET: Final = frozenset({"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders"})
+_SECRET: Final = frozenset(
+    {"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders", LAST_APPLIED}
+)
 # A user and a password, and a query, which is signed where a download is.
 _SECRET_PARTS: Final = (re.compile(r"(?<=://)[^/@?]*(?=@)"), re.compile(r"(?<=\?).*", re.DOTALL))
 

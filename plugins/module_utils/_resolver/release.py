@@ -46,6 +46,18 @@ class Release(NamedTuple):
     Requirements:
     vm_memory_counts: a VM's own guest memory counts in place of the instancetype's.
     names_spread_by_across: what a spread provides is told by `across`, not as cores and sockets.
+    checks_requirements_first: of the VM as it was written, before anything is applied to it.
+
+    Webhooks:
+    refuses_unknown_objects: a VM whose instancetype or preference is not there is refused, not just not started.
+    sets_matcher_kind: a matcher without kind is stored with the cluster-wide one.
+    named_and_inferred, named_and_inferred_type: what virt-api says of a {field} beside inferFromVolume in a {matcher},
+    and the type of that cause.
+    infers_from_snapshots: a VolumeSnapshot that a volume comes from tells instancetype and preference, too.
+    storage_class_fields: where in a data volume template the storage class of the preference goes.
+    checks_topology_names: preferences with unknown topologies are refused, deprecated names warned of.
+    checks_spread_options: preferences with spread options that cannot be are refused.
+    warns_of_launch_security: that of an instancetype is deprecated.
 
     Expand:
     expand_sets_defaults: not only instancetype and preference are applied.
@@ -83,6 +95,17 @@ class Release(NamedTuple):
 
     vm_memory_counts: bool = True
     names_spread_by_across: bool = True
+    checks_requirements_first: bool = False
+
+    refuses_unknown_objects: bool = False
+    sets_matcher_kind: bool = False
+    named_and_inferred: str = "{field} already set, should be cleared before setting inferFromVolume"
+    named_and_inferred_type: str = "FieldValueNotSupported"
+    infers_from_snapshots: bool = True
+    storage_class_fields: tuple[str, ...] = ("pvc", "storage")
+    checks_topology_names: bool = True
+    checks_spread_options: bool = True
+    warns_of_launch_security: bool = True
 
     expand_sets_defaults: bool = True
     requests_guest_memory: bool = False
@@ -107,12 +130,23 @@ _SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "
 
 # What was different before a release, newest first: a release takes all rows above it, a later row wins.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
-    ("1.9.0", {"creates_panic_device": False}),
-    ("1.7.0", {"any_memory_conflicts": True, "storing_needs_kind": True, "old_revisions": "strict"}),
+    ("1.9.0", {"creates_panic_device": False, "infers_from_snapshots": False, "warns_of_launch_security": False}),
+    (
+        "1.7.0",
+        {
+            "any_memory_conflicts": True,
+            "sets_matcher_kind": True,
+            "named_and_inferred": "{field} should not be provided when InferFromVolume is used within the {matcher}",
+            "named_and_inferred_type": "FieldValueNotFound",
+            "storing_needs_kind": True,
+            "old_revisions": "strict",
+        },
+    ),
     # The requests of memory went with 1.6.2, were back in 1.6.3, and went again.
     ("1.6.4", {"requests_guest_memory": True}),
     ("1.6.3", {"requests_guest_memory": False}),
     ("1.6.2", {"requests_guest_memory": True}),
+    ("1.6.0", {"refuses_unknown_objects": True}),
     ("1.5.2", {"checks_captured_name": False}),
     ("1.5.1", {"vm_memory_counts": False}),
     (
@@ -129,6 +163,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         {
             "unknown_topologies": _SHORT_TOPOLOGIES,
             "conflict_list": "VM field conflicts with selected Instancetype: {paths}",
+            "checks_topology_names": False,
             "expand_conflict": "cannot expand instancetype to VM",
         },
     ),
@@ -147,6 +182,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "spread_rest_message": "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio",
             "gives_every_disk_an_io_thread": True,
             "names_spread_by_across": False,
+            "checks_spread_options": False,
             "revision_name": "{vm}-{object}-{uid}-{generation}",
             "old_revisions": "lenient",
             "upgrades_revisions": False,
@@ -161,7 +197,15 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "masquerades_any_interface": True,
         },
     ),
-    ("1.0.1", {"overrides_boot_settings": True, "labels_revisions": False}),
+    (
+        "1.0.1",
+        {
+            "overrides_boot_settings": True,
+            "checks_requirements_first": True,
+            "storage_class_fields": ("pvc",),
+            "labels_revisions": False,
+        },
+    ),
 )
 
 _OLDEST: Final = (1, 0, 0)

@@ -14,6 +14,7 @@ from . import decode, drift, revision
 from .drift import Drift, Effect, RoleDrift, Specs
 from .find import Problem
 from .matcher import ROLES, Role
+from .store import captured_anew
 
 __all__ = ["PREVIOUS", "Change", "history", "pin", "refresh", "unpin", "unreferenced"]
 
@@ -129,14 +130,34 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
     """Revisions of instancetypes and preferences that no VM refers to, oldest generation first.
 
     vms, revisions: all of one namespace. others: names that snapshots and restores refer to.
+    A VM that is being given a revision at this moment may be about to refer to any of its own.
     """
-    used = set(others)
+    used, capturing = set(others), set()
     for vm in vms:
         for role in ROLES:
             used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
             used.add(((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name") or "")
-    ours = [one for one in revisions if revision.NAME_LABEL in revision.labels(one)]
-    return sorted((one for one in ours if one["metadata"]["name"] not in used), key=_generation)
+        if any(_captures(vm, role) for role in ROLES):
+            capturing.add(vm["metadata"].get("uid"))
+    return sorted(
+        (
+            one
+            for one in revisions
+            if revision.NAME_LABEL in revision.labels(one)
+            and one["metadata"]["name"] not in used
+            and not any(owner.get("uid") in capturing for owner in one["metadata"].get("ownerReferences") or [])
+        ),
+        key=_generation,
+    )
+
+
+def _captures(vm: Manifest, role: Role) -> bool:
+    """Whether virt-controller is about to make the VM refer to another revision than it does."""
+    matcher = role.matcher_of(vm)
+    if not matcher or matcher.get("revisionName"):
+        return False
+    reference = role.reference_of(vm) or {}
+    return not reference.get("controllerRevisionRef") or bool(captured_anew(matcher, reference))
 
 
 def _generation(one: Manifest) -> int:

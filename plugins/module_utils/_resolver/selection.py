@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import schema, topology, validate
+from . import release_schema, topology, validate
 from .errors import Crash
 from .fitting import CLASS_LABEL, Wanted, fitting
 from .matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
@@ -33,6 +33,7 @@ def choose(
     class_label: str | None = None,
     labels: Mapping[str, str] | None = None,
     series: str = "",
+    release: Release = NEWEST,
 ) -> list[Manifest]:
     """The instancetypes among the manifests that fit, best first by the rule of `fitting`. Other kinds are passed over.
 
@@ -44,13 +45,13 @@ def choose(
     if class_label:
         demanded[CLASS_LABEL] = class_label
     wanted = Wanted(
-        preference=_preference(preference, manifests) if preference is not None else None,
+        preference=_preference(preference, manifests, release) if preference is not None else None,
         cpu=0 if cpu is None else _count("cpu", cpu),
         memory=0 if memory is None else _bytes(memory),
         labels=demanded,
         series=series,
     )
-    return fitting(_instancetypes(manifests), wanted)
+    return fitting(_instancetypes(manifests, release), wanted, release)
 
 
 def spread(value: Any, preference: Manifest | None = None, release: Release = NEWEST) -> dict[str, int]:
@@ -61,9 +62,9 @@ def spread(value: Any, preference: Manifest | None = None, release: Release = NE
     vcpus = _count("vCPUs", _vcpus(value))
     if vcpus < 1:
         raise Rejected(f"vCPUs: expected 1 or more, found {vcpus}")
-    spec = None if preference is None else _preference(preference, [])
+    spec = None if preference is None else _preference(preference, [], release)
     if spec is not None:
-        answer = validate.preference(spec)
+        answer = validate.preference(spec, release)
         if not answer.allowed:
             causes = [f"preference: {cause.field}: {cause.message}" for cause in answer.causes]
             raise Rejected("; ".join(causes) or f"preference: {answer.message}")
@@ -76,7 +77,7 @@ def spread(value: Any, preference: Manifest | None = None, release: Release = NE
         raise Rejected(f"preference: KubeVirt refuses such a VM: {crash}") from None
 
 
-def _instancetypes(manifests: list[Any]) -> list[Manifest]:
+def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
     found = []
     for index, manifest in enumerate(manifests):
         if not isinstance(manifest, dict):
@@ -86,7 +87,7 @@ def _instancetypes(manifests: list[Any]) -> list[Manifest]:
         if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
             continue
         try:
-            schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"))
+            release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
         except FieldError as error:
             name = (manifest.get("metadata") or {}).get("name")
             raise Rejected(f"[{index}] ({name}): {error.under('spec')}") from None
@@ -94,7 +95,7 @@ def _instancetypes(manifests: list[Any]) -> list[Manifest]:
     return found
 
 
-def _preference(given: Manifest | str, manifests: list[Any]) -> Manifest:
+def _preference(given: Manifest | str, manifests: list[Any], release: Release) -> Manifest:
     """The canonical spec of a preference."""
     if isinstance(given, str):
         named = [
@@ -110,7 +111,7 @@ def _preference(given: Manifest | str, manifests: list[Any]) -> Manifest:
     # The spec of a preference has no field `spec`.
     bare = "spec" not in given
     try:
-        return schema.canonical(PREFERENCE.spec_type, given if bare else given["spec"])
+        return release_schema.canonical(PREFERENCE.spec_type, given if bare else given["spec"], release)
     except FieldError as error:
         raise Rejected(f"preference: {error if bare else error.under('spec')}") from None
 

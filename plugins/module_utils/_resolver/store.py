@@ -16,7 +16,18 @@ from .find import CRASH, Lookup, Problem, live, unexpected_kind
 from .matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from .release import NEWEST, Release
 
-__all__ = ["Action", "Create", "Delete", "PatchSpec", "PatchStatus", "Writes", "already_exists", "store", "written"]
+__all__ = [
+    "Action",
+    "Create",
+    "Delete",
+    "PatchSpec",
+    "PatchStatus",
+    "Writes",
+    "already_exists",
+    "captured_anew",
+    "store",
+    "written",
+]
 
 Manifest = dict[str, Any]
 
@@ -117,6 +128,15 @@ class _Capture(NamedTuple):
     release: Release
 
 
+def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
+    """The fields by which a matcher is another one than the reference in the VM's status, so that it is captured anew.
+
+    A field that the matcher leaves out keeps what the status has.
+    """
+    fields = ("name", "kind", "inferFromVolume")
+    return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]
+
+
 def store(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
     """What virt-controller writes for a VM (plain manifest), with the objects that exist in the cluster."""
     try:
@@ -168,11 +188,9 @@ def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
     if matcher is None:
         return None
     reference = dict(role.reference_of(capture.vm) or {})
-    # A field that the matcher leaves out keeps what the status has.
-    for field in ("name", "kind", "inferFromVolume"):
-        if field in matcher and matcher[field] != reference.get(field):
-            reference[field] = matcher[field]
-            reference.pop("controllerRevisionRef", None)
+    for field in captured_anew(matcher, reference):
+        reference[field] = matcher[field]
+        reference.pop("controllerRevisionRef", None)
     if "inferFromVolumeFailurePolicy" in matcher:
         reference["inferFromVolumeFailurePolicy"] = matcher["inferFromVolumeFailurePolicy"]
     if "revisionName" in matcher:

@@ -31,7 +31,13 @@ def not_inferred(vm: Manifest, objects: Lookup) -> list[Role]:
 
 
 def to_add(role: Role, vm: Manifest, objects: Lookup, listed: Names) -> str:
-    """What to say about a role that cannot be inferred, or that a VM should have: what to add, with examples."""
+    """What to say about a role that cannot be inferred, or that a VM should have: what to add, with examples.
+
+    Where it is an object that is missing, neither would help.
+    """
+    missing = _missing(role, vm, objects)
+    if missing is not None:
+        return _another(*missing, listed)
     names = _fitting(vm, objects, listed) if role is INSTANCETYPE else _preferences(vm, listed)
     example = f", for example {either(names)}" if names else ""
     label = f", or label the volume {infer.NAME_LABELS[role]}" if _volume(role, vm) else ""
@@ -43,9 +49,27 @@ def either(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+def _missing(role: Role, vm: Manifest, objects: Lookup) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of what the volume that is to be inferred from leads to, if it is not there."""
+    failed = _failure(schema.canonical("VirtualMachine", vm), role, objects)
+    return failed.missing if failed is not None else None
+
+
+def _another(kind: str, namespace: str, name: str, listed: Names) -> str:
+    known = sorted(str(manifest["metadata"]["name"]) for manifest in listed(kind, namespace))
+    names = difflib.get_close_matches(name, known, n=SUGGESTED, cutoff=0.5) or known[:SUGGESTED]
+    example = f", for example {either(names)}" if names else ""
+    return f"make the {kind} {name} in the namespace {namespace} first, or name another one{example}"
+
+
 def _fails(vm: Manifest, role: Role, objects: Lookup) -> bool:
+    return _failure(vm, role, objects) is not None
+
+
+def _failure(vm: Manifest, role: Role, objects: Lookup) -> infer.NotInferred | None:
     volume = _volume(role, vm)
-    return bool(volume) and isinstance(infer.from_volume(vm, volume, role, objects), infer.NotInferred)
+    found = infer.from_volume(vm, volume, role, objects) if volume else None
+    return found if isinstance(found, infer.NotInferred) else None
 
 
 def _volume(role: Role, vm: Manifest) -> str:

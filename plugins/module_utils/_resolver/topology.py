@@ -7,7 +7,17 @@ from typing import Any, Final, NamedTuple
 from .errors import Crash
 from .release import NEWEST, Release
 
-__all__ = ["SPREAD", "Spread", "SpreadError", "Topology", "preferred", "spread_indivisible", "spread_of", "topology"]
+__all__ = [
+    "NAMES",
+    "SPREAD",
+    "Spread",
+    "SpreadError",
+    "Topology",
+    "preferred",
+    "spread_indivisible",
+    "spread_of",
+    "topology",
+]
 
 SOCKETS: Final = "sockets"
 CORES: Final = "cores"
@@ -15,8 +25,8 @@ THREADS: Final = "threads"
 SPREAD: Final = "spread"
 ANY: Final = "any"
 
-# Both spellings of each, the second deprecated since KubeVirt 1.4.
-_NAMES: Final = {
+# What each name means. The long ones are deprecated since KubeVirt 1.4.
+NAMES: Final = {
     "sockets": SOCKETS,
     "cores": CORES,
     "threads": THREADS,
@@ -64,7 +74,7 @@ def preferred(preference: dict[str, Any] | None, release: Release = NEWEST) -> s
     name = ((preference or {}).get("cpu") or {}).get("preferredCPUTopology")
     if name is None:
         return SOCKETS
-    return _NAMES.get(name, "") if name not in release.unknown_topologies else ""
+    return NAMES.get(name, "") if name not in release.unknown_topologies else ""
 
 
 def spread_of(preference: dict[str, Any]) -> Spread:

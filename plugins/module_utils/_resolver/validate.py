@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from . import applier, conflict, defaults, find, requirements, schema, topology, unmarshal
+from . import applier, conflict, defaults, find, release_schema, requirements, schema, topology, unmarshal
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
+from .copying import copy
 from .defaults import Configuration
 from .errors import Crash
 from .find import Lookup
-from .matcher import INSTANCETYPE, ROLE_OF_KIND
+from .matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES, Role
+from .release import NEWEST, Release
+from .requirements import Unmet
 
-__all__ = ["APPLY", "DEFAULTS", "REQUIREMENTS", "instancetype", "preference", "validate", "virtual_machine"]
+__all__ = ["APPLY", "DEFAULTS", "REQUIREMENTS", "instancetype", "preference", "unmet", "validate", "virtual_machine"]
 
 Manifest = dict[str, Any]
 
@@ -25,10 +28,6 @@ APPLY: Final = "apply"
 DEFAULTS: Final = "defaults"
 REQUIREMENTS: Final = "requirements"
 
-_DEPRECATED_TOPOLOGIES: Final = frozenset(
-    ("preferSockets", "preferCores", "preferThreads", "preferSpread", "preferAny")
-)
-_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "any")) | _DEPRECATED_TOPOLOGIES
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
 _THREADS_PER_CORE: Final = 2
 _DEPRECATED_LAUNCH_SECURITY: Final = (
@@ -42,6 +41,7 @@ def validate(
     objects: Lookup,
     operation: str = "CREATE",
     config: Configuration | None = None,
+    release: Release = NEWEST,
 ) -> Response:
     """The webhook's answer to a plain manifest of a kind: VirtualMachine, or an instancetype or preference.
 
@@ -53,58 +53,90 @@ def validate(
         return allowed()
     type_name = kind if role is None else role.kind
     try:
-        canonical = schema.canonical(type_name, manifest)
+        canonical = release_schema.canonical(type_name, manifest, release)
     except schema.FieldError as error:
         return bad_request(unmarshal.message(type_name, manifest, kind) or str(error))
     if role is None:
-        return virtual_machine(canonical, objects, config or Configuration())
-    return (instancetype if role is INSTANCETYPE else preference)(canonical["spec"])
+        return virtual_machine(canonical, objects, config or Configuration(), release)
+    return (instancetype if role is INSTANCETYPE else preference)(canonical["spec"], release)
 
 
-def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration) -> Response:
+def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, release: Release = NEWEST) -> Response:
     """The answer to a canonical VM, which is used up. What its matchers name and is not there does not count."""
     if vm["metadata"].get("deletionTimestamp"):
         return allowed()
     template = vm["spec"]["template"]
     if template is None:
         return crashed("the VirtualMachine has no template", APPLY)
-    given = find.instancetype_spec(vm, objects).spec
-    preferred = find.preference_spec(vm, objects).spec
+    specs = []
+    for role in ROLES:
+        found = find.spec(vm, role, objects, release)
+        if found.error is not None and release.refuses_unknown_objects:
+            return invalid([_not_found(role, found.error.message)], APPLY)
+        specs.append(found.spec)
+    given, preferred = specs
     try:
-        causes = _apply(template, given, preferred)
+        if release.checks_requirements_first:
+            missing = requirements.unmet(given, preferred, template["spec"], release)
+            if missing is not None:
+                return _insufficient(missing)
+        causes = _apply(template, given, preferred, release)
+        if causes:
+            return invalid(causes, APPLY)
+        problem = defaults.set_spec_defaults(template["spec"], config, release)
+        if problem is not None:
+            return bad_request(problem.message, DEFAULTS)
+        missing = requirements.unmet(given, preferred, template["spec"], release)
     except Crash as crash:
         return crashed(str(crash), APPLY)
-    if causes:
-        return invalid(causes, APPLY)
-    problem = defaults.set_spec_defaults(template["spec"], config)
-    if problem is not None:
-        return bad_request(problem.message, DEFAULTS)
-    unmet = requirements.unmet(given, preferred, template["spec"])
-    if unmet is None:
-        return allowed()
-    message = f"failure checking preference requirements: {unmet.message}"
-    return invalid([Cause(NOT_FOUND, message, ", ".join(unmet.conflicts))], REQUIREMENTS)
+    return allowed() if missing is None else _insufficient(missing)
 
 
-def _apply(template: Manifest, given: Manifest | None, preferred: Manifest | None) -> list[Cause]:
+def unmet(
+    template: Manifest,
+    given: Manifest | None,
+    preferred: Manifest | None,
+    config: Configuration | None = None,
+    release: Release = NEWEST,
+) -> Unmet | None:
+    """The first requirement that a VM's canonical template does not meet, judged as by the webhook.
+
+    given, preferred: the canonical specs of instancetype and preference. Raises Crash where KubeVirt panics.
+    """
+    if release.checks_requirements_first:
+        return requirements.unmet(given, preferred, template["spec"], release)
+    template = copy(template)
+    applier.apply_in_place(template["metadata"], template["spec"], given, preferred, release)
+    # Whether a network can be given is none of the requirements.
+    defaults.set_spec_defaults(template["spec"], config or Configuration(), release)
+    return requirements.unmet(given, preferred, template["spec"], release)
+
+
+def _not_found(role: Role, message: str) -> Cause:
+    return Cause(NOT_FOUND, f"Failure to find {role.matcher}: {message}", f"spec.{role.matcher}")
+
+
+def _insufficient(missing: Unmet) -> Response:
+    message = f"failure checking preference requirements: {missing.message}"
+    return invalid([Cause(NOT_FOUND, message, ", ".join(missing.conflicts))], REQUIREMENTS)
+
+
+def _apply(template: Manifest, given: Manifest | None, preferred: Manifest | None, release: Release) -> list[Cause]:
     """Applies both to the template; a spread that leaves a rest is told instead of conflicts."""
-    spread = topology.spread_indivisible(given, preferred)
+    spread = topology.spread_indivisible(given, preferred, release)
     if spread is not None:
         return [Cause(INVALID, spread.message, spread.field)]
-    conflicts = applier.apply_in_place(template["metadata"], template["spec"], given, preferred)
-    return [Cause(INVALID, conflict.webhook_message([one]), one.full_path()) for one in conflicts]
+    conflicts = applier.apply_in_place(template["metadata"], template["spec"], given, preferred, release)
+    return [Cause(INVALID, conflict.cause_message(one, release), one.full_path()) for one in conflicts]
 
 
-def instancetype(spec: Manifest) -> Response:
+def instancetype(spec: Manifest, release: Release = NEWEST) -> Response:
     """The answer to the canonical spec of an instancetype of either kind."""
     causes = list(_memory_causes(spec["memory"]))
     if causes:
         return invalid(causes)
-    if "launchSecurity" in spec:
-        return allowed(
-            ["launchSecurity is deprecated and will be removed in a future release. Use preference instead."]
-        )
-    return allowed()
+    warned = "launchSecurity" in spec and release.warns_of_launch_security
+    return allowed([_DEPRECATED_LAUNCH_SECURITY] if warned else [])
 
 
 def _memory_causes(memory: Manifest) -> Iterator[Cause]:
@@ -116,14 +148,17 @@ def _memory_causes(memory: Manifest) -> Iterator[Cause]:
         yield Cause(INVALID, f"{field} and spec.memory.hugepages should not be requested together.", field)
 
 
-def preference(spec: Manifest) -> Response:
+def preference(spec: Manifest, release: Release = NEWEST) -> Response:
     """The answer to the canonical spec of a preference of either kind."""
     wanted = spec.get("cpu", {}).get("preferredCPUTopology")
-    causes = [*_topology_causes(wanted), *_spread_causes(spec)]
+    causes = [
+        *(_topology_causes(wanted) if release.checks_topology_names else ()),
+        *(_spread_causes(spec, release) if release.checks_spread_options else ()),
+    ]
     if causes:
         return invalid(causes)
-    if wanted in _DEPRECATED_TOPOLOGIES:
-        plain = topology.preferred(spec)
+    plain = topology.NAMES.get(wanted)
+    if plain != wanted and release.checks_topology_names:
         return allowed(
             [f"PreferredCPUTopology {wanted} is deprecated for removal in a future release, please use {plain} instead"]
         )
@@ -131,13 +166,13 @@ def preference(spec: Manifest) -> Response:
 
 
 def _topology_causes(wanted: str | None) -> Iterator[Cause]:
-    if wanted is not None and wanted not in _TOPOLOGIES:
+    if wanted is not None and wanted not in topology.NAMES:
         yield Cause(INVALID, f"unknown preferredCPUTopology {wanted}", "spec.cpu.preferredCPUTopology")
 
 
-def _spread_causes(spec: Manifest) -> Iterator[Cause]:
+def _spread_causes(spec: Manifest, release: Release) -> Iterator[Cause]:
     """Spread options count only for a topology that is spread."""
-    if topology.preferred(spec) != topology.SPREAD:
+    if topology.preferred(spec, release) != topology.SPREAD:
         return
     ratio, across = topology.spread_of(spec)
     if across not in _ACROSS:

@@ -8,12 +8,13 @@ from . import ownership
 from .copying import copy
 from .infer import IGNORE
 from .matcher import INSTANCETYPE, ROLES, Role
+from .merging import merge
 from .ownership import Field
-from .plan import TAKEN_BACK, Plan
+from .plan import APPLY, TAKEN_BACK, Plan
 from .readiness import run_strategy
 from .vm.manifest import DEFAULT_MEMORY, manifest
 
-__all__ = ["DEFAULT_RUN_STRATEGY", "Reconciled", "manifest", "reconcile", "switch_running"]
+__all__ = ["DEFAULT_RUN_STRATEGY", "Reconciled", "expanded", "in_one_request", "manifest", "reconcile"]
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
 _RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
@@ -50,7 +51,7 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
         result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
     if live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live):
         del result["spec"]["runStrategy"]
-    if _expanded(result, live):
+    if expanded(result, live):
         return Reconciled(_without_expanded(result, live), owner)
     for role in ROLES:
         owner = _reconcile_matcher(role, result, live, owner)
@@ -61,7 +62,39 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     return Reconciled(result, owner)
 
 
-def switch_running(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
+def in_one_request(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
+    """The plan with what KubeVirt only takes when it is changed together, and what server-side apply leaves behind.
+
+    force: whether fields of others are taken.
+    """
+    if live is None or step.action != APPLY:
+        return step
+    return _without_pins(_without_running(step, live, manager, force), live)
+
+
+def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
+    """A revision is of one object: that of another instancetype or preference goes with its name, whoever set it.
+
+    On KubeVirt up to 1.4 virt-controller sets it, and would again as soon as it is taken out alone.
+    """
+    first: dict[Field, Any] = {}
+    before = copy(step.before)
+    for role in ROLES:
+        wanted, found = role.matcher_of(step.manifest), role.matcher_of(live)
+        if not found or not found.get("revisionName") or (wanted and wanted.get("revisionName")):
+            continue
+        if wanted is None and role.matcher in before.get("spec", {}):
+            first.update({**ownership.declared(step.after), ("spec", role.matcher): None})
+        elif wanted and (wanted.get("name") != found.get("name") or role.kind_of(wanted) != role.kind_of(found)):
+            fields = {"name": wanted.get("name"), "kind": wanted.get("kind"), "revisionName": None}
+            first.update({("spec", role.matcher, field): value for field, value in fields.items()})
+        else:
+            continue
+        merge(before, {"spec": {role.matcher: {"revisionName": found["revisionName"]}}})
+    return step._replace(before=before, first={**step.first, **first})
+
+
+def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool) -> Plan:
     """The plan with what it takes to give a VM a run strategy that has the deprecated `running`.
 
     KubeVirt takes neither both nor none, so that they change places in one request, which asks nobody; another
@@ -71,12 +104,10 @@ def switch_running(step: Plan, live: dict[str, Any] | None, manager: str, force:
     found = ownership.lookup(live, _RUNNING)
     if declared is None or found is None:
         return step
-    owners = [
-        name for name in ownership.owners(ownership.others(live or {}, manager), _RUNNING) if name != TAKEN_BACK[0]
-    ]
+    owners = [name for name in ownership.owners(ownership.others(live, manager), _RUNNING) if name != TAKEN_BACK[0]]
     if owners and not force:
         return step._replace(refusal=ownership.refusal({name: ["spec.running"] for name in owners}))
-    before = {**step.before, "spec": {**step.before.get("spec", {}), "running": found}}
+    before = merge(copy(step.before), {"spec": {"running": found}})
     return step._replace(before=before, first={**step.first, _RUNNING: None, _RUN_STRATEGY: declared})
 
 
@@ -119,11 +150,14 @@ def _reconcile_matcher(
         wanted.pop("kind", None)
         if found.get("kind") and (owner is None or (*here, "kind") in owner):
             wanted["kind"] = found["kind"]
+    elif wanted.get("name") and found.get("kind") and not wanted.get("kind"):
+        # Left out it would stay what it is where others declare it, too.
+        wanted["kind"] = role.cluster_kind
     return owner
 
 
-def _expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
-    """Whether virt-controller has put the expanded spec in the place of the matchers (KubeVirt ≥ 1.4)."""
+def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
+    """Whether virt-controller has put the expanded spec in the place of declared matchers (KubeVirt ≥ 1.4)."""
     declared = any(role.matcher_of(desired) for role in ROLES)
     there = any(role.matcher_of(live) or role.reference_of(live) for role in ROLES)
     return declared and not there and any(field[0] == "spec" for field in ownership.updated(live, _CONTROLLER))

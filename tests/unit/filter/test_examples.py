@@ -61,6 +61,7 @@ def test_examples(tmp_path: Path) -> None:
     for file in ("catalog.yml", "bundle.yaml"):
         (tmp_path / file).write_text(yaml.safe_dump_all(CATALOG))
     (tmp_path / "acme.yml").write_text(yaml.safe_dump(DEFINITION))
+    (tmp_path / "vms.json").write_text("[]")
     plays = [{"hosts": "localhost", "gather_facts": False, "name": name, "tasks": tasks(name)} for name in FILTERS]
     (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays))
     answer = run("ansible-playbook", "playbook.yml", cwd=tmp_path)

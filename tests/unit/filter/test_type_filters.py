@@ -80,6 +80,7 @@ def test_one_manifest_fits_or_not() -> None:
         (CATALOG, {"labels": "x"}, "labels: expected an object, found 'x'"),
         (CATALOG, {"series": 1}, "series: expected text, found 1"),
         (CATALOG, {"size": 1}, "size: there is no such option; choose cpu, memory, class, labels, series"),
+        (CATALOG, {"kubevirt_version": "x"}, "kubevirt_version: 'x' is no version of KubeVirt"),
     ],
 )
 def test_errors_of_fitting(value: Any, options: dict[str, Any], told: str) -> None:
@@ -96,6 +97,25 @@ def test_none_that_fits_is_an_error_of_smallest() -> None:
 
 
 SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}
+
+
+def test_what_fits_depends_on_the_release() -> None:
+    odd = [instancetype("odd", 3, "1Gi")]
+    assert load("fitting")(odd, SPREAD) == []
+    # A name that it does not know is not looked at.
+    assert names(load("fitting")(odd, SPREAD, kubevirt_version="1.3")) == ["odd"]
+    with pytest.raises(AnsibleFilterError) as error:
+        load("smallest")(odd, SPREAD, cpu=3, kubevirt_version="1.4")
+    assert str(error.value) == "smallest: no instancetype fits the preference and cpu=3"
+    # Nor is a field, which is no demand then.
+    plain, picky = instancetype("b", 1, "1Gi"), instancetype("a", 1, "1Gi", schedulerName="own")
+    assert names(load("fitting")([plain, picky])) == ["b", "a"]
+    assert names(load("fitting")([plain, picky], kubevirt_version="1.0")) == ["a", "b"]
+
+
+def test_a_name_that_no_release_knows_was_taken_until_1_3() -> None:
+    dice = {"cpu": {"preferredCPUTopology": "dice"}}
+    assert load("topology")(4, dice, kubevirt_version="1.3") == {"sockets": 1, "cores": 1, "threads": 1}
 
 
 def test_topology() -> None:
@@ -121,6 +141,11 @@ def test_topology() -> None:
             "preference: spec.cpu.preferredCPUTopology: unk",
         ),
         (4, {"kubevirt_version": 1}, "kubevirt_version: 1 is no version of KubeVirt"),
+        (
+            4,
+            {"preference": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}},
+            "preference: KubeVirt refuses such a VM: a spread ratio of 0 divides by zero",
+        ),
     ],
 )
 def test_errors_of_topology(value: Any, options: dict[str, Any], told: str) -> None:

@@ -168,3 +168,103 @@ def test_drift_of_a_vm() -> None:
     assert (told["guest"]["memory"], told["guest_after_refresh"]["memory"]) == ("8Gi", "16Gi")
     assert told["changes"] == [{"field": "domain.memory.guest", "before": "8Gi", "after": "16Gi"}]
     assert "preference" not in told and "refusal" not in told
+
+
+def test_inference_and_drift_as_an_older_kubevirt_sees_them() -> None:
+    snapshot = {**PVC, "kind": "VolumeSnapshot"}
+    source = {"snapshot": {"name": "root", "namespace": "shop"}}
+    volume = {"kind": "DataVolume", "metadata": PVC["metadata"] | {"labels": {}}, "spec": {"source": source}}
+    given = inferring()
+    given["spec"]["template"]["spec"]["volumes"] = [{"name": "root", "dataVolume": {"name": "root"}}]
+    assert load("infer")(given, [snapshot, volume])["spec"]["instancetype"] == {"name": "u1.medium"}
+    with pytest.raises(AnsibleFilterError, match="DataVolumeSource is not supported"):
+        load("infer")(given, [snapshot, volume], kubevirt_version="1.8")
+
+    grown = instancetype(cpu={"guest": 4, "maxSockets": 8})
+    assert load("drift")(instancetype(), grown)["drifted"]
+    assert not load("drift")(instancetype(), grown, kubevirt_version="1.2")["drifted"]
+    for name in ("infer", "drift"):
+        with pytest.raises(AnsibleFilterError, match=f"{name}: kubevirt_version: what KubeVirt 0.4 does is not known"):
+            load(name)(vm(), [], kubevirt_version="0.4")
+
+
+def test_a_captured_reference_of_a_later_kubevirt_does_not_count() -> None:
+    drifted = vm()
+    drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
+    drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "gone"}}}
+    assert load("drift")(drifted, [instancetype()])["instancetype"]["state"] == "revision lost"
+    assert load("drift")(drifted, [instancetype()], kubevirt_version="1.4")["instancetype"]["state"] == "not captured"
+
+
+def test_a_revision_of_old_times_is_read() -> None:
+    data = instancetype() | {"apiVersion": "instancetype.kubevirt.io/v1alpha2"}
+    revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "shop"}, "data": data}
+    told = load("drift")(revision, [instancetype(memory={"guest": "16Gi"})])
+    assert {"field": "memory.guest", "before": "8Gi", "after": "16Gi"} in told["changes"]
+    data["apiVersion"] = "instancetype.kubevirt.io/v9"
+    with pytest.raises(AnsibleFilterError, match=r"drift: shop/r: .*no kind .* is registered for version"):
+        load("drift")(revision, [instancetype()])
+
+
+def test_a_matcher_without_kind_is_as_admission_stored_it() -> None:
+    # Until 1.3.0 a preference without kind was not found; admission gave it one.
+    named = vm()
+    named["spec"]["preference"] = {"name": "p"}
+    preference = {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "p"}, "spec": {}}
+    for name in NAMES:
+        load(name)(named, objects=[preference], kubevirt_version="1.2")
+    told = load("drift")(named, [preference], kubevirt_version="1.2")["preference"]
+    assert (told["state"], told["kind"]) == ("not captured", "VirtualMachineClusterPreference")
+
+
+def test_requirements_count_what_the_cluster_gives_a_vm() -> None:
+    wants = {"requirements": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "architecture": "amd64"}}
+    asks = vm(resources={"requests": {"memory": "2Gi"}})
+    assert load("requirements")(asks, preference=wants) == []
+    assert load("requirements")(asks, preference=wants, kubevirt_version="1.0.0")[0]["message"] == (
+        "no CPU resources provided by VirtualMachine, preference requires 1 vCPU"
+    )
+    told = load("requirements")(asks, preference={"requirements": {"architecture": "arm64"}})
+    assert told[0]["message"] == "preference requires architecture arm64 but amd64 is being requested"
+
+
+def test_what_makes_kubevirt_panic_is_told() -> None:
+    crashing = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}
+    for name in ("conflicts", "requirements"):
+        with pytest.raises(AnsibleFilterError) as error:
+            load(name)(vm(), LARGE, crashing)
+        assert str(error.value) == f"{name}: shop/web: KubeVirt refuses such a VM: a spread ratio of 0 divides by zero"
+    for name in ("expand", "resources", "explain"):
+        with pytest.raises(AnsibleFilterError, match=f"{name}: shop/web: a spread ratio of 0 divides by zero"):
+            load(name)(vm(), LARGE, crashing)
+
+
+def test_vcpus_that_cannot_be_spread_are_a_requirement_that_is_not_met() -> None:
+    uneven = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 3}}}
+    told = load("requirements")(vm(), LARGE, uneven)
+    assert told[0]["paths"] == ["instancetype.spec.cpu.guest"]
+    assert told[0]["message"].startswith("4 vCPUs provided by the instance type are not divisible by")
+
+
+def test_a_field_of_a_wrong_type_is_named() -> None:
+    with pytest.raises(AnsibleFilterError) as error:
+        load("drift")(instancetype(), [instancetype(memory={"guest": "many"})])
+    assert str(error.value).startswith("drift: shop/large: spec.memory.guest: 'many' is no quantity")
+
+
+def test_drift_tells_why_a_refresh_would_be_refused() -> None:
+    drifted = vm(cpu={"cores": 2})
+    drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
+    assert load("drift")(drifted, [instancetype()])["refusal"] == (
+        "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"
+    )
+
+
+def test_what_is_given_counts_before_what_was_captured() -> None:
+    named = vm()
+    named["spec"]["instancetype"] = {"name": "small"}
+    named["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "gone"}}}
+    assert load("resources")(named, LARGE)["guest"]["vcpus"] == 4
+    for name in ("conflicts", "requirements", "resources", "explain"):
+        with pytest.raises(AnsibleFilterError, match=f'{name}: shop/web: .*"gone" not found'):
+            load(name)(named)

@@ -30,14 +30,14 @@ TYPES: dict[str, dict[str, Any]] = {
         "kind": "string",
         "revisionName": "string",
         "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": "*string",
+        "inferFromVolumeFailurePolicy": ("*string", "", {"since": "1.1"}),
     },
     "PreferenceMatcher": {
         "name": "string",
         "kind": "string",
         "revisionName": "string",
         "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": "*string",
+        "inferFromVolumeFailurePolicy": ("*string", "", {"since": "1.1"}),
     },
     "VirtualMachineInstanceTemplateSpec": {
         "metadata": "ObjectMeta",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,17 @@ def test_the_page_needs_nothing_else() -> None:
     assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
     for word in ("<script", "src=", "href=", "url(", "@import"):
         assert word not in page
+    assert 'name="viewport"' in page and "prefers-color-scheme:dark" in page
+
+
+def test_every_colour_has_its_rule_also_in_the_dark() -> None:
+    picture = svg(matrix(builtin()), "Catalog")
+    rules = picture[: picture.index("</style>")]
+    classes = {name for names in re.findall(r'class="([^"]*)"', picture) for name in names.split()}
+    assert {"few", "few-ink", "little", "both", "f", "p", "l"} <= classes
+    assert [name for name in sorted(classes) if f".{name}{{" not in rules and f".{name}," not in rules] in ([], ["o"])
+    variables = set(re.findall(r"var\((--[a-z-]+)\)", picture))
+    assert variables <= set(re.findall(r"(--[a-z-]+):", rules))
 
 
 def test_an_empty_catalog_has_a_picture_too() -> None:

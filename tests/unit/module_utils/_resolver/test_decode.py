@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import decode
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import INSTANCETYPE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 
 FAILED = "failed to decode object in ControllerRevision: "
 
@@ -53,3 +55,14 @@ def test_what_is_read_is_a_copy() -> None:
     assert decoded.spec == spec
     decoded.spec["cpu"]["guest"] = 9
     assert spec["cpu"] == {"guest": 1}
+
+
+def test_old_data_that_cannot_be_read() -> None:
+    old = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineInstancetype"}
+    wrong = decode.decode({"data": {**old, "spec": {"cpu": {"guest": "two"}}}}, of("1.6"))
+    assert wrong.manifest is None
+    assert "cpu.guest" in str(wrong.error)
+    for text in ("", "{"):
+        spec = base64.b64encode(text.encode()).decode()
+        kept = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
+        assert "unexpected end of JSON input" in str(decode.decode(kept, of("1.2"), INSTANCETYPE).error)

@@ -105,3 +105,55 @@ def test_a_vm_without_matchers() -> None:
     found = drift.drift(vm, Objects([]))
     assert (found.instancetype, found.preference, found.drifted) == (None, None, False)
     assert found.effect.guest == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+
+
+def test_when_it_was_captured_and_the_object_changed() -> None:
+    made = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
+    made["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    live = instancetype(4, "8Gi", 2)
+    live["metadata"]["managedFields"] = [{"manager": "kubectl", "time": "2026-03-01T00:00:00Z"}]
+    name = made["metadata"]["name"]
+    vm = {**VM, "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": name}}}}
+    part = drift.drift(vm, Objects([made, live])).instancetype
+    assert part is not None
+    assert (part.captured_at, part.changed_at) == ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
+    gone = drift.drift(VM, Objects([])).instancetype
+    assert gone is not None
+    assert (gone.captured_at, gone.changed_at) == ("", "")
+
+
+def test_a_vm_without_instancetype_is_judged_with_the_defaults_of_the_cluster() -> None:
+    preference: dict[str, Any] = {
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "p"},
+        "spec": {"requirements": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}},
+    }
+    domain = {"devices": {}, "resources": {"requests": {"memory": "2Gi"}}}
+    vm = {
+        "metadata": {"name": "db", "namespace": "shop"},
+        "spec": {"preference": {"name": "p"}, "template": {"spec": {"domain": domain}}},
+    }
+    assert drift.drift(vm, Objects([preference])).effect.refusal is None
+    preference["spec"]["requirements"]["cpu"]["guest"] = 2
+    assert drift.drift(vm, Objects([preference])).effect.refusal == (
+        "insufficient CPU resources of 1 vCPU provided by VirtualMachine,"
+        " preference requires 2 vCPU provided as sockets"
+    )
+
+
+def test_what_the_refresh_would_be_refused_for_comes_in_the_order_of_kubevirt() -> None:
+    def refused(preference: dict[str, Any], **domain: Any) -> str | None:
+        spec = {"template": {"spec": {"domain": {"devices": {}, **domain}}}}
+        after = drift.Specs({"cpu": {"guest": 3}, "memory": {"guest": "1Gi"}}, preference)
+        return drift.effect({"metadata": {}, "spec": spec}, drift.Specs(None, None), after).refusal
+
+    spread: dict[str, Any] = {"cpu": {"preferredCPUTopology": "spread"}, "requirements": {"cpu": {"guest": 8}}}
+    assert str(refused(spread, cpu={"cores": 2})).startswith("3 vCPUs provided by the instance type are not divisible")
+    spread["cpu"]["spreadOptions"] = {"ratio": 0}
+    assert refused(spread, cpu={"cores": 2}) == "a spread ratio of 0 divides by zero"
+    spread["cpu"]["spreadOptions"] = {"ratio": 3}
+    assert refused(spread, cpu={"cores": 2}) == (
+        "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"
+    )
+    assert str(refused(spread)).startswith("insufficient CPU resources of 3 vCPU provided by instance type")
+    assert refused({"cpu": {"preferredCPUTopology": "cores"}}) is None

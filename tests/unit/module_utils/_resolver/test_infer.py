@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import CRASH, Objects, Problem
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.infer import infer
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 
 LABEL = "instancetype.kubevirt.io/default-"
 LABELS = {f"{LABEL}instancetype": "u1.small", f"{LABEL}preference": "fedora"}
@@ -124,3 +125,27 @@ def test_a_value_of_a_wrong_type_is_an_error() -> None:
     assert error is not None
     assert error.code == 400
     assert "spec.runStrategy" in error.message
+
+
+def test_snapshots_tell_something_since_1_9() -> None:
+    snapshot = obj("VolumeSnapshot", "s", LABELS)
+    source = {"source": {"snapshot": {"namespace": "web", "name": "s"}}}
+    of_data_volume = Objects([snapshot, obj("DataVolume", "disk", **source)])
+    reference = {"kind": "DataSource", "name": "os"}
+    of_data_source = Objects(
+        [snapshot, obj("DataVolume", "disk", sourceRef=reference), obj("DataSource", "os", **source)]
+    )
+    for objects, message in (
+        (of_data_volume, "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported"),
+        (of_data_source, "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC"),
+    ):
+        assert infer(vm(DV_VOLUME), objects).error is None
+        failed = infer(vm(DV_VOLUME), objects, of("1.8"))
+        assert failed.error is not None
+        assert (failed.error.message, failed.ignorable) == (message, True)
+
+
+def test_the_first_release_ignored_no_failure() -> None:
+    nothing_said = Objects([obj("PersistentVolumeClaim", "disk")])
+    assert infer(vm(policy="Ignore"), nothing_said, of("1.1")).error is None
+    assert infer(vm(policy="Ignore"), nothing_said, of("1.0")).error is not None

@@ -5,8 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
+
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.mutate import mutate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 
 PREFERENCE = {
     "kind": "VirtualMachineClusterPreference",
@@ -99,3 +102,91 @@ def test_a_value_of_a_wrong_type_is_refused_in_the_words_of_go() -> None:
         "message": "json: cannot unmarshal number -1 into Go struct field CPU.spec.template.spec.domain.cpu.cores"
         " of type uint32",
     }
+
+
+@pytest.mark.parametrize(
+    ("version", "kinds"),
+    [
+        ("1.6", ["virtualmachineclusterinstancetype", "VirtualMachinePreference"]),
+        ("1.7", [None, "VirtualMachinePreference"]),
+    ],
+)
+def test_a_missing_kind_was_written_until_1_6(version: str, kinds: list[str | None]) -> None:
+    given = vm(instancetype={"name": "i"}, preference={"name": "p", "kind": "VirtualMachinePreference"})
+    mutated = mutate(given, Objects([]), release=of(version)).vm
+    assert mutated is not None
+    assert [mutated["spec"][matcher].get("kind") for matcher in ("instancetype", "preference")] == kinds
+
+
+def test_the_kind_that_was_written_is_found() -> None:
+    # Until 1.3.0 a preference was not found without one.
+    mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=of("1.3.0")).vm
+    assert mutated is not None
+    assert mutated["spec"]["template"]["spec"]["domain"]["machine"] == {"type": "virt"}
+    assert "instancetype" not in mutated["spec"]
+
+
+@pytest.mark.parametrize(
+    ("version", "causes"),
+    [
+        (
+            "1.6",
+            [
+                ("FieldValueNotFound", "Name should not be provided when InferFromVolume is used within the {}"),
+                ("FieldValueNotFound", "Kind should not be provided when InferFromVolume is used within the {}"),
+            ],
+        ),
+        (
+            "1.7",
+            [
+                ("FieldValueNotSupported", "Name already set, should be cleared before setting inferFromVolume"),
+                ("FieldValueNotSupported", "Kind already set, should be cleared before setting inferFromVolume"),
+            ],
+        ),
+    ],
+)
+def test_a_name_beside_inference_is_refused_in_the_words_of_the_release(
+    version: str, causes: list[tuple[str, str]]
+) -> None:
+    for matcher, matcher_type in (("instancetype", "InstancetypeMatcher"), ("preference", "PreferenceMatcher")):
+        given = vm(**{matcher: {"name": "n", "kind": "k", "inferFromVolume": "v"}})
+        refusal = mutate(given, Objects([]), release=of(version)).refusal
+        assert refusal is not None
+        assert [(cause.type, cause.message) for cause in refusal.causes] == [
+            (kind, message.format(matcher_type)) for kind, message in causes
+        ]
+        assert fields(refusal.causes) == [f"spec.{matcher}.name", f"spec.{matcher}.kind"]
+
+
+def test_the_first_release_gave_a_storage_class_to_claims_alone() -> None:
+    templates = [{"spec": {"pvc": {}}}, {"spec": {"storage": {}}}]
+    for version, classes in (("1.0.0", ["fast", None]), ("1.0.1", ["fast", "fast"])):
+        mutated = mutate(
+            vm(preference={"name": "p"}, dataVolumeTemplates=templates),
+            Objects([PREFERENCE]),
+            None,
+            "CREATE",
+            of(version),
+        ).vm
+        assert mutated is not None
+        first, second = mutated["spec"]["dataVolumeTemplates"]
+        assert [
+            first["spec"]["pvc"].get("storageClassName"),
+            second["spec"]["storage"].get("storageClassName"),
+        ] == classes
+
+
+def test_a_preference_gives_the_architecture_since_1_7() -> None:
+    for version, architecture in (("1.6", None), ("1.7", "arm64")):
+        mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=of(version)).vm
+        assert mutated is not None
+        assert mutated["spec"]["template"]["spec"].get("architecture") == architecture
+
+
+def test_the_first_release_knew_no_failure_policy() -> None:
+    given = vm(instancetype={"inferFromVolume": "v", "inferFromVolumeFailurePolicy": "Never"})
+    given["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "containerDisk": {"image": "i"}}]
+    told = {version: mutate(given, Objects([]), release=of(version)).refusal for version in ("1.0", "1.1")}
+    assert told["1.0"] is not None and told["1.1"] is not None
+    assert told["1.0"].message == "unable to infer defaults from volume v as type is not supported"
+    assert told["1.1"].message == "Invalid value 'Never' for InferFromVolumeFailurePolicy"

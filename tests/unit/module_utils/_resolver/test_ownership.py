@@ -61,3 +61,15 @@ def test_an_atomic_object_is_owned_with_its_parts() -> None:
     desired = {("spec", "selector", "matchLabels", "a"): "b"}
     assert ownership.undeclared(owner, desired) == set()
     assert ownership.unclaimed(owner, desired) == set()
+
+
+def test_when_an_object_was_last_changed() -> None:
+    entries = [
+        {"manager": "virtshape", "operation": "Apply", "time": "2026-02-01T00:00:00Z"},
+        {"manager": "kubectl-edit", "operation": "Update", "time": "2026-03-01T00:00:00Z"},
+        {"manager": "virt-controller", "operation": "Update", "time": "2026-04-01T00:00:00Z", "subresource": "status"},
+        {"manager": "old", "operation": "Update"},
+    ]
+    assert ownership.changed_at(live(*entries)) == "2026-03-01T00:00:00Z"
+    assert ownership.changed_at({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}) == "2026-01-01T00:00:00Z"
+    assert ownership.changed_at({}) == ""

@@ -84,10 +84,10 @@ def test_an_object_that_is_emptied_is_told_apart() -> None:
     path = ("spec", "template", "spec", "domain", "devices")
     both = devices(disks=[{"name": "a"}], rng={})
     owner = set(ownership.declared(both))
-    assert plan.present(devices(), both, owner).emptied == ((*path, "disks"), (*path, "rng"))
+    assert plan.present(devices(), both, owner).first == {(*path, "disks"): None, (*path, "rng"): None}
     # With something of somebody else in it, it does not become empty.
-    assert plan.present(devices(), both, owner - {(*path, "rng")}).emptied == ()
-    assert plan.present(devices(rng={}), both, owner).emptied == ()
+    assert plan.present(devices(), both, owner - {(*path, "rng")}).first == {}
+    assert plan.present(devices(rng={}), both, owner).first == {}
 
 
 def test_absent() -> None:
@@ -95,3 +95,48 @@ def test_absent() -> None:
     made = plan.absent(MANIFEST, live())
     assert (made.action, made.after) == (plan.DELETE, {})
     assert made.before["spec"] == MANIFEST["spec"]
+
+
+def managed(**managers: list[str]) -> dict[str, Any]:
+    """The live object, with labels that managers own by Update; ours owns by Apply what OWNER says."""
+    entries = []
+    for manager, labels in managers.items():
+        fields = {"f:metadata": {"f:labels": {f"f:{label}": {} for label in labels}}}
+        entries.append({"manager": manager, "operation": "Update", "fieldsV1": fields})
+    result = live()
+    result["metadata"].update(labels={"team": "a", "old": "x"}, managedFields=entries)
+    return result
+
+
+OLD = ("metadata", "labels", "old")
+
+
+def test_what_others_declare_too_stays_unless_it_is_taken() -> None:
+    shared = managed(kubectl=["old"], helm=["old", "team"], virtshape=[])
+    made = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape")
+    assert (made.action, made.before, made.kept) == (plan.APPLY, {}, ((OLD, ("helm", "kubectl")),))
+    assert made.first == {}
+    forced = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape", force=True)
+    assert (forced.before, forced.kept, forced.first) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
+
+
+def test_what_we_set_by_another_request_goes_by_one() -> None:
+    made = plan.present(MANIFEST, managed(virtshape=["old"]), OWNER | {OLD}, "virtshape")
+    assert (made.before, made.kept, made.first) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
+
+
+def test_an_object_that_would_be_left_empty_goes_as_a_whole() -> None:
+    bare = {**MANIFEST, "metadata": {"name": "web"}}
+    owner = OWNER | {OLD}
+    made = plan.present(bare, managed(kubectl=["old", "team"]), owner, "virtshape", force=True)
+    assert made.first == {("metadata", "labels"): None}
+
+
+def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
+    changed = {**MANIFEST, "metadata": {"name": "web", "labels": {"team": "b"}}}
+    theirs = managed(kubectl=["team"], virtshape=["team"])
+    words = str(plan.present(changed, theirs, OWNER, "virtshape").conflict)
+    assert words.startswith('fields are owned by another field manager: "kubectl" owns metadata.labels.team; remove')
+    assert plan.present(changed, theirs, OWNER, "virtshape", force=True).conflict is None
+    # The value that they declare, too.
+    assert plan.present(MANIFEST, theirs, None, "virtshape").conflict is None

@@ -8,7 +8,9 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.readiness import (
     Readiness,
+    observed,
     readiness,
+    restart_required,
     same_status,
 )
 
@@ -63,11 +65,10 @@ def test_pending(pending: dict[str, Any], told: str) -> None:
     assert readiness(pending) == Readiness(pending=told)
 
 
-def test_a_failure_condition_ends_the_wait_with_its_reason() -> None:
-    failing = vm(
-        conditions=[{"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": "nope"}]
-    )
-    assert readiness(failing).failed == "FailedFindInstancetype: nope"
+@pytest.mark.parametrize("reason", ["FailedFindInstancetype", "FailedFindPreference"])
+def test_a_failure_condition_ends_the_wait_with_its_reason(reason: str) -> None:
+    failing = vm(conditions=[{"type": "Failure", "status": "True", "reason": reason, "message": "nope"}])
+    assert readiness(failing).failed == f"{reason}: nope"
 
 
 def condition(kind: str, reason: str, message: str = "", status: str = "False") -> dict[str, Any]:
@@ -127,6 +128,23 @@ def test_what_may_heal_has_some_time() -> None:
 def test_a_running_vm_is_not_failed_by_what_its_vmi_could_not_do() -> None:
     conditions = [condition("Synchronized", "FailedHotplug", "no such volume")]
     assert readiness(vm(instancetypeRef=CAPTURED, printableStatus="Running", conditions=conditions)).ready
+
+
+def test_a_running_vm_is_waited_for_until_its_change_was_looked_at() -> None:
+    running = vm(instancetypeRef=CAPTURED, printableStatus="Running", created=True, desiredGeneration=2)
+    changed = {**running, "metadata": {"generation": 3}}
+    assert not observed(changed)
+    assert readiness(changed) == Readiness(pending="virt-controller to look at the change")
+    assert readiness({**running, "metadata": {"generation": 2}}).ready
+    stopped = vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped", desiredGeneration=2)
+    assert readiness({**stopped, "metadata": {"generation": 3}}).ready
+
+
+def test_a_required_restart_is_told_by_its_condition() -> None:
+    waits = condition("RestartRequired", "", "memory updated", "True")
+    assert restart_required(vm(conditions=[NOT_READY, waits])) == waits
+    assert restart_required(vm(conditions=[condition("RestartRequired", "")])) is None
+    assert restart_required({"spec": {}}) is None
 
 
 def test_the_same_status_means_that_nobody_has_looked_since() -> None:

@@ -61,15 +61,18 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         for older, newer in zip(minors, minors[1:])
     ]
 
-    assert changed[8] == {"creates_panic_device"}
+    assert changed[8] == {"creates_panic_device", "infers_from_snapshots", "warns_of_launch_security"}
     assert changed[7] == set()
     assert changed[6] == {
         "any_memory_conflicts",
+        "sets_matcher_kind",
+        "named_and_inferred",
+        "named_and_inferred_type",
         "storing_needs_kind",
         "old_revisions",
         "requests_guest_memory",
     }
-    assert changed[5] == {"vm_memory_counts", "checks_captured_name"}
+    assert changed[5] == {"vm_memory_counts", "checks_captured_name", "refuses_unknown_objects"}
     assert changed[4] == {"conflict_cause", "conflict_list", "leaves_empty_machine", "captures_in_status"}
     assert changed[1] == {"spread_needs_instancetype"}
 

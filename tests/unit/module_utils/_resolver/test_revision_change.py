@@ -68,7 +68,11 @@ class World:
             if style == "spec":
                 self.vm["spec"][role.matcher]["revisionName"] = name
             else:
-                reference = {"name": one["metadata"]["name"], "controllerRevisionRef": {"name": name}}
+                reference = {
+                    "name": one["metadata"]["name"],
+                    "kind": one["kind"],
+                    "controllerRevisionRef": {"name": name},
+                }
                 self.vm["status"][role.reference] = reference
 
     def name(self, generation: int, kind: str = "VirtualMachineInstancetype") -> str:
@@ -272,6 +276,24 @@ class TestUnreferenced:
         world = World([size(1), size(2), taste(1)], [])
         world.vm["spec"]["instancetype"]["revisionName"] = world.name(1)
         assert revision_change.unreferenced([world.vm], world.kept) == []
+
+    @pytest.mark.parametrize(
+        "reference",
+        [
+            # A refresh has released it, or virt-controller has stored a revision and not yet said so.
+            {"name": "big", "kind": "VirtualMachineInstancetype"},
+            # The matcher has come to name another object.
+            {"name": "small", "kind": "VirtualMachineInstancetype", "controllerRevisionRef": {"name": "other"}},
+            None,
+        ],
+    )
+    def test_a_vm_that_is_being_given_a_revision_keeps_all_of_its_own(self, reference: Manifest | None) -> None:
+        world = World([size(1), size(2), taste(1)], [])
+        stranger = copy.deepcopy(world.kept[0])
+        stranger["metadata"].update(name="stranger", ownerReferences=[{"uid": "other"}])
+        world.vm["status"]["instancetypeRef"] = reference
+        found = revision_change.unreferenced([world.vm], [*world.kept, stranger])
+        assert [one["metadata"]["name"] for one in found] == ["stranger"]
 
     def test_snapshots_count(self) -> None:
         world = World([size(1), size(2), taste(1)], [])

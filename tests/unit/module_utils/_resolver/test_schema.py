@@ -81,3 +81,18 @@ def test_a_wrong_entry_of_a_list_is_named_with_its_position(value: Any, told: st
     with pytest.raises(schema.FieldError) as error:
         schema.canonical("ObjectMeta", {"finalizers": value})
     assert str(error.value) == f"finalizers{'' if told.startswith('[') else ': '}{told}"
+
+
+@pytest.mark.parametrize(
+    ("template", "told"),
+    [
+        ({"metadata": {"labels": ["a"]}}, "metadata.labels: expected an object, found a list"),
+        ({"metadata": {"labels": {1: "a"}}}, "metadata.labels: expected text as key, found 1"),
+        ({"spec": {"domain": {"memory": {"guest": True}}}}, "spec.domain.memory.guest: expected a quantity such as"),
+        ({"spec": {"domain": {"memory": {"guest": ["1Gi"]}}}}, "spec.domain.memory.guest: expected a quantity such as"),
+    ],
+)
+def test_values_of_a_wrong_shape_are_told_with_their_path(template: dict[str, Any], told: str) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("VirtualMachineInstanceTemplateSpec", template)
+    assert str(error.value).startswith(told)

@@ -68,3 +68,32 @@ def test_inputs_stay_as_they_are() -> None:
     writes = store.store(given, Objects(objects))
     assert writes.instancetype_ref == {"name": "x", "controllerRevisionRef": {"name": "a-x-v1beta1--0"}}
     assert (given, objects) == (before, OBJECTS)
+
+
+def test_why_a_revision_is_not_made() -> None:
+    def error(*objects: dict[str, Any], lookup: type[Objects] = Objects, **template: Any) -> Problem | None:
+        manifest = vm(instancetype={"name": "x"})
+        manifest["spec"]["template"]["spec"]["domain"].update(template)
+        return store.store(manifest, lookup(objects)).error
+
+    class Forbidden(Objects):
+        def get(self, kind: str, namespace: str, name: str) -> Any:
+            forbidden = kind == "ControllerRevision"
+            return Problem("no", "Forbidden", 403) if forbidden else super().get(kind, namespace, name)
+
+    bad = obj("VirtualMachineClusterInstancetype", "x", {**SPEC, "cpu": {"guest": "many"}})
+    assert str(error(bad)).startswith("Problem(message=\"spec.cpu.guest: expected a whole number, found 'many'\"")
+    assert error(*OBJECTS, cpu={"cores": 2}) == Problem(
+        "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"
+    )
+    assert error(*OBJECTS, lookup=Forbidden) == Problem("failed to get ControllerRevision: no", "Forbidden", 403)
+
+    unreadable = {"apiVersion": "instancetype.kubevirt.io/v9", "kind": "VirtualMachineInstancetype"}
+    there = {
+        "kind": "ControllerRevision",
+        "metadata": {"name": "a-x-v1beta1--0", "namespace": "web"},
+        "data": unreadable,
+    }
+    assert "no kind" in str(error(*OBJECTS, there))
+    there["data"] = {**unreadable, "apiVersion": "instancetype.kubevirt.io/v1beta1", "spec": SPEC}
+    assert error(*OBJECTS, there) is None

@@ -7,6 +7,7 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import upgrade
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import CRASH, Objects, Problem
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.store import Create, Delete, PatchStatus
 
 API_VERSION = "instancetype.kubevirt.io/v1beta1"
@@ -63,3 +64,16 @@ def test_a_failed_lookup_is_passed_on() -> None:
             return forbidden
 
     assert upgrade.upgrade(vm("r1", "r2"), Denied()).error == forbidden
+
+
+def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
+    error = upgrade.upgrade({"metadata": {"name": "a"}, "spec": {"runStrategy": 1}}, Objects([])).error
+    assert error is not None
+    assert (error.code, error.message.partition(":")[0]) == (400, "spec.runStrategy")
+
+
+def test_releases_before_1_3_upgrade_nothing() -> None:
+    vm = {"metadata": {"name": "a"}, "spec": {"instancetype": {"name": "x", "revisionName": "old"}}}
+    writes = upgrade.upgrade(vm, Objects([]), of("1.2"))
+    assert (writes.actions, writes.error) == ((), None)
+    assert writes.instancetype == {"name": "x", "revisionName": "old"}

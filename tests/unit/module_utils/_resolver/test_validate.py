@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import defaults, validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.admission import Response
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 
 NOTHING = Objects([])
 
@@ -120,3 +121,109 @@ def test_a_preference_with_an_old_ratio_may_spread_over_cores_and_threads_by_two
 def test_an_unknown_kind_is_no_answer() -> None:
     with pytest.raises(KeyError):
         validate.validate("Pod", {}, NOTHING)
+
+
+# As the mutating webhook of the releases before 1.7 leaves a matcher without kind.
+NAMED = {"name": "p", "kind": "virtualmachineclusterpreference"}
+WANTS = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 2}})
+
+
+def test_what_is_not_there_was_refused_until_1_5() -> None:
+    manifest = vm(instancetype={"name": "small"}, preference={"name": "p"})
+    refused = answer(manifest, release=of("1.5"))
+    assert (refused.code, refused.stage) == (422, "apply")
+    assert [cause._asdict() for cause in refused.causes] == [
+        {
+            "type": "FieldValueNotFound",
+            "message": "Failure to find instancetype: "
+            'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "small" not found',
+            "field": "spec.instancetype",
+        }
+    ]
+    preference_alone = answer(manifest, SMALL, release=of("1.5")).causes[0]
+    assert preference_alone.message.startswith("Failure to find preference: virtualmachineclusterpreferences.")
+    assert preference_alone.field == "spec.preference"
+    assert answer(manifest, SMALL, WANTS, release=of("1.5")).allowed
+    assert answer(manifest, release=of("1.6")).allowed
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("1.0", "VM field conflicts with selected Instancetype"),
+        ("1.4", "VM field spec.template.spec.domain.cpu.cores conflicts with selected instance type"),
+        ("1.5", "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"),
+    ],
+)
+def test_conflicts_are_told_in_the_words_of_the_release(version: str, message: str) -> None:
+    told = answer(vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}), SMALL, release=of(version))
+    assert (told.message, told.causes[0].field) == (message, "spec.template.spec.domain.cpu.cores")
+
+
+def test_a_spread_is_checked_as_the_release_does() -> None:
+    spread = obj("VirtualMachineClusterPreference", "p", cpu={"preferredCPUTopology": "preferSpread"})
+    manifest = vm(instancetype={"name": "small"}, preference=NAMED)
+    assert answer(manifest, SMALL, spread, release=of("1.0")).allowed
+    old = answer(manifest, SMALL, spread, release=of("1.2"))
+    assert old.message == "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio"
+    assert answer(manifest, SMALL, spread, release=of("1.3")).message.startswith("3 vCPUs provided by the instance")
+    crash = answer(vm(preference=NAMED), spread, release=of("1.1"))
+    assert (crash.crash, crash.stage) == (True, "apply")
+
+
+def test_a_memory_object_of_the_vm_counts_as_the_release_says() -> None:
+    wants = obj("VirtualMachineClusterPreference", "p", requirements={"memory": {"guest": "2Gi"}})
+    nothing_said = vm({"memory": {"hugepages": {"pageSize": "2Mi"}}}, preference={"name": "p"})
+    assert answer(vm(preference={"name": "p"}), wants).stage == "requirements"
+    # The default of the guest's memory comes first, here from the huge pages.
+    assert answer(nothing_said, wants, release=of("1.5.0")).stage == "requirements"
+    unknown_size = vm({"memory": {"maxGuest": "4Gi"}}, preference={"name": "p"})
+    assert answer(unknown_size, wants, release=of("1.5.0")).crash
+    assert answer(unknown_size, wants, release=of("1.5.1")).stage == "requirements"
+
+
+def test_the_first_release_judged_what_the_vm_says_before_its_defaults() -> None:
+    manifest = vm(preference=NAMED)
+    first = answer(manifest, WANTS, release=of("1.0.0"))
+    assert "no CPU resources provided by VirtualMachine, preference requires 2 vCPU" in first.message
+    then = answer(manifest, WANTS, release=of("1.0.1"))
+    assert "insufficient CPU resources of 1 vCPU provided by VirtualMachine" in then.message
+    conflict = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}, preference=NAMED)
+    more = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 8}})
+    assert answer(conflict, SMALL, more, release=of("1.0.0")).stage == "requirements"
+    assert answer(conflict, SMALL, more, release=of("1.0.1")).stage == "apply"
+    assert answer(conflict, SMALL, WANTS, release=of("1.0.0")).stage == "apply"
+
+
+def test_a_field_that_the_release_does_not_know_says_nothing() -> None:
+    instancetype = copy.deepcopy(SMALL)
+    instancetype["spec"]["nodeSelector"] = {"zone": "a"}
+    manifest = vm(instancetype={"name": "small"})
+    manifest["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "b"}
+    assert answer(manifest, instancetype, release=of("1.0")).allowed
+    assert answer(manifest, instancetype, release=of("1.1")).causes[0].field == "spec.template.spec.nodeSelector"
+
+
+def stored(kind: str, version: str, **spec: Any) -> Response:
+    return validate.validate(kind, obj(kind, "p", **spec), NOTHING, release=of(version))
+
+
+def test_the_webhooks_of_preferences_and_instancetypes_learned() -> None:
+    preference, instancetype = "VirtualMachinePreference", "VirtualMachineInstancetype"
+    unknown, deprecated = {"preferredCPUTopology": "dice"}, {"preferredCPUTopology": "preferCores"}
+    assert stored(preference, "1.3", cpu=unknown).allowed
+    assert stored(preference, "1.4", cpu=unknown).message == "unknown preferredCPUTopology dice"
+    assert stored(preference, "1.3", cpu=deprecated) == Response()
+    assert stored(preference, "1.4", cpu=deprecated).warnings == (
+        "PreferredCPUTopology preferCores is deprecated for removal in a future release, please use cores instead",
+    )
+
+    odd = {"preferredCPUTopology": "preferSpread", "spreadOptions": {"across": "Threads"}}
+    assert stored(preference, "1.2", cpu=odd).allowed
+    assert stored(preference, "1.3", cpu=odd).message == "across Threads is not supported"
+
+    guarded = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "launchSecurity": {"sev": {}}}
+    assert stored(instancetype, "1.8", **guarded) == Response()
+    assert stored(instancetype, "1.9", **guarded).warnings == (
+        "launchSecurity is deprecated and will be removed in a future release. Use preference instead.",
+    )

@@ -238,3 +238,59 @@ def test_memory_that_admission_took_out_for_an_inferred_instancetype_is_no_diffe
     live = applied(created(options), instancetype={"name": "u1.medium"}, preference={"name": "fedora"})
     del live["spec"]["template"]["spec"]["domain"]["memory"]
     assert action(vms.manifest(options), live) == plan.NONE
+
+
+def one_request(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
+    manifest, owner = vms.reconcile(vms.manifest(options), live, "virtshape")
+    return vms.in_one_request(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
+
+
+def test_another_instancetype_takes_kind_and_revision_along() -> None:
+    # Up to KubeVirt 1.4 virt-controller keeps the revision there.
+    live = applied(created({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}))
+    live["spec"]["instancetype"]["revisionName"] = "a-x-1"
+    assert one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).first == {}
+    made = one_request({**PLAIN, "instancetype": {"name": "y"}}, live)
+    here = ("spec", "instancetype")
+    kind = "VirtualMachineClusterInstancetype"
+    assert made.first == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
+    assert made.manifest["spec"]["instancetype"] == {"name": "y", "kind": kind}
+    assert made.before["spec"]["instancetype"]["revisionName"] == "a-x-1"
+    pinned = one_request({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
+    assert pinned.first == {}
+
+
+def test_an_instancetype_goes_together_with_its_revision_and_for_what_takes_its_place() -> None:
+    live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
+    live["spec"]["instancetype"]["revisionName"] = "a-x-1"
+    made = one_request({**PLAIN, "memory": "2Gi"}, live)
+    assert made.first == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
+
+
+def with_running(value: bool, manager: str) -> dict[str, Any]:
+    live = applied(created(PLAIN))
+    del live["spec"]["runStrategy"]
+    live["spec"]["running"] = value
+    fields = {"f:spec": {"f:running": {}}}
+    live["metadata"]["managedFields"].append({"manager": manager, "operation": "Update", "fieldsV1": fields})
+    del live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:runStrategy"]
+    return live
+
+
+def test_running_is_a_spelling_of_a_run_strategy() -> None:
+    for value, strategy in ((True, "Always"), (False, "Halted")):
+        assert one_request({**PLAIN, "run_strategy": strategy}, with_running(value, "kubectl")).action == plan.NONE
+        assert one_request(PLAIN, with_running(value, "kubectl")).action == plan.NONE
+
+
+def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
+    first = {("spec", "running"): None, ("spec", "runStrategy"): "Manual"}
+    wanted = {**PLAIN, "run_strategy": "Manual"}
+    refused = one_request(wanted, with_running(True, "kubectl"))
+    assert '"kubectl" owns spec.running' in str(refused.refusal)
+    for made in (
+        one_request(wanted, with_running(True, "kubectl"), force=True),
+        # Someone's start or stop is taken back, as it is for run strategies.
+        one_request(wanted, with_running(True, "virt-api")),
+    ):
+        assert (made.refusal, made.first, made.before) == (None, first, {"spec": {"running": True}})

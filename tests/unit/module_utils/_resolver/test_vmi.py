@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import CRASH, Objects
 
 OBJECTS = [
@@ -85,3 +86,18 @@ def test_inputs_stay_as_they_are() -> None:
     before = copy.deepcopy(given)
     assert vmi.build(given, Objects(objects)).error is None
     assert (given, objects) == (before, OBJECTS)
+
+
+def test_what_cannot_be_built_is_told() -> None:
+    def failed(template: dict[str, Any], *objects: dict[str, Any], **spec: Any) -> Any:
+        vm = {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
+        return vmi.build(vm, Objects(objects), Configuration(network_interface="slirp")).error
+
+    networks = {"devices": {"autoattachPodInterface": False}}
+    assert failed({"spec": {"domain": {"cpu": {"cores": "two"}}}}).code == 400
+    assert failed({"spec": {"domain": {"devices": {}}}}).message == "slirp interface is deprecated as of v1.3"
+    missing = failed({"spec": {"domain": networks}}, instancetype={"name": "i"})
+    assert (missing.reason, missing.code) == ("NotFound", 404)
+    features = {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}}
+    preference = {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "p"}, "spec": features}
+    assert failed({"spec": {"domain": networks}}, preference, preference={"name": "p"}).reason == CRASH

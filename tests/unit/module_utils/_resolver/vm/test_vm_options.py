@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.argument_spec import WAIT
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.options import SPEC
 from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine
 
@@ -33,13 +34,13 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
 def test_documentation_and_argument_spec_agree() -> None:
     options = yaml.safe_load(virtual_machine.DOCUMENTATION)["options"]
     del options["virtual_machines"]
-    assert documented(options, "suboptions") == documented(SPEC, "options")
+    assert documented(options, "suboptions") == documented({**SPEC, **virtual_machine.SETTINGS}, "options")
 
 
 def test_references_to_options_lead_somewhere() -> None:
     found = set(re.findall(r"\bO\(([^)=]+)\)", virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
     assert found
-    assert found <= set(paths(SPEC))
+    assert found <= set(paths({**SPEC, **virtual_machine.SETTINGS, **WAIT}))
 
 
 def test_what_may_be_secret_is_marked() -> None:

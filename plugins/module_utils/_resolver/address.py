@@ -1,0 +1,159 @@
+"""Where a running VM is reached: the address of one of its interfaces, or a Service that leads to it."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+__all__ = ["FAMILIES", "Endpoint", "interface_address", "service_endpoint"]
+
+Manifest = dict[str, Any]
+
+# IP versions in order of preference.
+FAMILIES: Final = {"prefer_ipv4": (4, 6), "prefer_ipv6": (6, 4), "ipv4": (4,), "ipv6": (6,)}
+
+_LOAD_BALANCER: Final = "LoadBalancer"
+_NODE_PORT: Final = "NodePort"
+# As Kubernetes ranks the addresses of a node for those who come from outside.
+_NODE_ADDRESSES: Final = ("ExternalIP", "InternalIP")
+_LABEL_LENGTH: Final = 63
+
+
+class Endpoint(NamedTuple):
+    """port: None for the connection's usual one."""
+
+    host: str
+    port: int | None = None
+
+
+def interface_address(instance: Manifest, interface: str | None = None, family: str = "prefer_ipv4") -> str | None:
+    """An address of a VMI, or None as long as it has none.
+
+    interface: the name of an interface, which is that of its network, or the name that the guest gives it; None for
+    the first one of the VMI's spec that has an address. family: a key of FAMILIES. Addresses that are of use within the
+    guest or on its link alone do not count.
+    """
+    order = [one["name"] for one in _interfaces(instance)]
+    reported = (instance.get("status") or {}).get("interfaces") or []
+    if interface is None:
+        # What the guest makes for itself, such as a bridge for containers, has no name.
+        known = [one for one in reported if one.get("name") in order]
+        known.sort(key=lambda one: order.index(one["name"]))
+    else:
+        known = [one for one in reported if interface in (one.get("name"), one.get("interfaceName"))]
+    for one in known:
+        given = one.get("ipAddresses") or [one.get("ipAddress")]
+        found = _choose([str(text) for text in given if text], family)
+        if found is not None:
+            return found
+    return None
+
+
+def service_endpoint(
+    instance: Manifest,
+    services: list[Manifest],
+    instances: list[Manifest],
+    node: Callable[[str], object],
+    port: int = 22,
+    family: str = "prefer_ipv4",
+) -> Endpoint | None:
+    """The LoadBalancer or NodePort Service that leads to a port of this VMI and of no other, or None.
+
+    services, instances: those of the VMI's namespace. node: a node's manifest by its name; a node of which there is
+    none counts by its name.
+    port: of the guest. A LoadBalancer goes before a NodePort; else it goes by name.
+    """
+    ranked = sorted(services, key=lambda one: (_type(one) != _LOAD_BALANCER, str(one["metadata"]["name"])))
+    for service in ranked:
+        if _type(service) not in (_LOAD_BALANCER, _NODE_PORT) or not _leads_to(service, instance):
+            continue
+        if sum(_leads_to(service, other) for other in instances) > 1:
+            # Nobody knows at which of them a connection would end.
+            continue
+        for entry in service["spec"].get("ports") or []:
+            if _target(entry, instance) == port and (entry.get("protocol") or "TCP") == "TCP":
+                found = _balanced(service, entry, family) or _on_node(instance, entry, node, family)
+                if found is not None:
+                    return found
+    return None
+
+
+def _interfaces(instance: Manifest) -> list[Manifest]:
+    devices = ((instance.get("spec") or {}).get("domain") or {}).get("devices") or {}
+    return devices.get("interfaces") or []
+
+
+def _choose(addresses: list[str], family: str) -> str | None:
+    """The first address of the preferred IP version."""
+    usable = list(_usable(addresses))
+    for version in FAMILIES[family]:
+        for address in usable:
+            if address.version == version:
+                return str(address)
+    return None
+
+
+def _usable(addresses: list[str]) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    for text in addresses:
+        try:
+            # Some network plugins tell the length of the prefix, too.
+            address = ipaddress.ip_interface(text).ip
+        except ValueError:
+            continue
+        if not (address.is_loopback or address.is_link_local or address.is_unspecified):
+            yield address
+
+
+def _type(service: Manifest) -> str:
+    return str((service.get("spec") or {}).get("type") or "")
+
+
+def _leads_to(service: Manifest, instance: Manifest) -> bool:
+    selector = service["spec"].get("selector") or {}
+    labels = _pod_labels(instance)
+    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
+
+
+def _pod_labels(instance: Manifest) -> dict[str, str]:
+    """The labels that KubeVirt gives the pod of a VMI (KubeVirt ``virt-controller/services/template.go``)."""
+    metadata = instance["metadata"]
+    hostname = (instance.get("spec") or {}).get("hostname") or metadata["name"].partition(".")[0][:_LABEL_LENGTH]
+    return {
+        **(metadata.get("labels") or {}),
+        "kubevirt.io": "virt-launcher",
+        "kubevirt.io/created-by": str(metadata.get("uid") or ""),
+        "vm.kubevirt.io/name": hostname,
+        "vmi.kubevirt.io/id": metadata["name"],
+    }
+
+
+def _target(entry: Manifest, instance: Manifest) -> int | None:
+    """The port of the guest that a Service's port leads to; names are those of the interfaces' ports."""
+    target = entry.get("targetPort") or entry.get("port")
+    if isinstance(target, int):
+        return target
+    ports = [port for interface in _interfaces(instance) for port in interface.get("ports") or []]
+    return next((port.get("port") for port in ports if port.get("name") == target), None)
+
+
+def _balanced(service: Manifest, entry: Manifest, family: str) -> Endpoint | None:
+    given = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
+    address = _choose([str(one["ip"]) for one in given if one.get("ip")], family)
+    names = [str(one["hostname"]) for one in given if one.get("hostname")]
+    host = address or next(iter(names), None)
+    return Endpoint(host, entry.get("port")) if _type(service) == _LOAD_BALANCER and host else None
+
+
+def _on_node(instance: Manifest, entry: Manifest, node: Callable[[str], object], family: str) -> Endpoint | None:
+    """The port on the node where the guest runs, which takes connections whatever the Service's traffic policy is."""
+    name, port = (instance.get("status") or {}).get("nodeName"), entry.get("nodePort")
+    if not name or not port:
+        return None
+    found = node(name)
+    given = (found.get("status") or {}).get("addresses") or [] if isinstance(found, dict) else []
+    for kind in _NODE_ADDRESSES:
+        address = _choose([str(one["address"]) for one in given if one.get("type") == kind], family)
+        if address is not None:
+            return Endpoint(address, port)
+    return Endpoint(name, port)

@@ -1,0 +1,58 @@
+"""VMs as hosts of an inventory: their names and variables."""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import Any, Final
+
+__all__ = ["HOST_FIELDS", "HostError", "check_options", "host_names", "host_variables"]
+
+HOST_FIELDS: Final = ("name", "namespace", "uid")
+
+# Without a prefix there would be variables of names, such as `name`, that Ansible uses itself.
+_PREFIX: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+class HostError(ValueError):
+    """An option that cannot be used; one line names it and says why."""
+
+
+def check_options(pattern: str, prefix: str) -> None:
+    """Raises HostError for a pattern (see host_names) or a prefix (see host_variables) that will not do."""
+    known = " and ".join(f"{{{field}}}" for field in HOST_FIELDS)
+    try:
+        fields = [part for part in string.Formatter().parse(pattern) if part[1] is not None]
+    except ValueError as error:
+        raise HostError(f"host_format: {pattern!r}: {error}; write fields as {known}") from None
+    for _text, field, spec, conversion in fields:
+        if field not in HOST_FIELDS or spec or conversion:
+            raise HostError(f"host_format: {pattern!r}: there is no field {{{field}}}; choose from {known}")
+    if not any(field in ("name", "uid") for _text, field, _spec, _conversion in fields):
+        raise HostError(f"host_format: {pattern!r} makes all virtual machines one host; add {{name}}")
+    if not _PREFIX.fullmatch(prefix):
+        raise HostError(
+            f"hostvars_prefix: {prefix!r} cannot begin the name of a variable; use letters, digits and underscores"
+        )
+
+
+def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
+    """The VMs' names as hosts, in order.
+
+    vms: with what HOST_FIELDS names. pattern: text with these fields in braces, such as ``{name}.{namespace}``.
+    Raises HostError for two VMs that would be the same host.
+    """
+    owners: dict[str, str] = {}
+    for vm in vms:
+        name = pattern.format(**{field: vm[field] for field in HOST_FIELDS})
+        label = f"{vm['namespace']}/{vm['name']}"
+        if owners.setdefault(name, label) != label:
+            raise HostError(
+                f"host_format: {pattern!r} makes one host, {name}, of {owners[name]} and {label}; add {{namespace}}"
+            )
+    return list(owners)
+
+
+def host_variables(told: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """What is told of a VM as variables, their names with a prefix: a letter, then letters, digits and underscores."""
+    return {f"{prefix}{name}": value for name, value in told.items()}

@@ -1,0 +1,102 @@
+"""Fleets of VMs as the modules tell of them, of any size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Told = dict[str, Any]
+
+SIZES = {"u1.small": (1, 2), "u1.medium": (1, 4), "u1.large": (2, 8), "cx1.2xlarge": (8, 16), "m1.8xlarge": (32, 256)}
+LABEL = "VirtualMachineCluster"
+DAYS = ("2026-02-28T20:00:00Z", "2026-02-25T00:00:00Z", "2026-02-10T00:00:00Z", "2025-06-01T00:00:00Z")
+
+
+def part(kind: str, name: str, state: str = "current", **more: Any) -> Told:
+    """What a VM has captured of an instancetype or a preference."""
+    return {
+        "kind": kind,
+        "name": name,
+        "revision": f"{name}-1",
+        "pinned": False,
+        "state": state,
+        "generation": 1,
+        "current_generation": 2 if state == "drifted" else 1,
+        "recreated": False,
+        "changes": [],
+        "captured_at": "2025-01-01T00:00:00Z",
+        "changed_at": "2025-01-01T00:00:00Z",
+        **more,
+    }
+
+
+def vm(name: str, namespace: str = "shop", size: str = "u1.small", state: str = "current", **more: Any) -> Told:
+    """A VM as virtual_machine_info returns it, with a running guest. more: counts before what is here."""
+    vcpus, gib = SIZES[size]
+    return {
+        "name": name,
+        "namespace": namespace,
+        "run_strategy": "Always",
+        "status": "Running",
+        "restart_required": False,
+        "drifted": state == "drifted",
+        "instancetype": part(f"{LABEL}Instancetype", size, state),
+        "preference": part(f"{LABEL}Preference", "fedora"),
+        "resources": {"guest": {"vcpus": vcpus, "memory_bytes": gib * 2**30}},
+        "instance": {"phase": "Running", "guest": {"vcpus": vcpus, "memory": f"{gib}Gi"}},
+        **more,
+    }
+
+
+def captured(name: str, namespace: str = "shop", *, drifted: bool = True, **more: Any) -> Told:
+    """The same VM as controller_revision_info returns it."""
+    changes = [{"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"}]
+    return {
+        "name": name,
+        "namespace": namespace,
+        "drifted": drifted,
+        "changes": changes if drifted else [],
+        "needs": "restart" if drifted else "nothing",
+        **more,
+    }
+
+
+def entry(name: str, kind: str = f"{LABEL}Instancetype", namespace: str = "", **more: Any) -> Told:
+    """An instancetype or preference as instancetype_info and preference_info return it."""
+    told = {"catalog": "common", "catalog_version": "v1.8.0", "deprecated": False, "used_by": []}
+    return {"kind": kind, "namespace": namespace, "name": name, **told, **more}
+
+
+def fleet(count: int) -> dict[str, list[Told]]:
+    """A fleet with something of everything: the arguments of the filter by name, `value` for its input."""
+    vms, revisions = [], []
+    for number in range(count):
+        name, namespace = f"vm-{number:05}", ("shop", "office", "laboratory-of-the-north")[number % 3]
+        size = list(SIZES)[number // 3 % len(SIZES)]
+        drifted = number % 5 == 0
+        changed = DAYS[number % len(DAYS)]
+        made = vm(name, namespace, size, "drifted" if drifted else "current", restart_required=number % 17 == 0)
+        made["instancetype"]["changed_at"] = changed
+        if number % 4 == 1:
+            del made["instance"]
+            made.update(status="Stopped", run_strategy="Halted")
+        vms.append(made)
+        more: Told = {}
+        if number % 10 == 5:
+            more = {"changes": [{"field": "domain.cpu.sockets", "before": 1, "after": 2}], "needs": "live update"}
+        if number % 100 == 50:
+            more = {"refusal": "spec.template.spec.domain.cpu.model conflicts with selected instance type"}
+        revisions.append(captured(name, namespace, drifted=drifted, **more))
+    return {
+        "value": vms,
+        "revisions": revisions,
+        "unreferenced": [
+            {"namespace": "shop", "name": "lost-1", "virtual_machine": "gone", "captured_at": DAYS[3]},
+            {"namespace": "shop", "name": "old-1", "virtual_machine": "vm-00000", "captured_at": DAYS[3]},
+        ],
+        "instancetypes": [
+            entry("u1.small", used_by=["shop/vm-00000"]),
+            entry("u1.large", deprecated=True, used_by=[f"shop/vm-{number:05}" for number in range(9)]),
+            *(entry(f"unused.{number}") for number in range(40)),
+        ],
+        "preferences": [entry("windows.11", kind=f"{LABEL}Preference")],
+    }

@@ -1,0 +1,262 @@
+"""The figures of a fleet, and the page that shows them."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet
+from fleet_samples import LABEL, captured, entry, part, vm
+from fleet_samples import fleet as sample
+
+NOW = "2026-03-01T08:00:00Z"
+GIB = 2**30
+
+
+class Page(HTMLParser):
+    """The text of a page, its tags that are left open, and what it loads."""
+
+    VOID = ("meta", "rect", "br")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.open, self.references = "", list[str](), list[str]()
+        self.feed(page)
+        self.text = " ".join(self.text.split())
+
+    def handle_data(self, data: str) -> None:
+        self.text += f" {data}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.references += [str(value) for name, value in attrs if name in ("src", "href")]
+        if tag in ("script", "link", "img", "iframe"):
+            self.references.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def page(vms: list[dict[str, Any]], **options: Any) -> Page:
+    return Page(fleet(vms, now=NOW, form="html", **options))
+
+
+def drifted(name: str, changed_at: str = "2026-02-20T08:00:00Z", **more: Any) -> dict[str, Any]:
+    made = vm(name, state="drifted", **more)
+    made["instancetype"]["changed_at"] = changed_at
+    return made
+
+
+def test_what_is_promised_and_what_runs() -> None:
+    stopped = vm("b", size="u1.large", status="Stopped")
+    del stopped["instance"]
+    ended = vm("c", instance={"phase": "Succeeded", "guest": {"vcpus": 1, "memory": "2Gi"}})
+    # Before a restart the guest has what it had.
+    old = vm("d", instance={"phase": "Running", "guest": {"vcpus": 4, "memory": "512Mi"}})
+    unknown = vm("e", resources={}, problem="ControllerRevision e-1 not found")
+    totals = fleet([vm("a"), stopped, ended, old, unknown], now=NOW)["totals"]
+    assert (totals["virtual_machines"], totals["running"], totals["problems"]) == (5, 3, 1)
+    assert (totals["vcpus"], totals["memory_bytes"]) == (1 + 2 + 1 + 1, (2 + 8 + 2 + 2) * GIB)
+    assert (totals["vcpus_running"], totals["memory_bytes_running"]) == (1 + 4 + 1, 2 * GIB + GIB // 2 + 2 * GIB)
+
+
+def test_vms_by_instancetype_and_preference() -> None:
+    own = vm("own", instancetype=part("VirtualMachineInstancetype", "u1.small"), preference=None)
+    vms = [vm("a"), drifted("b"), vm("c", size="u1.large"), own, vm("office", namespace="office")]
+    found = fleet(vms, instancetypes=[entry("u1.large", deprecated=True)], now=NOW)
+    assert [
+        (one["kind"], one["namespace"], one["name"], one["virtual_machines"], one["drifted"], one["deprecated"])
+        for one in found["instancetypes"]
+    ] == [
+        (f"{LABEL}Instancetype", "", "u1.small", 3, 1, False),
+        (f"{LABEL}Instancetype", "", "u1.large", 1, 0, True),
+        ("VirtualMachineInstancetype", "shop", "u1.small", 1, 0, False),
+    ]
+    # b drifts from its instancetype alone; those without a preference come last.
+    assert [(one["name"], one["virtual_machines"], one["drifted"]) for one in found["preferences"]] == [
+        ("fedora", 4, 0),
+        ("", 1, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed_at", "age"),
+    [
+        ("2026-03-01T07:59:59Z", "less than a day"),
+        ("2026-02-28T08:00:00Z", "1 to 7 days"),
+        ("2026-02-22T08:00:00Z", "1 to 4 weeks"),
+        ("2026-02-01T08:00:00Z", "4 to 12 weeks"),
+        ("2025-12-07T08:00:00Z", "more than 12 weeks"),
+        # The controller's clock is behind the cluster's.
+        ("2026-03-01T08:05:00Z", "less than a day"),
+        ("", "not known"),
+        ("long ago", "not known"),
+    ],
+)
+def test_how_long_it_drifts(changed_at: str, age: str) -> None:
+    found = fleet([drifted("a", changed_at), vm("b")], now=NOW)
+    assert [one["age"] for one in found["drift"]["by_age"] if one["virtual_machines"]] == [age]
+    assert found["virtual_machines"][0]["drifts_since"] == changed_at
+
+
+def test_the_longer_drift_of_the_two_counts() -> None:
+    both = drifted("a", "2026-02-28T09:00:00Z")
+    both["preference"] = part(f"{LABEL}Preference", "fedora", "drifted", changed_at="2025-06-01T00:00:00Z")
+    found = fleet([both], now=NOW)
+    assert found["virtual_machines"][0]["drifts_since"] == "2025-06-01T00:00:00Z"
+
+
+def test_drift_by_what_would_change() -> None:
+    revisions = [
+        captured("a"),
+        captured("b"),
+        captured("c", changes=[], needs="nothing"),
+        captured("d", refusal="conflicts"),
+        # Not among the VMs: it does not match the selectors.
+        captured("other"),
+    ]
+    found = fleet([drifted(name) for name in "abcde"], revisions=revisions, now=NOW)["drift"]
+    assert [(one["needs"], one["virtual_machines"]) for one in found["by_change"]] == [
+        ("restart", ["shop/a", "shop/b"]),
+        ("nothing", ["shop/c"]),
+        # Came to be between the two readings.
+        ("", ["shop/e"]),
+    ]
+    assert found["by_change"][0]["changes"] == [{"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"}]
+    assert found["refused"] == ["shop/d"]
+
+
+def test_what_is_unused_deprecated_and_orphaned() -> None:
+    found = fleet(
+        [vm("a", restart_required=True), vm("b")],
+        revisions=[captured("hidden", drifted=False)],
+        unreferenced=[
+            {"namespace": "shop", "name": "a-1", "virtual_machine": "a", "captured_at": ""},
+            {"namespace": "shop", "name": "hidden-1", "virtual_machine": "hidden", "captured_at": ""},
+            {"namespace": "shop", "name": "gone-1", "virtual_machine": "gone", "captured_at": ""},
+            {"namespace": "shop", "name": "loose", "virtual_machine": "", "captured_at": ""},
+            {"namespace": "office", "name": "a-2", "virtual_machine": "a", "captured_at": ""},
+        ],
+        instancetypes=[entry("used", used_by=["shop/a"]), entry("unused"), entry("unread", used_by=None)],
+        preferences=[entry("old", kind=f"{LABEL}Preference", deprecated=True, used_by=["shop/b"])],
+        now=NOW,
+    )
+    assert found["restart_required"] == ["shop/a"]
+    assert [one["name"] for one in found["unused"]] == ["unused"]
+    assert [(one["name"], one["used_by"]) for one in found["deprecated"]] == [("old", ["shop/b"])]
+    assert [one["name"] for one in found["orphaned_revisions"]] == ["gone-1", "loose", "a-2"]
+    assert [one["name"] for one in found["kept_revisions"]] == ["a-1", "hidden-1"]
+
+
+def test_vms_of_which_it_cannot_be_told() -> None:
+    found = fleet([vm("a", instancetype=part(f"{LABEL}Instancetype", "u1.small", "unknown"))], now=NOW)
+    assert (found["totals"]["unknown"], found["totals"]["drifted"]) == (1, 0)
+    assert "1 cannot be told" in page([vm("a", instancetype=part("", "x", "unknown"))]).text
+
+
+def test_the_page_shows_all_of_it() -> None:
+    fleet_of_60 = sample(60)
+    shown = page(fleet_of_60.pop("value"), title="A <b>fleet</b>", scope="namespaces shop", **fleet_of_60)
+    assert shown.open == ["html"] or shown.open == []
+    assert shown.references == []
+    for text in (
+        "A <b>fleet</b> 2026-03-01 08:00 UTC · namespaces shop",
+        "60 virtual machines 45 running",
+        "12 drifted 20 % of all",
+        "domain.memory.guest : 2Gi → 4Gi",
+        "spec.template.spec.domain.cpu.model conflicts with selected instance type",
+        "u1.large deprecated",
+        "unused.39",
+        "shop/ lost-1 gone 2025-06-01",
+        "1 more is kept",
+        "drifts since 2026-02-28",
+    ):
+        assert text in shown.text, text
+
+
+def test_names_are_text_and_no_tags() -> None:
+    evil = vm("<script>", status="<i>", problem="<p>")
+    evil["instancetype"]["name"] = "<u>"
+    shown = fleet([evil], revisions=[], instancetypes=[entry("<s>", catalog="<q>")], form="html", scope="<em>")
+    assert not re.search("<(script|i|u|s|q|em)>", shown)
+
+
+def test_what_a_vm_has_is_told_in_its_line() -> None:
+    pinned = vm("a", instancetype=part("VirtualMachineInstancetype", "u1.small", generation=3, current_generation=5))
+    pinned["instancetype"]["pinned"] = True
+    bare = vm(
+        "b", preference=None, resources={}, instance={"phase": "Running", "guest": {"vcpus": 1, "memory": "much"}}
+    )
+    table = page([pinned, bare]).text.partition("All VMs")[2]
+    assert "u1.small 3 → 5 pinned fedora 1 2 GiB 2025-01-01" in table
+    assert "shop/ b Running u1.small ? ? 2025-01-01" in table
+
+
+def test_only_refused_ones_drift() -> None:
+    shown = page([drifted("a", "")], revisions=[captured("a", refusal="no such CPU")])
+    assert "Refused after a refresh VM What KubeVirt would say shop/ a no such CPU" in shown.text
+    assert "drifts since unknown" in shown.text
+
+
+def test_numbers_are_written_for_people() -> None:
+    many = [vm(f"vm-{number}", size="m1.8xlarge") for number in range(1500)]
+    shown = page(many)
+    assert "1,500 virtual machines" in shown.text
+    assert "48,000 vCPUs promised" in shown.text
+    assert "375 TiB memory promised" in shown.text
+    assert "1 virtual machine 1 running 1 vCPUs promised 1 in running guests 2 GiB" in page([vm("a")]).text
+    assert "less than 1 % of all" in page([drifted("a"), *many]).text
+
+
+def test_a_thousand_vms_are_less_than_a_megabyte() -> None:
+    thousand = sample(1000)
+    others = {name: part for name, part in thousand.items() if name != "value"}
+    text = fleet(thousand["value"], now=NOW, form="html", **others)
+    assert len(text.encode()) < 1_000_000
+    assert text.count("vm-00999") >= 1
+    assert not Page(text).references
+
+
+def test_tables_are_cut_and_say_so() -> None:
+    vms = [*(vm(f"a{number}") for number in range(5)), drifted("z")]
+    shown = page(vms, rows=2)
+    table = shown.text.partition("All VMs")[2]
+    # What there is something to say of comes first.
+    assert "shop/ z" in table and "shop/ a0" in table and "a1" not in table
+    assert "and 4 more; the JSON has them all." in table
+
+
+def test_an_empty_fleet() -> None:
+    assert fleet([], now=NOW)["totals"]["virtual_machines"] == 0
+    assert "There are no VMs." in page([]).text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"value": {}}, "fleet: _input: expected a list of what a module returned, found {}"),
+        ({"value": ["a"]}, "fleet: virtual_machines[0]: expected an entry of a module's result, found 'a'"),
+        ({"value": [{"name": "a"}]}, "fleet: virtual_machines[0]: has no namespace; give what the module returned"),
+        ({"instancetypes": [{"name": "a"}]}, "fleet: instancetypes[0]: has no kind; give what the module returned"),
+        ({"unreferenced": [{}]}, "fleet: unreferenced[0]: has no namespace; give what the module returned"),
+        ({"form": "pdf"}, "fleet: form: 'pdf' is not one of its values; choose data or html"),
+        ({"rows": 0}, "fleet: rows: expected a whole number, 1 or more, found 0"),
+        ({"now": "today"}, "fleet: now: 'today' is no time; write for example 2026-03-01T08:00:00Z"),
+    ],
+)
+def test_bad_input(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        fleet(**{"value": [], **arguments})
+    assert str(caught.value) == told
+
+
+def test_without_a_time_it_is_now() -> None:
+    assert fleet([])["generated_at"] >= "2026"

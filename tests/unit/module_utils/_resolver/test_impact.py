@@ -1,0 +1,147 @@
+"""What a planned change of a VM means for its guest."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.impact import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    UNKNOWN,
+    Cluster,
+    Impact,
+    impact,
+    outgrown,
+)
+
+Manifest = dict[str, Any]
+
+
+def instancetype(name: str, cpu: int, memory: str) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": name, "uid": name, "generation": 1},
+        "spec": {"cpu": {"guest": cpu}, "memory": {"guest": memory}},
+    }
+
+
+TYPES = [instancetype("small", 1, "1Gi"), instancetype("two", 2, "1Gi"), instancetype("large", 1, "4Gi")]
+
+
+def vm(name: str | None = "small", **spec: Any) -> Manifest:
+    matcher = {"instancetype": {"name": name}} if name else {}
+    template = {"spec": {"domain": {"devices": {}}, **spec}}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u"},
+        "spec": {"runStrategy": "Always", **matcher, "template": template},
+    }
+
+
+def running(**status: Any) -> Manifest:
+    domain = {"cpu": {"cores": 1, "sockets": 1, "threads": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}}
+    return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": {"phase": "Running", **status}}
+
+
+def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> Impact:
+    return impact(vm(), planned, instance, Cluster(Objects(TYPES), **cluster))
+
+
+@pytest.mark.parametrize(
+    ("planned", "needs"),
+    [
+        (vm(), NOTHING),
+        (vm("two"), LIVE),
+        (vm(nodeSelector={"a": "b"}), LIVE),
+        (vm("large"), RESTART),
+        (vm(terminationGracePeriodSeconds=5), RESTART),
+        (vm("nowhere"), UNKNOWN),
+    ],
+)
+def test_what_a_running_guest_needs(planned: Manifest, needs: str) -> None:
+    told = of(planned, running())
+    assert (told.needs, bool(told.reason)) == (needs, needs == RESTART)
+
+
+def test_a_cluster_that_changes_no_running_guest() -> None:
+    assert of(vm("two"), running(), live=False).needs == RESTART
+
+
+@pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Scheduling")])
+def test_without_a_running_guest_every_change_comes_with_the_next_start(instance: Any) -> None:
+    told = of(vm("large"), instance)
+    assert (told.needs, told.reason) == (NOTHING, None)
+    assert [(told.guest or {})["memory"], (told.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
+
+
+def test_a_guest_that_is_to_stop_needs_no_restart() -> None:
+    planned = vm("large")
+    planned["spec"]["runStrategy"] = "Halted"
+    assert of(planned, running()).needs == NOTHING
+
+
+def test_figures_and_changes() -> None:
+    told = of(vm("large", terminationGracePeriodSeconds=5), running())
+    assert told.guest == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+    assert told.guest_after == {**told.guest, "memory": "4Gi"}
+    assert told.changes == (
+        {"field": "domain.memory.guest", "before": "1Gi", "after": "4Gi"},
+        {"field": "terminationGracePeriodSeconds", "before": None, "after": 5},
+    )
+
+
+def test_what_counts_is_what_the_guest_was_started_with() -> None:
+    started = {"metadata": {"name": "started", "namespace": "shop"}, "kind": "ControllerRevision"}
+    started["data"] = {"spec": vm("small")["spec"]}  # type: ignore[assignment]
+    cluster = Cluster(Objects([*TYPES, started]))
+    # The VM was changed while it ran; taking that back needs nothing.
+    instance = running(virtualMachineRevisionName="started")
+    changed = vm(terminationGracePeriodSeconds=5)
+    assert impact(changed, vm(), instance, cluster)[0] == NOTHING
+    assert impact(changed, vm(), instance, cluster).changes == ()
+    waiting = impact(changed, changed, instance, cluster)
+    assert (waiting.needs, [one["field"] for one in waiting.changes]) == (RESTART, ["terminationGracePeriodSeconds"])
+    # Sockets that were plugged in since are there.
+    instance["spec"]["domain"]["cpu"]["sockets"] = 2
+    assert impact(vm("two"), vm("two"), instance, cluster) == Impact(
+        NOTHING,
+        guest={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
+        guest_after={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
+    )
+
+
+def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
+    kept = {
+        "kind": "ControllerRevision",
+        "metadata": {
+            "name": "r",
+            "namespace": "shop",
+            "labels": {"instancetype.kubevirt.io/object-name": "small"},
+        },
+        "data": {**copy.deepcopy(TYPES[0]), "spec": {"cpu": {"guest": 1}, "memory": {"guest": "3Gi"}}},
+    }
+    captured = vm()
+    captured["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "r"}}}
+    cluster = Cluster(Objects([*TYPES, kept]))
+    same = impact(captured, captured, None, cluster)
+    assert (same.guest_after or {})["memory"] == "3Gi"
+    spelled = copy.deepcopy(captured)
+    spelled["spec"]["instancetype"]["kind"] = "VirtualMachineClusterInstancetype"
+    # virt-controller takes another spelling of the kind for another object.
+    assert (impact(captured, spelled, None, cluster).guest_after or {})["memory"] == "1Gi"
+
+
+def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
+    expanded = vm(None, domain=running()["spec"]["domain"])
+    cluster = Cluster(Objects(TYPES))
+    assert outgrown(vm("small"), expanded, cluster) is None
+    told = str(outgrown(vm("large"), expanded, cluster))
+    assert "1 vCPU, 1Gi, and that stays; now it stands for 1 vCPU, 4Gi: declare cpu and memory" in told
+    assert outgrown(vm("nowhere"), expanded, cluster) is None

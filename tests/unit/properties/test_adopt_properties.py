@@ -1,0 +1,116 @@
+"""Any VM that was expanded, and so has CPU, memory and devices of its own, is adopted with the same VMI.
+
+The VMI is compared as KubeVirt creates it, with the defaults of the VMI's webhook, and not as `adopt` does it.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import (
+    adopt,
+    expand,
+    find,
+    schema,
+    validate,
+    vmi,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.impact import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import ROLES
+from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
+
+Spec = dict[str, Any]
+
+NAMES = {name for role in ROLES for name in (role.annotation, role.cluster_annotation)}
+# The sizes of guests; a VM of others is refused.
+SIZES = st.builds(
+    lambda cpu, memory: {"cpu": {"guest": cpu}, "memory": {"guest": memory}},
+    st.sampled_from([1, 2, 4, 12]),
+    st.sampled_from(["512Mi", "2Gi", "3G"]),
+)
+
+
+def sized(spec: Spec, size: Spec) -> Spec:
+    return {**spec, **{part: {**(spec.get(part) or {}), **size[part]} for part in size}}
+
+
+def created(vm: Spec, objects: find.Objects) -> Spec | None:
+    """The VMI of a VM, or None where KubeVirt creates none."""
+    config = Configuration()
+    built = vmi.build(vm, objects, config)
+    if built.spec is None or built.metadata is None:
+        return None
+    annotations = {key: value for key, value in (built.metadata.get("annotations") or {}).items() if key not in NAMES}
+    set_vmi_defaults(built.spec, config)
+    domain = built.spec["domain"]
+    # What is not said is 1, and a request for just the guest's memory asks for nothing else than none does.
+    for count in ("cores", "threads"):
+        domain["cpu"].setdefault(count, 1)
+    requests = domain["resources"].get("requests", {})
+    if requests.get("memory") == domain["memory"].get("guest") and "memory" not in domain["resources"].get(
+        "limits", {}
+    ):
+        requests.pop("memory", None)
+    if not requests:
+        domain["resources"].pop("requests", None)
+    return {"annotations": annotations, "spec": built.spec}
+
+
+def vm_of(template: Spec, **matchers: Spec) -> Spec:
+    metadata = {"name": "web", "namespace": "shop", "uid": "1", "generation": 1}
+    return {"metadata": metadata, "spec": {"runStrategy": "Always", "template": template, **matchers}}
+
+
+@given(TEMPLATES, INSTANCETYPES, SIZES, PREFERENCES, st.booleans())
+def test_an_expanded_vm_is_adopted(
+    template: Spec, instancetype: Spec, size: Spec, preference: Spec, both: bool
+) -> None:
+    instancetypes = [
+        {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": "it"}, "spec": sized(instancetype, size)}
+    ]
+    preferences = [{"kind": "VirtualMachineClusterPreference", "metadata": {"name": "pref"}, "spec": preference}]
+    objects = find.Objects([*instancetypes, *preferences])
+    matchers = {"instancetype": {"name": "it"}, **({"preference": {"name": "pref"}} if both else {})}
+    original = vm_of(template, **matchers)
+    assume(validate.validate("VirtualMachine", original, objects).allowed)
+    expanded = expand.expand(original, objects).vm
+    assume(expanded is not None)
+    assert expanded is not None
+    explicit = vm_of(expanded["spec"]["template"])
+    before = created(explicit, objects)
+    # Some preferences have their say twice, before and after KubeVirt adds devices; expanding knows of once.
+    same = before is not None and before == created(original, objects)
+    event("the same when expanded" if same else "another when expanded")
+    given_vm = copy.deepcopy(explicit)
+    found = adopt.adopt(explicit, instancetypes, preferences, Cluster(objects))
+    assert explicit == given_vm
+    if same:
+        assert found.chosen is not None
+    if found.chosen is None:
+        return
+    chosen = found.chosen
+    event("with a preference" if chosen.preference else "without a preference")
+    assert chosen.differences == ()
+    assert created(chosen.vm, objects) == before
+    assert validate.validate("VirtualMachine", chosen.vm, objects).allowed
+    # What stays in the manifest is what was there, and a second look finds nothing to adopt.
+    assert part_of(chosen.vm["spec"]["template"], explicit["spec"]["template"])
+    assert "memory" not in chosen.removed and "domain.memory.guest" in chosen.removed
+    schema.canonical("VirtualMachine", chosen.vm)
+
+
+def part_of(one: Any, other: Any) -> bool:
+    """Whether everything in one is in the other at the same place."""
+    if isinstance(one, dict):
+        return isinstance(other, dict) and all(
+            key in other and part_of(value, other[key]) for key, value in one.items()
+        )
+    if isinstance(one, list):
+        return isinstance(other, list) and len(one) == len(other) and all(map(part_of, one, other))
+    return bool(one == other)

@@ -1,0 +1,123 @@
+"""A plugin of pytest that runs tests once for every mutant; `mutants.py` tells it which mutants there are.
+
+First all tests run as they are, and each function's tests are noted. Then, for each mutant, a fork of this process runs
+those of its function, fastest first, until one fails or they have taken long enough.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import itertools
+import json
+import os
+import signal
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+SURVIVED, NOTICED, UNTESTED = 0, 1, 33
+# A mutant may go on for ever. Tests of one that does not may take so many times their usual time, and some seconds.
+PATIENCE = 20
+# So many seconds of tests are spent on one mutant; what would take longer might notice some that survive.
+BUDGET = 3.0
+MUTANT = "MUTANT_UNDER_TEST"
+
+PACKAGE = import_module("ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver")
+
+
+def pytest_configure() -> None:
+    """The conformance vectors import `_resolver` by itself; the mutants are those in the collection."""
+    sys.modules["_resolver"] = PACKAGE
+    for found in walk_packages(PACKAGE.__path__, f"{PACKAGE.__name__}."):
+        sys.modules[found.name[found.name.index("_resolver") :]] = import_module(found.name)
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool:
+    """In place of pytest's own loop."""
+    if session.testsfailed:
+        raise session.Interrupted("the tests cannot be collected")
+    tests, seconds = _reached(session)
+    if session.testsfailed:
+        raise session.Failed("tests fail without any mutant")
+    caches = _caches()
+    gc.collect()
+    gc.freeze()
+    work = json.loads(Path(os.environ["MUTANTS_WORK"]).read_text(encoding="utf-8"))
+    for name, part in work.items():
+        start, counts = time.monotonic(), [0, 0]
+        path = Path(part["results"])
+        results = json.loads(path.read_text(encoding="utf-8"))
+        for mutant in part["mutants"]:
+            function = f"{part['module']}.{mutant.partition('__mutmut_')[0]}"
+            chosen = _affordable(sorted(tests.get(function, ()), key=lambda item: seconds[item]), seconds)
+            limit = 10 + PATIENCE * sum(seconds[item] for item in chosen)
+            code = _fate(f"{part['module']}.{mutant}", chosen, limit, caches) if chosen else UNTESTED
+            counts[code in (SURVIVED, UNTESTED)] += 1
+            results["codes"][mutant] = code
+            path.write_text(json.dumps(results), encoding="utf-8")
+        print(f"{name}: {counts[0]} noticed, {counts[1]} not, {time.monotonic() - start:.0f} s", flush=True)
+    return True
+
+
+def _affordable(items: list[pytest.Item], seconds: dict[pytest.Item, float]) -> list[pytest.Item]:
+    """The first of the tests, but one at least."""
+    spent = list(itertools.accumulate(seconds[item] for item in items))
+    return [item for item, after in zip(items, spent) if after <= BUDGET or item is items[0]]
+
+
+def _reached(session: pytest.Session) -> tuple[dict[str, list[pytest.Item]], dict[pytest.Item, float]]:
+    """The tests that reach each mutated function, and the seconds that each test takes."""
+    from mutmut.state import state
+
+    tests: dict[str, list[pytest.Item]] = {}
+    seconds = {}
+    os.environ[MUTANT] = "stats"
+    for item, following in zip(session.items, [*session.items[1:], None]):
+        start = time.process_time()
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        seconds[item] = time.process_time() - start
+        for function in state()._stats:
+            tests.setdefault(function, []).append(item)
+        state()._stats.clear()
+    os.environ[MUTANT] = ""
+    return tests, seconds
+
+
+def _caches() -> list[Any]:
+    """What functions remember, which a mutant must not get from them."""
+    kinds = (functools._lru_cache_wrapper,)
+    return [found for found in gc.get_objects() if isinstance(found, kinds) and _is_ours(found)]
+
+
+def _is_ours(function: Any) -> bool:
+    path = getattr(sys.modules.get(getattr(function, "__module__", "")), "__file__", None) or ""
+    return path.startswith(str(Path.cwd()))
+
+
+def _fate(mutant: str, items: list[pytest.Item], limit: float, caches: list[Any]) -> int:
+    """Runs the tests in a fork with the mutant: SURVIVED, or what else its exit code is."""
+    pid = os.fork()
+    if pid == 0:
+        code = NOTICED
+        try:
+            # In seconds of CPU: the machine may be busy.
+            signal.setitimer(signal.ITIMER_PROF, limit)
+            os.environ[MUTANT] = mutant
+            for cache in caches:
+                cache.cache_clear()
+            code = SURVIVED if all(map(_passes, items, [*items[1:], None])) else NOTICED
+        finally:
+            os._exit(code)
+    _pid, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
+    return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=following))
