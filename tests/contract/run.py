@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def attempt(entry: dict[str, Any]) -> None:
         try:
-            found = runner.run(api, entry)
+            found = runner.run(api, entry, options.patience)
         except Exception:  # a defect of one scenario or a lost connection must not hide the other results
             found = [traceback.format_exc()]
         if found:
@@ -69,6 +69,13 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("directory", help="folder of scenarios")
     parser.add_argument("--kubeconfig", required=True, help="its user may do everything and impersonate")
     parser.add_argument("--jobs", type=int, default=4, help="how many scenarios at once (default 4)")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=1,
+        metavar="FACTOR",
+        help="wait so many times as long as the scenarios say for what is to come, on a slow machine (default 1)",
+    )
     parser.add_argument("--group", default="", help="only scenarios whose name begins so, such as 03")
     parser.add_argument("--name", default="", help="only scenarios whose name holds this")
     parser.add_argument(

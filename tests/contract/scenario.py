@@ -19,11 +19,14 @@ class Failed(Exception):
     """A step did not go as recorded; the message says where and how."""
 
 
-def run(api: Api, scenario: dict[str, Any]) -> list[str]:
-    """The differences found; an empty list when the scenario passed. The first step that differs ends it."""
+def run(api: Api, scenario: dict[str, Any], patience: float = 1) -> list[str]:
+    """The differences found; an empty list when the scenario passed. The first step that differs ends it.
+
+    patience: a factor of the times within which something is to come.
+    """
     letters = string.ascii_lowercase + string.digits
     namespace = "ct-" + "".join(secrets.choice(letters) for _unused in range(6))
-    run = _Run(api, {"ns": namespace})
+    run = _Run(api, {"ns": namespace}, patience)
     try:
         run.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
         for index, entry in enumerate(scenario.get("setup", [])):
@@ -39,9 +42,10 @@ def run(api: Api, scenario: dict[str, Any]) -> list[str]:
 
 
 class _Run:
-    def __init__(self, api: Api, variables: dict[str, str]) -> None:
+    def __init__(self, api: Api, variables: dict[str, str], patience: float) -> None:
         self._api = api
         self._variables = variables
+        self._patience = patience
 
     def post(self, path: str, body: Any, save: dict[str, str] | None = None) -> None:
         answer = self._send({"method": "POST", "path": path, "body": body})
@@ -117,6 +121,10 @@ class _Run:
             found.append(f"nothing to save at {error}: {answer.text[:2000]}")
         return found
 
+    def _within(self, step: dict[str, Any]) -> float:
+        """The seconds within which what the step looks for has to come."""
+        return float(step.get("within", 20)) * self._patience
+
     def _get(self, step: dict[str, Any]) -> Answer:
         return self._send({"method": "GET", **{key: step[key] for key in ("path", "as") if key in step}})
 
@@ -124,7 +132,7 @@ class _Run:
         return self._until(step, lambda answer: self._compare(answer, step))
 
     def _until(self, step: dict[str, Any], compare: Callable[[Answer], list[str]]) -> list[str]:
-        end = time.monotonic() + step.get("within", 20)
+        end = time.monotonic() + self._within(step)
         while True:
             found = compare(self._get(step))
             if not found or time.monotonic() > end:
@@ -159,7 +167,7 @@ class _Run:
 
     def _settle(self, step: dict[str, Any]) -> list[str]:
         version, since = None, time.monotonic()
-        end = since + step.get("within", 20)
+        end = since + self._within(step)
         while True:
             answer = self._get(step)
             if answer.code != 200:

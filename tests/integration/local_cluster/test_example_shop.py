@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -26,23 +27,33 @@ def repository(tmp_path: Path, launch: Launch) -> Iterator[Path]:
     launch("stop", "--remove", "--dir", str(path / ".cluster"))
 
 
-def _play(repository: Path, step: str) -> int:
-    """Run a playbook of the scenario; the number of tasks that changed something."""
+def _run(repository: Path, *command: str, **environment: str) -> str:
+    """Run a command of the virtual environment in the repository, which has to succeed; its output."""
+    tools = Path(sys.executable).parent
+    inherited = {name: value for name, value in os.environ.items() if name not in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG")}
     done = subprocess.run(
-        [str(Path(sys.executable).with_name("ansible-playbook")), f"molecule/default/{step}.yml"],
+        [str(tools / command[0]), *command[1:]],
         cwd=repository,
         env={
-            **os.environ,
+            **inherited,
             "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
             "ANSIBLE_NOCOLOR": "1",
-            "K8S_AUTH_KUBECONFIG": str(repository / ".cluster" / "kubeconfig"),
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            **environment,
         },
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    recap = done.stdout.rpartition("PLAY RECAP")[2]
+    return done.stdout
+
+
+def _play(repository: Path, step: str) -> int:
+    """Run a playbook of the scenario; the number of tasks that changed something."""
+    kubeconfig = str(repository / ".cluster" / "kubeconfig")
+    output = _run(repository, "ansible-playbook", f"molecule/default/{step}.yml", K8S_AUTH_KUBECONFIG=kubeconfig)
+    recap = output.rpartition("PLAY RECAP")[2]
     return int(recap.partition("changed=")[2].split()[0])
 
 
@@ -60,4 +71,12 @@ def test_the_scenario_passes_step_by_step(repository: Path, launch: Launch) -> N
     assert counts["writes"] == 0
     assert _play(repository, "verify") == 0
     assert _play(repository, "destroy") == 1
+    assert not (repository / ".cluster").exists()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("molecule") is None, reason="Molecule is not installed")
+def test_molecule_runs_the_scenario(repository: Path) -> None:
+    state = repository.parent / "molecule"
+    state.mkdir()
+    _run(repository, "molecule", "test", MOLECULE_EPHEMERAL_DIRECTORY=str(state))
     assert not (repository / ".cluster").exists()

@@ -108,7 +108,7 @@ def test_without_rules_nothing_is_different(client: Client, direct: Client) -> N
 def test_requests_are_counted_by_verb_and_resource(faulty: Faulty, client: Client) -> None:
     name = _name()
     client.secret(name)
-    for _ in range(3):
+    for _unused in range(3):
         client("GET", f"{SECRETS}/{name}")
     client("GET", "/api/v1/secrets?limit=1")
     apply = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
@@ -185,7 +185,7 @@ def test_a_slow_body_arrives_whole(faulty: Faulty, client: Client, direct: Clien
 
 def _events(client: Client, name: str, version: str) -> Iterator[dict[str, Any]]:
     """The events of a secret."""
-    query = f"watch=1&resourceVersion={version}&fieldSelector=metadata.name%3D{name}&timeoutSeconds=10"
+    query = f"watch=1&resourceVersion={version}&fieldSelector=metadata.name%3D{name}&timeoutSeconds=60"
     answer = client("GET", f"{SECRETS}?{query}", preload_content=False)
     rest = b""
     for chunk in answer.stream(65536):
@@ -208,7 +208,7 @@ def _changed_thrice(direct: Client) -> tuple[str, str]:
 def test_a_watch_is_passed_on_event_by_event(client: Client, direct: Client) -> None:
     name, version = _changed_thrice(direct)
     events = _events(client, name, version)
-    assert [next(events)["type"] for _ in range(3)] == ["ADDED", "MODIFIED", "MODIFIED"]
+    assert [next(events)["type"] for _unused in range(3)] == ["ADDED", "MODIFIED", "MODIFIED"]
     direct("DELETE", f"{SECRETS}/{name}")
     assert next(events)["type"] == "DELETED"
 
@@ -217,7 +217,7 @@ def test_a_watch_is_cut_after_so_many_events(faulty: Faulty, client: Client, dir
     name, version = _changed_thrice(direct)
     faulty.rules({"fault": "watch_cut", "after_events": 2})
     events = _events(client, name, version)
-    assert [next(events)["type"] for _ in range(2)] == ["ADDED", "MODIFIED"]
+    assert [next(events)["type"] for _unused in range(2)] == ["ADDED", "MODIFIED"]
     with pytest.raises(urllib3.exceptions.ProtocolError):
         next(events)
 
@@ -241,7 +241,7 @@ def test_a_seed_repeats_the_faults(faulty: Faulty, client: Client) -> None:
     def seen(seed: int) -> list[int]:
         faulty.rules()
         faulty.rules(rule, seed=seed)
-        return [client("GET", "/version").status for _ in range(20)]
+        return [client("GET", "/version").status for _unused in range(20)]
 
     assert seen(1) == seen(1) != seen(2)
 
@@ -281,7 +281,7 @@ def test_only_the_administrator_switches_faults(faulty: Faulty, client: Client) 
 
 def test_the_same_rules_again_are_no_change(faulty: Faulty, client: Client) -> None:
     arguments = ("faults", "--dir", faulty.directory, "--rules", "[{fault: reset, path: /nothing}]")
-    assert [faulty.launch(*arguments)["changed"] for _ in range(2)] == [True, False]
+    assert [faulty.launch(*arguments)["changed"] for _unused in range(2)] == [True, False]
     assert faulty.launch(*arguments, "--seed", "1")["changed"]
 
 

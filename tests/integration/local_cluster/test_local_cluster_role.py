@@ -86,7 +86,7 @@ def play(tmp_path: Path, directory: Path, collections: dict[str, str]) -> Play:
             check=False,
         )
         recap = done.stdout.rpartition("PLAY RECAP")[2]
-        count = {name: int(value) for name, _, value in (word.partition("=") for word in recap.split()) if value}
+        count = {name: int(value) for name, _unused, value in (word.partition("=") for word in recap.split()) if value}
         return count["changed"], count["failed"], done.stdout + done.stderr
 
     return run

@@ -6,8 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
+
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.informer import Informer
+from kubevirt_emulation.lookup import Lookup
 from kubevirt_emulation.resources import VM
 
 Manifest = dict[str, Any]
@@ -93,3 +96,48 @@ def test_an_answer_that_comes_after_the_deletion_brings_nothing_back() -> None:
     assert informer.get(KEY) is None
     informer.observe(vm(6, uid="2"))
     assert informer.get(KEY) is not None
+
+
+def stored(version: int, uid: str, generation: int) -> Manifest:
+    manifest = vm(version, uid)
+    manifest["metadata"]["generation"] = generation
+    return manifest
+
+
+def test_an_object_that_is_about_to_be_stored_is_not_taken_from_the_cache() -> None:
+    async def scenario() -> None:
+        informer = Informer(None, VM)  # type: ignore[arg-type]
+        informer.observe(stored(1, "1", 1))
+        assert not informer.is_behind(KEY)
+        informer.expect(stored(1, "1", 2))
+        lookup = Lookup({"VirtualMachine": informer}, {})
+        assert lookup.get("VirtualMachine", *KEY) is None
+        assert lookup.missing == {("VirtualMachine", *KEY)}
+        informer.observe(stored(2, "1", 2))
+        found = lookup.get("VirtualMachine", *KEY)
+        assert isinstance(found, dict) and found["metadata"]["generation"] == 2
+
+    asyncio.run(scenario())
+
+
+def test_one_that_is_made_again_is_another() -> None:
+    async def scenario() -> None:
+        informer = Informer(None, VM)  # type: ignore[arg-type]
+        informer.observe(stored(1, "1", 5))
+        informer.expect(stored(9, "2", 1))
+        assert informer.is_behind(KEY)
+        informer.observe(stored(9, "2", 1))
+        assert not informer.is_behind(KEY)
+
+    asyncio.run(scenario())
+
+
+def test_what_is_refused_after_all_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        informer = Informer(None, VM)  # type: ignore[arg-type]
+        informer.observe(stored(1, "1", 1))
+        monkeypatch.setattr("kubevirt_emulation.informer.EXPECTED", -1.0)
+        informer.expect(stored(1, "1", 2))
+        assert not informer.is_behind(KEY)
+
+    asyncio.run(scenario())

@@ -1,85 +1,61 @@
-"""What changes of a running VM mean."""
+"""What is done to a running VMI when its VM changes; what is to be done `_resolver` computes."""
 
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from _resolver.defaults import Configuration
-from _resolver.find import Objects
-from kubevirt_emulation.controllers.live_update import Update, compare
+from _resolver.live_update import Update
+from kubevirt_emulation.controllers import live_update
+from kubevirt_emulation.controllers.context import Work
 
 Manifest = dict[str, Any]
-SELECTOR = {"op": "add", "path": "/spec/nodeSelector", "value": {"a": "b"}}
 SOCKETS = {"op": "add", "path": "/spec/domain/cpu/sockets", "value": 2}
+TOLERATIONS = {"op": "add", "path": "/spec/tolerations", "value": []}
 
 
-def spec(guest: str = "1Gi", cpu: Manifest | None = None, **template: Any) -> Manifest:
-    domain = {"devices": {}, "memory": {"guest": guest}, "cpu": cpu or {"sockets": 1, "cores": 1, "threads": 1}}
-    return {"runStrategy": "Always", "template": {"spec": {"domain": domain, **template}}}
+def patched(update: Update, *conditions: str, restart_required: bool = False) -> list[Manifest]:
+    """The patch that a running VMI with these conditions gets; its VM may say already that a restart is required."""
+    sent: list[Manifest] = []
+
+    async def resolve(_compute: object) -> Update:
+        return update
+
+    async def patch_vmi(instance: Manifest, body: list[Manifest]) -> Manifest:
+        sent.extend(body)
+        return instance
+
+    vm: Manifest = {"metadata": {}, "status": {}}
+    if restart_required:
+        vm["status"]["conditions"] = [{"type": "RestartRequired", "status": "True"}]
+    found = [{"type": name, "status": "True"} for name in conditions]
+    work = Work(vm, {"metadata": {}, "status": {"phase": "Running", "conditions": found}})
+    context: Any = SimpleNamespace(
+        objects=SimpleNamespace(resolve=resolve), patch_vmi=patch_vmi, configuration=SimpleNamespace()
+    )
+    revisions: Any = SimpleNamespace(spec=lambda _vm, _vmi: {})
+    asyncio.run(live_update.sync(context, revisions, work))
+    assert work.restart_required == update.restart_required
+    return sent
 
 
-def instance(sockets: int = 1, most: int = 4, **fields: Any) -> Manifest:
-    domain = {"cpu": {"sockets": sockets, "maxSockets": most}, "memory": {"guest": "1024Mi"}}
-    return {"spec": {"domain": domain, **fields}}
+def test_sockets_on_their_way_are_told() -> None:
+    change, condition = patched(Update((SOCKETS,)), "Ready")
+    assert change == SOCKETS
+    assert condition["path"] == "/status/conditions/-"
+    assert (condition["value"]["type"], condition["value"]["status"]) == ("HotVCPUChange", "True")
 
 
 @pytest.mark.parametrize(
-    ("now", "running", "expected"),
-    [
-        (spec(), instance(), Update()),
-        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(), Update((SOCKETS,))),
-        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(2), Update()),
-        (
-            spec(nodeSelector={"a": "b"}),
-            instance(),
-            Update((SELECTOR,)),
-        ),
-        (spec(nodeSelector={"a": "b"}), instance(nodeSelector={"a": "b"}), Update()),
-        (spec(), instance(tolerations=[{"key": "a"}]), Update(({"op": "remove", "path": "/spec/tolerations"},))),
-    ],
+    ("update", "conditions"), [(Update((SOCKETS,)), ("Ready", "HotVCPUChange")), (Update((TOLERATIONS,)), ("Ready",))]
 )
-def test_live(now: Manifest, running: Manifest, expected: Update) -> None:
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    assert compare(vm, spec(), running, Objects([]), Configuration()) == expected
+def test_once_and_of_sockets_only(update: Update, conditions: tuple[str, ...]) -> None:
+    assert patched(update, *conditions) == list(update.patch)
 
 
-@pytest.mark.parametrize(
-    ("now", "reason"),
-    [
-        (spec("2Gi"), "memory updated"),
-        (spec(terminationGracePeriodSeconds=5), "non-live-updatable"),
-        (spec(cpu={"sockets": 1, "cores": 2, "threads": 1}), "non-live-updatable"),
-        (spec(cpu={"sockets": 9, "cores": 1, "threads": 1}), "higher than"),
-    ],
-)
-def test_restart_required(now: Manifest, reason: str) -> None:
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    update = compare(vm, spec(), instance(), Objects([]), Configuration())
-    assert update.patch == ()
-    assert reason in (update.restart_required or "")
-
-
-def test_fewer_sockets_than_the_guest_has() -> None:
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
-    update = compare(vm, spec(), instance(2), Objects([]), Configuration())
-    assert "Reduction" in (update.restart_required or "")
-
-
-def test_sockets_with_multiqueue() -> None:
-    now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1})
-    started = spec()
-    for entry in (now, started):
-        entry["template"]["spec"]["domain"]["devices"] = {"networkInterfaceMultiqueue": True}
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    update = compare(vm, started, instance(), Objects([]), Configuration())
-    assert update.patch == () and "NetworkInterfaceMultiQueue" in (update.restart_required or "")
-
-
-def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
-    now = spec("2Gi", cpu={"sockets": 2, "cores": 1, "threads": 1})
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    update = compare(vm, spec(), instance(), Objects([]), Configuration())
-    assert update.patch == (SOCKETS,)
-    assert "memory updated" in (update.restart_required or "")
+def test_while_a_restart_is_asked_for_nothing_changes() -> None:
+    assert patched(Update((SOCKETS,), "memory"), "Ready", restart_required=True) == []
+    assert patched(Update((TOLERATIONS,), "memory"), "Ready") == [TOLERATIONS]

@@ -71,6 +71,13 @@ def test_paused() -> None:
     assert conditions(status)["Paused"]["reason"] == "PausedByUser"
 
 
+def test_a_vm_has_what_its_vmi_says_but_not_what_is_said_of_itself() -> None:
+    instance = vmi()
+    for name in ("HotVCPUChange", "StorageLiveMigratable", "RestartRequired"):
+        instance["status"]["conditions"].append({"type": name, "status": "True"})
+    assert conditions(compute(Work(vm(), instance))).keys() == {"Ready", "HotVCPUChange", "StorageLiveMigratable"}
+
+
 def test_failure_and_restart_required_come_and_go() -> None:
     work = Work(vm(), vmi(), restart_required="memory", failure=Failure("FailedFindInstancetype", "gone"))
     status = compute(work)

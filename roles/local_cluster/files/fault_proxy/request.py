@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
 def read(method: str, target: str, content_type: str = "") -> Request:
     """The request; target is path and query."""
-    path, _, query = target.partition("?")
+    path, _mark, query = target.partition("?")
     group, parts = _split(path)
     if not parts:
         return Request(method, target, method.lower(), path, False)

@@ -10,6 +10,7 @@ from kubevirt_emulation import server
 from kubevirt_emulation.client import Client, Connection
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.controllers.context import Context
+from kubevirt_emulation.controllers.kubevirt_status import KubeVirtStatus
 from kubevirt_emulation.controllers.node import Node
 from kubevirt_emulation.controllers.virtual_machine import VirtualMachineController
 from kubevirt_emulation.events import Recorder
@@ -21,7 +22,7 @@ from kubevirt_emulation.lookup import Objects
 from kubevirt_emulation.resources import KINDS
 from kubevirt_emulation.subresources.api import SubresourceApi
 from kubevirt_emulation.webhooks import names
-from kubevirt_emulation.webhooks.instancetype_validate import validate_instancetype, validate_preference
+from kubevirt_emulation.webhooks.instancetype_validate import InstancetypeValidator
 from kubevirt_emulation.webhooks.vm_mutate import VmMutator
 from kubevirt_emulation.webhooks.vm_validate import VmValidator
 from kubevirt_emulation.webhooks.vmi_mutate import VmiMutator
@@ -72,12 +73,13 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
 
     vm_controller = VirtualMachineController(context)
     node = Node(handler, caches["VirtualMachineInstance"])
+    kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"])
+    validate = InstancetypeValidator(caches).answer
     webhooks: dict[names.Webhook, server.Answerer] = {
         names.VM_MUTATOR: VmMutator(objects, configuration).answer,
         names.VM_VALIDATOR: VmValidator(objects, configuration).answer,
         names.VMI_MUTATOR: VmiMutator(configuration).answer,
-        **dict.fromkeys(names.INSTANCETYPE_VALIDATORS, validate_instancetype),
-        **dict.fromkeys(names.PREFERENCE_VALIDATORS, validate_preference),
+        **dict.fromkeys((*names.INSTANCETYPE_VALIDATORS, *names.PREFERENCE_VALIDATORS), validate),
     }
     tasks = [asyncio.create_task(cache.run()) for cache in caches.values()]
     runner = None
@@ -87,7 +89,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
         runner = await server.serve(config, virt_api, webhooks, SubresourceApi(virt_api, objects, configuration))
         await installer.register(installing, config)
         await creating
-        tasks += [asyncio.create_task(part.run()) for part in (vm_controller, node)]
+        tasks += [asyncio.create_task(part.run()) for part in (vm_controller, node, kubevirt_status)]
         Path(config.ready_file).touch()
         log.info("ready at https://%s:%d", config.host, config.port)
         await _until_end(end, tasks)
@@ -102,7 +104,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
 async def _until_end(end: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None:
     """Waits for the end; a part that stops by itself is a defect, and ends everything."""
     waiting = asyncio.create_task(end.wait())
-    done, _ = await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    done, _pending = await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
     for task in done:
         if task is not waiting:

@@ -19,6 +19,7 @@ Key = tuple[str, str]
 Handler = Callable[[Key], None]
 
 RETRY = 0.2  # seconds after a watch that failed
+EXPECTED = 30.0  # seconds for an object that is about to be stored; it may be refused after all
 REMEMBERED = 4096  # deleted objects, so that a late answer about one does not bring it back
 
 
@@ -40,10 +41,30 @@ class Informer:
         self._objects: dict[Key, Manifest] = {}
         self._handlers: list[Handler] = []
         self._deleted: OrderedDict[str, None] = OrderedDict()
+        self._expected: dict[Key, tuple[str, int, float]] = {}  # uid, generation, when it is given up
         self.synced = asyncio.Event()
 
     def get(self, key: Key) -> Manifest | None:
         return self._objects.get(key)
+
+    def expect(self, manifest: Manifest) -> None:
+        """Takes note of an object that is about to be stored, as its webhook sees it."""
+        metadata = manifest["metadata"]
+        given_up = asyncio.get_running_loop().time() + EXPECTED
+        self._expected[key_of(manifest)] = (metadata["uid"], metadata["generation"], given_up)
+
+    def is_behind(self, key: Key) -> bool:
+        """Whether there may be a newer generation of the object than the watch has brought."""
+        expected = self._expected.get(key)
+        if expected is None:
+            return False
+        uid, generation, given_up = expected
+        metadata = self._objects.get(key, {"metadata": {}})["metadata"]
+        came = metadata.get("uid") == uid and metadata["generation"] >= generation
+        if came or asyncio.get_running_loop().time() > given_up:
+            del self._expected[key]
+            return False
+        return True
 
     def keys(self) -> list[Key]:
         return list(self._objects)
@@ -111,6 +132,7 @@ class Informer:
             current = self._objects.get(key)
             if event["type"] == "DELETED":
                 self._remember(manifest["metadata"]["uid"])
+                self._expected.pop(key, None)
                 # An observed successor of the same name is newer than this event.
                 if current is not None and _version(current) <= _version(manifest):
                     del self._objects[key]

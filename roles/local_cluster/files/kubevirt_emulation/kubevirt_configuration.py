@@ -33,6 +33,11 @@ class KubeVirtConfiguration:
         """One of POLICIES."""
         return (self.raw.get("instancetype") or {}).get("referencePolicy") or "reference"
 
+    @property
+    def live_updates(self) -> bool:
+        """Whether changes reach running guests, as far as they can."""
+        return self.raw.get("vmRolloutStrategy") != "Stage"
+
     def feature_gates(self) -> list[str]:
         """The feature gates that are open."""
         return (self.raw.get("developerConfiguration") or {}).get("featureGates") or []

@@ -34,12 +34,12 @@ class Lookup:
             # As KubeVirt's client says without asking the server.
             return Problem("resource name may not be empty")
         asked = kind, namespace if KINDS[kind].namespaced else "", name
-        cache = self._caches.get(kind)
-        cached = cache.get(asked[1:]) if cache is not None else None
-        if cached is not None:
-            return cached
         if asked in self._fetched:
             return self._fetched[asked]
+        cache = self._caches.get(kind)
+        cached = cache.get(asked[1:]) if cache is not None and not cache.is_behind(asked[1:]) else None
+        if cached is not None:
+            return cached
         self.missing.add(asked)
         return None
 

@@ -48,7 +48,7 @@ class WorkQueue(Generic[K]):
     async def run(self, workers: int, handle: Callable[[K], Awaitable[None]]) -> None:
         """Works on keys until cancelled; a handler that raises has its key tried again."""
         async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
+            for _number in range(workers):
                 group.create_task(self._work(handle))
 
     async def _work(self, handle: Callable[[K], Awaitable[None]]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from local_cluster.errors import LauncherError
 from local_cluster.ports import HOST
 
-_TIMEOUT = 5.0  # seconds
+_TIMEOUT = 15.0  # seconds; who is slower, also on a machine that has much else to do, counts as frozen
 _NAMESPACES = "/api/v1/namespaces"
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt"
@@ -90,10 +90,15 @@ class ApiServer:
         configuration = (self._kubevirt("GET").get("spec") or {}).get("configuration") or {}
         return str((configuration.get("instancetype") or {}).get("referencePolicy") or "reference")
 
-    def set_reference_policy(self, policy: str) -> None:
-        """Change it; VMs that are created from now on are treated so."""
+    def set_reference_policy(self, policy: str) -> int:
+        """Change it; return the generation of the configuration that says so."""
         patch = {"spec": {"configuration": {"instancetype": {"referencePolicy": policy}}}}
-        self._kubevirt("PATCH", patch, "application/merge-patch+json")
+        return int(self._kubevirt("PATCH", patch, "application/merge-patch+json")["metadata"]["generation"])
+
+    def follows_configuration(self, generation: int) -> bool:
+        """Whether VMs that are created from now on are treated as KubeVirt's configuration of `generation` says."""
+        status = self._kubevirt("GET").get("status") or {}
+        return int(status.get("observedGeneration", 0)) >= generation
 
     def has_namespace(self, name: str) -> bool:
         """Whether the namespace exists."""

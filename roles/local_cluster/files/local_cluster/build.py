@@ -40,10 +40,16 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """What is to be built: a version of Kubernetes (see `versions`) and where the sources lie."""
+    """What is to be built: a version of Kubernetes (see `versions`) and where the sources lie.
+
+    Raises LauncherError for a version that cannot be built.
+    """
 
     version: str
     sources: Path = CONTROL_PLANE_SOURCES
+
+    def __post_init__(self) -> None:
+        versions.module_file(self.version, self.sources)
 
     @property
     def modules(self) -> str:
@@ -58,7 +64,7 @@ class ControlPlane:
     @property
     def flags(self) -> list[str]:
         """The flags of `go build`."""
-        major, minor, _ = self.version.split(".")
+        major, minor, _patch = self.version.split(".")
         # Without these the server would call itself v0.0.0-master, which clients cannot parse.
         variables = {"gitVersion": f"v{self.version}", "gitMajor": major, "gitMinor": minor}
         defined = " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in variables.items())

@@ -72,7 +72,7 @@ def _build(options: argparse.Namespace) -> dict[str, Any]:
     if options.wait is not None:
         build.wait(wanted, options.wait)
     elif not options.check:
-        _, changed = build.build(wanted, _progress)
+        _binary, changed = build.build(wanted, _progress)
     return {"changed": changed, **build.status(wanted)}
 
 
@@ -200,9 +200,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_version_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--kubernetes-version", metavar="VERSION", help="one of the versions that main.go has a module file for"
-    )
+    from local_cluster import versions
+
+    first, *others = versions.offered()
+    parser.add_argument("--kubernetes-version", metavar="VERSION", help=f"{first} (the default), {' or '.join(others)}")
 
 
 def _rules(text: str) -> list[Any]:

@@ -31,7 +31,7 @@ GRACE = {FAULT_PROXY: 5.0, EMULATION: 5.0, CONTROL_PLANE: 10.0}
 TITLES = {CONTROL_PLANE: "the API server", EMULATION: "the KubeVirt emulation", FAULT_PROXY: "the fault proxy"}
 PORT_ATTEMPTS = 5
 _POLL = 0.05  # seconds
-_GIVE_UP_ON_LAUNCHER = 20.0  # seconds until a launcher that does not follow SIGTERM is killed
+_GIVE_UP_ON_LAUNCHER = 45.0  # seconds until a launcher that does not follow SIGTERM is killed
 
 Progress = Callable[[str], None]
 
@@ -164,7 +164,7 @@ def start(
     if check:
         cluster = _Cluster(layout)
         reason = _why_start(cluster, settings, wanted)
-        changed = bool(reason) or _adjust(cluster, adjustments, check=True)
+        changed = bool(reason) or _adjust(cluster, adjustments, timeout, check=True)
         return _result(cluster, changed=changed, reason=reason, **_planned(settings, wanted))
     layout.create()
     with _locked(layout, starting=True):
@@ -173,7 +173,7 @@ def start(
         if not reason:
             use(wanted.binary)
         else:
-            binary, _ = build(wanted, progress)
+            binary, _built = build(wanted, progress)
             if settings.emulation or settings.faults:
                 emulation.check_installed()
             try:
@@ -186,12 +186,12 @@ def start(
                     _stop_parts(layout)
                 raise
         cluster = _Cluster(layout)
-        adjusted = _adjust(cluster, adjustments, check=False)
+        adjusted = _adjust(cluster, adjustments, timeout)
     seconds = round(time.monotonic() - began, 1)
     return _result(cluster, changed=bool(reason or adjusted), reason=reason, state="running", seconds=seconds)
 
 
-def _adjust(cluster: _Cluster, wanted: Adjustments, *, check: bool) -> bool:
+def _adjust(cluster: _Cluster, wanted: Adjustments, timeout: float, *, check: bool = False) -> bool:
     """Change what can be changed while the cluster runs; return whether there was anything to change."""
     missing = [name for name in wanted.namespaces if not cluster.api().has_namespace(name)]
     changed = bool(missing)
@@ -201,7 +201,9 @@ def _adjust(cluster: _Cluster, wanted: Adjustments, *, check: bool) -> bool:
     if wanted.reference_policy and wanted.reference_policy != cluster.api().reference_policy():
         changed = True
         if not check:
-            cluster.api().set_reference_policy(wanted.reference_policy)
+            api = cluster.api()
+            generation = api.set_reference_policy(wanted.reference_policy)
+            _wait_until(lambda: api.follows_configuration(generation), cluster.layout, EMULATION, timeout)
     if wanted.fault_rules is not None:
         changed |= set_faults(cluster.switch(), wanted.fault_rules, wanted.fault_seed, check=check)
     return changed

@@ -63,6 +63,8 @@ def _api_server(layout: Layout, port: int) -> list[str]:
         f"--token-auth-file={layout.pki / 'tokens.csv'}",
         "--authorization-mode=RBAC",
         "--allow-privileged=true",
+        # Instead of an hour: of all that is stored, events alone would grow for so long while tests run.
+        "--event-ttl=15m",
         f"--service-account-issuer={issuer}",
         f"--api-audiences={issuer}",
         f"--service-account-key-file={layout.pki / 'service-account.key'}",

@@ -42,7 +42,7 @@ def started(pid: int) -> str | None:
         fields = stat.rpartition(")")[2].split()
         return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
     shown = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    state, _, since = shown.stdout.strip().partition(" ")
+    state, _space, since = shown.stdout.strip().partition(" ")
     return since.strip() if since and not state.startswith("Z") else None
 
 

@@ -12,8 +12,8 @@ from kubevirt_emulation.controllers.vmi_factory import GENERATION
 Manifest = dict[str, Any]
 
 _STARTING_PHASES = ("", "Pending", "Scheduling", "Scheduled")
-# Kept from the VMI's conditions; the others are about the node's doings.
-_FROM_VMI = ("Ready", "Paused", "AgentConnected", "LiveMigratable")
+# A VM has all conditions of its VMI, but for these, which are about the VM itself.
+_OF_THE_VM = ("Failure", "RestartRequired")
 
 
 async def write(context: Context, work: Work, stored: Manifest) -> bool:
@@ -81,7 +81,7 @@ def _conditions(work: Work) -> list[Manifest]:
         wanted.append(_condition("Ready", "False", "VMINotExists", "VMI does not exist"))
     else:
         for entry in vmi_state.conditions(work.vmi):
-            if entry["type"] in _FROM_VMI:
+            if entry["type"] not in _OF_THE_VM:
                 wanted.append(
                     _condition(entry["type"], entry["status"], entry.get("reason", ""), entry.get("message", ""))
                 )

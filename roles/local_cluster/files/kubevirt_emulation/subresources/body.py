@@ -33,10 +33,15 @@ def options(content: bytes, struct: str) -> Manifest:
     if not isinstance(value, dict):
         raise _unreadable(f"json: cannot unmarshal {_kind(value)} into Go value of type v1.{struct}")
     for name, wanted in _TYPES[struct].items():
-        if value.get(name) is not None and type(value[name]) is not wanted:
+        if value.get(name) is not None and not _is_of(wanted, value[name]):
             found = f"json: cannot unmarshal {_kind(value[name])} into Go struct field {struct}.{name} of type"
             raise _unreadable(f"{found} {_GO_TYPES[wanted]}")
     return value
+
+
+def _is_of(wanted: type, value: Any) -> bool:
+    """As isinstance, but true is no number."""
+    return isinstance(value, wanted) and isinstance(value, bool) == (wanted is bool)
 
 
 def json_body(content: bytes) -> Any:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from _resolver import find, validate
+from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.webhooks.admission import Answer, Review
 
 
-async def validate_instancetype(review: Review) -> Answer:
-    return _answer(review)
+class InstancetypeValidator:
+    """Answers reviews of all four kinds."""
 
+    def __init__(self, caches: dict[str, Informer]) -> None:
+        self._caches = caches
 
-async def validate_preference(review: Review) -> Answer:
-    return _answer(review)
-
-
-def _answer(review: Review) -> Answer:
-    answer = validate.validate(review.kind, review.object, find.Objects([]), review.operation)
-    if not answer.allowed:
-        return Answer(status=answer.status())
-    return Answer(warnings=answer.warnings)
+    async def answer(self, review: Review) -> Answer:
+        answer = validate.validate(review.kind, review.object, find.Objects([]), review.operation)
+        if not answer.allowed:
+            return Answer(status=answer.status())
+        # A VM that names the object may come before the watch has brought it.
+        self._caches[review.kind].expect(review.object)
+        return Answer(warnings=answer.warnings)

@@ -9,12 +9,12 @@ import uuid
 from typing import Any, Final
 
 from _resolver import defaults, quantity
+from _resolver.live_update import HOTPLUG_RATIO
 
 Spec = dict[str, Any]
 
 AMD64, ARM64, S390X = "amd64", "arm64", "s390x"
 
-HOTPLUG_RATIO: Final = 4  # of sockets and memory: how far a running guest can grow
 _MOST_VCPUS: Final = 512
 _LEAST_HOTPLUG_MEMORY: Final = 2**30  # bytes
 _MEMORY_BLOCK: Final = 2 * 2**20  # bytes

@@ -1,0 +1,66 @@
+"""The KubeVirt object's status: that all is deployed, and which generation of the configuration is followed."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from kubevirt_emulation.client import ApiError, Client
+from kubevirt_emulation.clock import now
+from kubevirt_emulation.informer import Informer, Key
+from kubevirt_emulation.resources import KUBEVIRT
+from kubevirt_emulation.workqueue import WorkQueue
+
+log = logging.getLogger(__name__)
+
+Manifest = dict[str, Any]
+
+
+class KubeVirtStatus:
+    """Plays virt-operator for the KubeVirt object, as far as its status goes."""
+
+    def __init__(self, client: Client, kubevirts: Informer) -> None:
+        """kubevirts: the cache from which the configuration is read: what it has brought is followed."""
+        self._client = client
+        self._kubevirts = kubevirts
+        self._queue: WorkQueue[Key] = WorkQueue()
+        kubevirts.on_change(self._queue.add)
+
+    async def run(self) -> None:
+        await self._queue.run(1, self._sync)
+
+    async def _sync(self, key: Key) -> None:
+        kubevirt = self._kubevirts.get(key)
+        patch = changes(kubevirt) if kubevirt is not None else None
+        if patch is None:
+            self._queue.forget(key)
+            return
+        try:
+            self._kubevirts.observe(await self._client.patch(KUBEVIRT, *key, patch, subresource="status"))
+        except ApiError as error:
+            if error.code != 404:
+                log.warning("%s/%s: %s", *key, error)
+                self._queue.retry(key)
+
+
+def changes(kubevirt: Manifest) -> Manifest | None:
+    """Pure but for the time: the merge patch of the status, None where nothing is to be changed."""
+    generation = kubevirt["metadata"]["generation"]
+    status = kubevirt.get("status") or {}
+    if (status.get("phase"), status.get("observedGeneration")) == ("Deployed", generation):
+        return None
+    patch: Manifest = {"phase": "Deployed", "observedGeneration": generation}
+    if "conditions" not in status:
+        reason, message = "AllComponentsReady", "All components are ready."
+        patch["conditions"] = [
+            {
+                "type": name,
+                "status": state,
+                "reason": reason,
+                "message": message,
+                "lastProbeTime": now(),
+                "lastTransitionTime": now(),
+            }
+            for name, state in (("Available", "True"), ("Progressing", "False"), ("Degraded", "False"))
+        ]
+    return {"status": patch}

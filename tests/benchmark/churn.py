@@ -1,0 +1,139 @@
+"""Whether the local cluster stays as large as it is under churn: ``churn.py [--minutes N] [--rate R] ...``.
+
+Halted VMs stand by the whole time. Beside them VMs live their lives at a steady rate: created, started, given another
+instancetype while they run, stopped (every other one; the rest are deleted running) and deleted. Each minute it prints
+the memory of each process and how many objects there are. The cluster is one of its own, removed at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import aiohttp
+from cluster_load import (
+    APPLY,
+    MACHINE,
+    NAMESPACE,
+    REVISIONS,
+    connect,
+    cost,
+    count,
+    create_halted,
+    launch,
+    machine,
+    path,
+    send,
+    status,
+    stock,
+)
+
+INSTANCES = "/apis/kubevirt.io/v1/namespaces/load/virtualmachineinstances"
+POWER = "/apis/subresources.kubevirt.io/v1/namespaces/load/virtualmachines"
+PAUSE = 2.0  # seconds between two steps of a VM's life
+SAMPLE = 60.0  # seconds
+COLUMNS = ("minute", "API server MiB", "emulation MiB", "VMs lived", "VMs", "VMIs", "revisions", "events", "CPU s")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=60, metavar="N", help="how long (default 60)")
+    parser.add_argument("--rate", type=float, default=3, metavar="R", help="VMs begun a second at most (default 3)")
+    parser.add_argument("--at-once", type=int, default=60, metavar="N", help="VMs that live at once (default 60)")
+    parser.add_argument("--standing", type=int, default=3400, metavar="N", help="VMs that stay (default 3400)")
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder, "cluster")
+        try:
+            launch("start", directory)
+            churn = Churn(directory, options.rate, options.at_once)
+            asyncio.run(churn.run(options.minutes * 60, options.standing))
+        finally:
+            launch("stop", directory, "--remove")
+    return 0
+
+
+class Churn:
+    """Lives of VMs, and how many ended."""
+
+    def __init__(self, directory: Path, rate: float, at_once: int) -> None:
+        """rate: of lives begun a second, at most: no more than at_once go on beside each other."""
+        self._directory = directory
+        self._interval = 1 / rate
+        self._room = asyncio.Semaphore(at_once)
+        self._lived = 0
+        self._began = time.monotonic()
+
+    async def run(self, seconds: float, standing: int) -> None:
+        async with connect(self._directory) as session:
+            await stock(session)
+            await create_halted(session, standing)
+            await self.churn(session, seconds)
+
+    async def churn(self, session: aiohttp.ClientSession, seconds: float) -> None:
+        """Ends with the last life, or at once when one of them fails."""
+        print("| " + " | ".join(COLUMNS) + " |\n|" + "--:|" * len(COLUMNS))
+        self._began = time.monotonic()
+        async with asyncio.TaskGroup() as tasks:
+            sampler = tasks.create_task(self._sample(session))
+            async with asyncio.TaskGroup() as lives:
+                for number in itertools.count():
+                    if time.monotonic() - self._began > seconds:
+                        break
+                    await self._room.acquire()
+                    lives.create_task(self._live(session, f"churn-{number:06}", stops=number % 2 == 0))
+                    await asyncio.sleep(self._interval)
+            sampler.cancel()
+        await self._row(session)
+
+    async def _live(self, session: aiohttp.ClientSession, name: str, *, stops: bool) -> None:
+        one = path(MACHINE, name)
+        body = {"apiVersion": MACHINE[0], "kind": MACHINE[1], "metadata": {"name": name}, "spec": machine()}
+        await send(session, "PATCH", f"{one}?fieldManager=churn", body, APPLY)
+        await asyncio.sleep(PAUSE)
+        await send(session, "PUT", f"{POWER}/{name}/start")
+        await _shows(session, name, "Running")
+        merge = {"Content-Type": "application/merge-patch+json"}
+        await send(session, "PATCH", one, {"spec": {"instancetype": {"name": "larger"}}}, merge)
+        await asyncio.sleep(PAUSE)
+        if stops:
+            await send(session, "PUT", f"{POWER}/{name}/stop")
+            await _shows(session, name, "Stopped")
+        await send(session, "DELETE", one)
+        while await status(session, one) != 404:
+            await asyncio.sleep(PAUSE)
+        self._lived += 1
+        self._room.release()
+
+    async def _sample(self, session: aiohttp.ClientSession) -> None:
+        while True:
+            await self._row(session)
+            await asyncio.sleep(SAMPLE - (time.monotonic() - self._began) % SAMPLE)
+
+    async def _row(self, session: aiohttp.ClientSession) -> None:
+        now = await asyncio.to_thread(cost, self._directory)
+        targets = (path(MACHINE), INSTANCES, REVISIONS, f"{NAMESPACE}/events")
+        counts = [await count(session, target) for target in targets]
+        minute = (time.monotonic() - self._began) / 60
+        values = (minute, *now.memory.values(), self._lived, *counts, sum(now.cpu.values()))
+        print("| " + " | ".join(f"{value:.0f}" for value in values) + " |", flush=True)
+
+
+async def _shows(session: aiohttp.ClientSession, name: str, wanted: str) -> None:
+    """Waits until the VM's printableStatus is `wanted`."""
+    while True:
+        await asyncio.sleep(PAUSE)
+        vm = await send(session, "GET", path(MACHINE, name))
+        if vm.get("status", {}).get("printableStatus") == wanted:
+            return
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""What the benchmarks of the local cluster share: its launcher, a client, and the objects they make."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import aiohttp
+import yaml
+
+FILES = Path(__file__).resolve().parents[2] / "roles" / "local_cluster" / "files"
+CONNECTIONS = 16
+PARTS = ("control-plane", "emulation")
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+INSTANCETYPE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachineInstancetype", "virtualmachineinstancetypes")
+PREFERENCE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachinePreference", "virtualmachinepreferences")
+MACHINE = ("kubevirt.io/v1", "VirtualMachine", "virtualmachines")
+NAMESPACE = "/api/v1/namespaces/load"
+REVISIONS = "/apis/apps/v1/namespaces/load/controllerrevisions"
+
+
+class Cost(NamedTuple):
+    """memory: resident MiB of each of PARTS, and proportional: shared pages divided. cpu: seconds since its start."""
+
+    memory: dict[str, float]
+    proportional: dict[str, float]
+    cpu: dict[str, float]
+
+
+def launch(command: str, directory: Path, *more: str) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": str(FILES)}
+    argv = [sys.executable, "-m", "local_cluster", command, "--dir", str(directory), *more]
+    done = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if answer.get("failed"):
+        raise SystemExit(answer["msg"])
+    return answer
+
+
+def cost(directory: Path) -> Cost:
+    """What each process of the cluster takes now."""
+    processes = launch("status", directory)["processes"]
+    found = Cost({}, {}, {})
+    for part in PARTS:
+        proc = Path("/proc", str(processes[part]))
+        found.memory[part] = _mebibytes(proc / "status", "VmRSS:")
+        found.proportional[part] = _mebibytes(proc / "smaps_rollup", "Pss:")
+        # proc(5): user and system time are the 14th and 15th field, and the 2nd may hold spaces.
+        fields = (proc / "stat").read_text().rpartition(")")[2].split()
+        found.cpu[part] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def _mebibytes(file: Path, name: str) -> float:
+    return int(file.read_text().partition(name)[2].split()[0]) / 1024
+
+
+def connect(directory: Path, connections: int = CONNECTIONS) -> aiohttp.ClientSession:
+    """A client of the cluster as its administrator."""
+    content = yaml.safe_load((directory / "kubeconfig").read_text())
+    tls = ssl.create_default_context(cafile=str(directory / "pki" / "ca.crt"))
+    return aiohttp.ClientSession(
+        content["clusters"][0]["cluster"]["server"],
+        connector=aiohttp.TCPConnector(ssl=tls, limit=connections),
+        headers={"Authorization": f"Bearer {content['users'][0]['user']['token']}"},
+    )
+
+
+async def stock(session: aiohttp.ClientSession) -> None:
+    """A namespace with two instancetypes and a preference."""
+    await send(session, "POST", "/api/v1/namespaces", {"metadata": {"name": "load"}})
+    await apply(session, INSTANCETYPE, "size", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}})
+    await apply(session, INSTANCETYPE, "larger", {"cpu": {"guest": 4}, "memory": {"guest": "4Gi"}})
+    taste = {"cpu": {"preferredCPUTopology": "sockets"}, "devices": {"preferredDiskBus": "virtio"}}
+    await apply(session, PREFERENCE, "taste", taste)
+
+
+async def create_halted(session: aiohttp.ClientSession, count: int) -> None:
+    """VMs vm-00000 and on, over all connections."""
+    numbers = iter(range(count))
+    await asyncio.gather(*(_worker(session, numbers) for _unused in range(CONNECTIONS)))
+
+
+async def _worker(session: aiohttp.ClientSession, numbers: Any) -> None:
+    for number in numbers:
+        await apply(session, MACHINE, f"vm-{number:05}", machine())
+
+
+def machine(size: str = "size") -> dict[str, Any]:
+    """The spec of a VM such as people write."""
+    domain = {"devices": {"disks": [{"name": "root", "disk": {}}], "interfaces": [{"name": "pod", "masquerade": {}}]}}
+    return {
+        "runStrategy": "Halted",
+        "instancetype": {"kind": INSTANCETYPE[1], "name": size},
+        "preference": {"kind": PREFERENCE[1], "name": "taste"},
+        "template": {
+            "spec": {
+                "domain": domain,
+                "networks": [{"name": "pod", "pod": {}}],
+                "volumes": [{"name": "root", "containerDisk": {"image": "quay.io/containerdisks/fedora:latest"}}],
+            }
+        },
+    }
+
+
+async def count(session: aiohttp.ClientSession, target: str) -> int:
+    """How many objects a list has, without reading it."""
+    first = await send(session, "GET", f"{target}?limit=1")
+    return len(first["items"]) + int(first["metadata"].get("remainingItemCount", 0))
+
+
+def path(kind: tuple[str, str, str], name: str = "") -> str:
+    return f"/apis/{kind[0]}/namespaces/load/{kind[2]}" + (f"/{name}" if name else "")
+
+
+async def apply(session: aiohttp.ClientSession, kind: tuple[str, str, str], name: str, spec: Any) -> None:
+    body = {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": name}, "spec": spec}
+    await send(session, "PATCH", f"{path(kind, name)}?fieldManager=benchmark", body, APPLY)
+
+
+async def send(
+    session: aiohttp.ClientSession, method: str, target: str, body: Any = None, headers: Any = None
+) -> dict[str, Any]:
+    async with session.request(method, target, json=body, headers=headers) as response:
+        text = await response.read()
+        if response.status >= 300:
+            raise SystemExit(f"{method} {target}: {response.status} {text.decode()[:300]}")
+        answer: dict[str, Any] = json.loads(text or "{}")
+        return answer
+
+
+async def status(session: aiohttp.ClientSession, target: str) -> int:
+    async with session.get(target) as response:
+        return response.status

@@ -1,0 +1,28 @@
+"""The status of the KubeVirt object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubevirt_emulation.controllers.kubevirt_status import changes
+
+
+def kubevirt(generation: int, **status: Any) -> dict[str, Any]:
+    return {"metadata": {"generation": generation}, "status": status}
+
+
+def test_a_new_one_is_deployed_and_available() -> None:
+    patch = changes(kubevirt(1))
+    assert patch is not None
+    assert (patch["status"]["phase"], patch["status"]["observedGeneration"]) == ("Deployed", 1)
+    assert {entry["type"]: entry["status"] for entry in patch["status"]["conditions"]} == {
+        "Available": "True",
+        "Progressing": "False",
+        "Degraded": "False",
+    }
+
+
+def test_what_is_followed_is_told_once() -> None:
+    before = kubevirt(2, phase="Deployed", observedGeneration=1, conditions=[])
+    assert changes(before) == {"status": {"phase": "Deployed", "observedGeneration": 2}}
+    assert changes(kubevirt(2, phase="Deployed", observedGeneration=2)) is None
