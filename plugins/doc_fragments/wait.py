@@ -48,11 +48,8 @@ options:
     description:
       - Whether to take over fields that another field manager owns. Otherwise such a field is an error that names the
         manager.
+      - It also removes what is not declared any more although others declare it, too. Otherwise that stays, with a
+        warning.
     type: bool
     default: false
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-    type: int
-    default: 60
 """

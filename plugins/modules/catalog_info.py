@@ -48,13 +48,9 @@ options:
       - Heading of the table or page.
     type: str
     default: Instancetypes and preferences
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-    type: int
-    default: 60
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 """
 

@@ -36,19 +36,14 @@ options:
     type: list
     elements: str
     default: []
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-    type: int
-    default: 60
   state:
     description:
       - V(refreshed) captures the current generation of what drifted, and of what has lost its revision.
       - V(pinned) names O(revision) in the spec of the VM, so that it keeps it whatever happens.
       - V(unpinned) takes that name out. The VM keeps the revision that was pinned until it is refreshed.
       - V(upgraded) stores revisions of an older API version anew, as KubeVirt itself does at its next look at the VM.
-      - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM and no snapshot
-        refers to.
+      - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM, snapshot or restore
+        refers to. Those of a VM that is being given a revision or is being restored at this moment stay as well.
     type: str
     choices:
       - refreshed
@@ -84,9 +79,8 @@ options:
   restart:
     description:
       - Whether to restart a running VM that was refreshed. A guest sees the new instancetype at its next start
-        only, but
-        for sockets that are plugged in while it runs; V(if_required) restarts for everything else. A stopped VM stays
-        stopped.
+        only, but for sockets and memory that the cluster plugs in while it runs; V(if_required) restarts for
+        everything else. A stopped VM stays stopped.
     type: str
     choices:
       - never
@@ -105,6 +99,7 @@ options:
     default: 16
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 """
 
@@ -226,6 +221,22 @@ results:
       description: Whether it was restarted.
       type: bool
       returned: always
+    takes_effect:
+      description:
+        - How the guest got the change, V(live update), V(restart) or, if it does not run or was not to be restarted, at
+          its V(next start); V(nothing) where nothing changes for it. In check mode how it would, as far as it shows.
+          Whether a running guest can take a change is asked of the cluster, so that O(restart=if_required) restarts
+          where it cannot.
+      type: str
+      returned: always
+      sample: restart
+    expanded:
+      description:
+        - V(instancetype) and V(preference), where the cluster has put what they stand for into the VM in place of
+          them. That is what the reference policies V(expand) and V(expandAll) do with a VM that is captured anew.
+      type: list
+      elements: str
+      returned: when it was changed
     revisions:
       description: Names of the newly captured revisions, by V(instancetype) and V(preference).
       type: dict

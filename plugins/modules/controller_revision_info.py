@@ -15,7 +15,7 @@ description:
   - Tells for each VM what it captured, what is different now, and what a refresh would change in the guest. Reads one
     list of VMs and one each of the revisions, instancetypes and preferences, however many VMs there are.
 author:
-  - virtshape.instancetypes contributors
+  - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:
@@ -33,13 +33,9 @@ options:
     type: list
     elements: str
     default: []
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-    type: int
-    default: 60
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 """
 
@@ -111,7 +107,8 @@ virtual_machines:
       description:
         - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision lost),
           V(not captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
-          C(current_generation), C(recreated) and C(changes) of its spec.
+          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at) and C(changed_at), when the object
+          was last changed.
       type: dict
       returned: when the VM has one
     preference:
@@ -120,7 +117,8 @@ virtual_machines:
       returned: when the VM has one
 unreferenced:
   description:
-    - Revisions that no VM refers to, with C(namespace) and C(name); only where all VMs of a namespace were asked for.
+    - Revisions that no VM refers to, in namespaces that have VMs, with C(namespace), C(name), C(virtual_machine), the
+      name of the VM that it belongs to or empty, and C(captured_at); only where all VMs of a namespace were asked for.
   returned: always
   type: list
   elements: dict

@@ -40,16 +40,12 @@ options:
       - Number of requests that may be under way at the same time.
     type: int
     default: 16
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-      - Not for the expansions, for which KubeVirt answers with the same codes when a VM cannot be expanded.
-    type: int
-    default: 60
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 notes:
+  - KubeVirt answers with 500 where a VM cannot be expanded, so such an answer is not asked for again.
   - Values that may be secret, such as cloud-init data, are hidden.
 seealso:
   - plugin: virtshape.instancetypes.expand

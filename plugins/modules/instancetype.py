@@ -81,6 +81,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_fields
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes
 """

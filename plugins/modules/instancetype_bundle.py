@@ -230,13 +230,9 @@ options:
         manager.
     type: bool
     default: false
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-    type: int
-    default: 60
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 notes:
   - V(builtin) and O(path) are read on the controller, and sent to the module with its options.

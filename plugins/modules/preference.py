@@ -82,6 +82,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_fields
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes
 """

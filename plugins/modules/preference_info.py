@@ -92,13 +92,14 @@ options:
     description:
       - With V(true) only those that a VM names, with V(false) only those that none does.
     type: bool
-  retry_timeout:
+  used_by:
     description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-    type: int
-    default: 60
+      - Only those that one of these VMs names, each given as C(namespace/name).
+    type: list
+    elements: str
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 """
 

@@ -707,6 +707,7 @@ options:
     elements: dict
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes
 """
@@ -841,6 +842,12 @@ results:
       description: Whether the object could not be declared.
       type: bool
       returned: always
+    taken_over:
+      description:
+        - Whether nothing changes but who declares the object; all values are as declared already, and the fields become
+          those of O(field_manager), too.
+      type: bool
+      returned: when it is so
     msg:
       description: Why it failed, on one line.
       type: str
@@ -886,7 +893,8 @@ results:
     changes:
       description:
         - All fields of the VMI's spec that become others, as the VM is expanded with its instancetype and preference,
-          each with C(field), C(before) and C(after). What may be secret is hidden.
+          each with C(field), C(before) and C(after). What waits for a restart since an earlier change is among them.
+          What may be secret is hidden.
       type: list
       elements: dict
       returned: when the VM existed and is changed

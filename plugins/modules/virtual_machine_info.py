@@ -50,13 +50,9 @@ options:
       - Only VMs that the cluster says need a restart to become what they are declared to be, or with V(false) only the
         others.
     type: bool
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-    type: int
-    default: 60
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 seealso:
   - module: virtshape.instancetypes.controller_revision_info

@@ -112,14 +112,9 @@ options:
         fails at its end.
     type: bool
     default: false
-  retry_timeout:
-    description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached. The
-        verbs themselves are not.
-    type: int
-    default: 60
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 attributes:
   check_mode:

@@ -1,8 +1,43 @@
-"""The tests that break things on purpose share the fleet of the playbooks' tests."""
+"""The tests that break things on purpose: a cluster with a fault proxy, and VMs to declare on it."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1] / "integration" / "playbooks"))
+import pytest
+from kubernetes import client, config
+
+INTEGRATION = Path(__file__).parents[1] / "integration"
+sys.path += [str(INTEGRATION / "playbooks"), str(INTEGRATION / "modules")]
+
+from chaos_support import Faulty, Shop  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def faulty(
+    launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory, worker_id: str
+) -> Iterator[Faulty]:
+    """A cluster of its own for each worker of pytest: rules are for all that goes through a proxy."""
+    directory = tmp_path_factory.mktemp("chaos") / "cluster"
+    launch("start", "--name", f"chaos-{worker_id}-{os.getpid()}", "--faults", "--dir", str(directory))
+    cluster = Faulty(launch, directory)
+    yield cluster
+    launch("stop", "--remove", "--dir", str(directory))
+
+
+@pytest.fixture
+def shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
+    """A namespace with an instancetype and a preference; no rule is left of the test before, and none after."""
+    faulty.rules()
+    name = f"{request.node.name.partition('[')[0].removeprefix('test_').replace('_', '-')[:40]}-{os.urandom(3).hex()}"
+    with config.new_client_from_config(faulty.path("kubeconfig")) as connection:
+        client.CoreV1Api(connection).create_namespace({"metadata": {"name": name}})
+        made = Shop(faulty, name, client.CustomObjectsApi(connection), client.AppsV1Api(connection))
+        made.stock()
+        yield made
+        faulty.rules()
+        client.CoreV1Api(connection).delete_namespace(name)

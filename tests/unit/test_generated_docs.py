@@ -17,9 +17,14 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     auth,
     instancetype_fields,
     preference_fields,
+    requests,
     wait,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.argument_spec import AUTH, WAIT
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.argument_spec import (
+    AUTH,
+    REQUESTS,
+    WAIT,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import argument_spec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -28,6 +33,7 @@ ALL = {
     "auth": auth,
     "instancetype_fields": instancetype_fields,
     "preference_fields": preference_fields,
+    "requests": requests,
     "wait": wait,
 }
 
@@ -123,11 +129,12 @@ def test_references_to_options_lead_somewhere(name: str) -> None:
     ("fragment", "spec"),
     [
         (auth, AUTH),
+        (requests, REQUESTS),
         (wait, WAIT),
         (instancetype_fields, argument_spec.options("VirtualMachineInstancetypeSpec", required=False)),
         (preference_fields, argument_spec.options("VirtualMachinePreferenceSpec", required=False)),
     ],
-    ids=["auth", "wait", "instancetype_fields", "preference_fields"],
+    ids=["auth", "requests", "wait", "instancetype_fields", "preference_fields"],
 )
 def test_documentation_and_argument_spec_agree(fragment: ModuleType, spec: dict[str, Any]) -> None:
     documented = {name: without_text(option) for name, option in documentation(fragment)["options"].items()}

@@ -22,6 +22,9 @@ def make_module(**arguments: Any) -> Any:
     # Options are not logged by the system: what in them is secret is not known as early as that.
     module = AnsibleModule(no_log=True, supports_check_mode=True, **arguments)
     module.no_log_values.update(_secrets(module.params.get("kubeconfig")))
+    qps = module.params.get("qps")
+    if qps is not None and qps <= 0:
+        module.fail_json(msg=f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit")
     if MISSING:
         module.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
     return module

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that all modules share; the doc fragments `auth` and `wait` describe them.
+"""The options that all modules share; the doc fragments `auth`, `requests` and `wait` describe them.
 
 AUTH: how to reach the cluster. Names and environment variables are those of kubernetes.core.
+REQUESTS: how hard the cluster is asked, and for how long.
 WAIT: how objects are checked, written and waited for.
-Both are argument specs, to be copied into a module's own (`{**AUTH, **WAIT, ...}`).
+They are argument specs, to be copied into a module's own (`{**AUTH, **REQUESTS, **WAIT, ...}`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 from ansible.module_utils.basic import env_fallback
 
-__all__ = ["AUTH", "WAIT"]
+__all__ = ["AUTH", "REQUESTS", "WAIT"]
 
 
 def _from_environment(name: str, **spec: Any) -> dict[str, Any]:
@@ -51,6 +52,11 @@ AUTH: Final[dict[str, dict[str, Any]]] = {
     "impersonate_groups": _from_environment("IMPERSONATE_GROUPS", type="list", elements="str"),
 }
 
+REQUESTS: Final[dict[str, dict[str, Any]]] = {
+    "retry_timeout": {"type": "int", "default": 60},
+    "qps": {"type": "float"},
+}
+
 WAIT: Final[dict[str, dict[str, Any]]] = {
     "wait": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 120},
@@ -58,5 +64,4 @@ WAIT: Final[dict[str, dict[str, Any]]] = {
     "preflight": {"type": "str", "choices": ["strict", "warn", "off"], "default": "strict"},
     "fail_fast": {"type": "bool", "default": False},
     "force_conflicts": {"type": "bool", "default": False},
-    "retry_timeout": {"type": "int", "default": 60},
 }

@@ -13,11 +13,11 @@ from .._resolver.catalog_selection import Selection
 from .._resolver.catalog_upgrade import Place, place_of
 from .._resolver.matcher import ROLE_OF_KIND, ROLES
 from .ansible_edge import make_module
-from .argument_spec import AUTH, WAIT
+from .argument_spec import AUTH, REQUESTS, WAIT
 from .bundle import Affected, Deployed, Request, deploy
 from .bundle_source import RELEASES, SourceError, Sources, fetch, parse, release_files
 from .catalog_users import label
-from .declare import Result, Settings
+from .declare import Result, Settings, Subject
 from .errors import ConnectionFailed
 from .module import diff, failure, tell
 from .session import Session
@@ -39,6 +39,7 @@ _SELECTION: dict[str, dict[str, Any]] = {
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
+    **REQUESTS,
     **{name: spec for name, spec in WAIT.items() if name not in ("wait", "wait_timeout")},
     **_SELECTION,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
@@ -168,13 +169,12 @@ def _selection(options: Told) -> Selection:
 
 def _exit(module: Any, source: Told, told: Deployed) -> None:
     every = [*told.results, *told.pruned]
-    subject = _Words()
     counts = _counts(told, every)
     outcome: Told = {
         **source,
         "changed": any(result.changed for result in every),
         "counts": counts,
-        "results": [tell(subject, result) for result in every],
+        "results": [tell(_WORDS, result) for result in every],
         "upgrade": _upgrade(told),
         "virtual_machines": [_affected(one, told) for one in told.affected],
         "lost_fields": [
@@ -195,19 +195,12 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
         rest = f"; {done} others were written, and the next run goes on from there" if done else "; nothing was written"
         if told.misfits and module.params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
-        module.fail_json(msg=failure(subject, failed, len(every)) + rest, **outcome)
+        module.fail_json(msg=failure(_WORDS, failed, len(every)) + rest, **outcome)
     module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
 
 
-class _Words:
-    """What messages call the objects."""
-
-    plural = "objects"
-
-    @staticmethod
-    def describe(live: Manifest) -> Told:
-        return {"generation": live["metadata"].get("generation")}
-
+# What messages call the objects, and what is told of them.
+_WORDS = Subject(plural="objects", describe=lambda live: {"generation": live["metadata"].get("generation")})
 
 _ACTIONS = {
     "created": plan.CREATE,

@@ -153,6 +153,11 @@ def _download(url: str, sources: Sources) -> bytes:
             problem, again = f"HTTP {response.status}", response.status in _RETRIED
         except urllib3.exceptions.HTTPError as error:
             problem, again = _words(error), True
+            if isinstance(getattr(error, "reason", None), urllib3.exceptions.SSLError) and "verify failed" in problem:
+                # It is the same next time.
+                raise SourceError(
+                    f"cannot fetch {url}: {problem}; set download_ca_cert to who signed for it"
+                ) from error
         if not again or time.monotonic() + delay > deadline:
             raise SourceError(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
         time.sleep(delay)
@@ -163,6 +168,8 @@ def _pool(url: str, sources: Sources) -> Any:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SourceError(f"url: {url!r} is no address of a file on a web server; begin with https://")
+    if sources.ca_cert and not os.access(sources.ca_cert, os.R_OK):
+        raise SourceError(f"download_ca_cert: {sources.ca_cert} is no file that can be read")
     options: dict[str, Any] = {"ca_certs": sources.ca_cert} if sources.ca_cert else {}
     proxy = sources.proxy
     if not proxy and not proxy_bypass(parts.hostname):

@@ -12,11 +12,10 @@ from .._resolver.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from .._resolver.quantity import QuantityError, parse
 from .._resolver.schema import FieldError
 from .ansible_edge import make_module
-from .argument_spec import AUTH
+from .argument_spec import AUTH, REQUESTS
 from .catalog_users import Users, label
 from .errors import ApiError, ConnectionFailed, explain
 from .kinds import BY_NAME
-from .reading import RETRY
 from .session import Session
 
 __all__ = ["run_catalog_info", "run_instancetype_info", "run_preference_info"]
@@ -37,6 +36,7 @@ _FIGURES: dict[str, dict[str, Any]] = {
     "memory_min": {"type": "str"},
     "memory_max": {"type": "str"},
     "in_use": {"type": "bool"},
+    "used_by": {"type": "list", "elements": "str"},
 }
 
 
@@ -55,7 +55,7 @@ def run_catalog_info() -> None:
     module = make_module(
         argument_spec={
             **AUTH,
-            **RETRY,
+            **REQUESTS,
             **_WHERE,
             "form": {"type": "str", "choices": ["data", "markdown", "html"], "default": "data"},
             "title": {"type": "str", "default": "Instancetypes and preferences"},
@@ -76,7 +76,7 @@ def _run(role: Role, features: Told, exact: tuple[str, ...]) -> None:
     module = make_module(
         argument_spec={
             **AUTH,
-            **RETRY,
+            **REQUESTS,
             **_WHERE,
             **_NAMES,
             **_FIGURES,
@@ -101,6 +101,8 @@ def _run(role: Role, features: Told, exact: tuple[str, ...]) -> None:
     _add_users(module, session, found)
     if options["in_use"] is not None:
         found = [one for one in found if bool(one["used_by"]) == options["in_use"]]
+    if options["used_by"] is not None:
+        found = [one for one in found if set(one["used_by"]) & set(options["used_by"])]
     found.sort(key=lambda one: (one["namespace"], one["name"]))
     module.exit_json(changed=False, **{f"{role.matcher}s": found})
 
@@ -148,8 +150,9 @@ def _add_users(module: Any, session: Session, found: list[Told]) -> None:
             one["used_by"] = [label(vm) for vm in users.of(place)]
     except (ApiError, ConnectionFailed) as error:
         reason = explain(error, "LIST", BY_NAME["VirtualMachine"])
-        if module.params["in_use"] is not None:
-            module.fail_json(msg=f"in_use: {reason}")
+        for option in ("in_use", "used_by"):
+            if module.params[option] is not None:
+                module.fail_json(msg=f"{option}: {reason}")
         module.warn(f"which virtual machines use them is not known: {reason}")
         for one in found:
             one["used_by"] = None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from .errors import ConnectionFailed
 
-__all__ = ["configure"]
+__all__ = ["configure", "forget_files"]
 
 
 def configure(options: dict[str, Any]) -> Any:
@@ -16,37 +19,91 @@ def configure(options: dict[str, Any]) -> Any:
     options: kubeconfig (path or dict), context, host, api_key, username, password, validate_certs, ca_cert,
     client_cert, client_key, proxy, no_proxy, proxy_headers; None where not given. Explicit values override those of
     the kubeconfig; without any the default kubeconfig is read, else the service account of the pod.
-    Raises ConnectionFailed with one line for a kubeconfig that cannot be used.
+    Raises ConnectionFailed with one line for a kubeconfig that cannot be used, or whose exec plugin fails.
+
+    Certificates and keys that a kubeconfig holds as text become files, readable by their owner only; see forget_files.
     """
     from kubernetes.client import Configuration
 
     configuration = Configuration()
+    before = set(_files())
     _load(options, configuration)
+    _written.update(set(_files()) - before)
     _override(options, configuration)
     return configuration
+
+
+# The texts that became files here.
+_written: set[str] = set()
+
+
+def forget_files() -> None:
+    """Removes the files that `configure` wrote: they are of no use once they have been read.
+
+    The client itself would do so at the end of the process, and not at all if that is killed.
+    """
+    files = _files()
+    while _written:
+        name = files.pop(_written.pop(), None)
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+
+
+def _files() -> dict[str, str]:
+    """The names of the client's files by what is in them; empty for a client that keeps none."""
+    from kubernetes.config import kube_config
+
+    found: dict[str, str] = getattr(kube_config, "_temp_files", {})
+    return found
 
 
 def _load(options: dict[str, Any], configuration: Any) -> None:
     from kubernetes import config as kubernetes_config
 
     config: Any = kubernetes_config
-    source, context = options.get("kubeconfig"), options.get("context")
+    source = options.get("kubeconfig")
     # A wrong file shows in many forms: YAML errors, missing keys, wrong types, failing exec plugins.
+    name = "kubeconfig" if isinstance(source, dict) else f"kubeconfig {source or '(default)'}"
     try:
-        if isinstance(source, dict):
-            config.load_kube_config_from_dict(source, context=context, client_configuration=configuration)
-        elif source:
-            path = Path(source).expanduser()
-            if not path.is_file():
-                raise ConnectionFailed(f"kubeconfig {path}: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG")
-            config.load_kube_config(str(path), context=context, client_configuration=configuration)
-        elif not _explicit(options):
-            _load_default(config, context, configuration)
+        with _complaints() as complaints:
+            _read(config, options, configuration)
     except ConnectionFailed:
         raise
     except Exception as error:
-        name = "kubeconfig" if isinstance(source, dict) else f"kubeconfig {source or '(default)'}"
         raise ConnectionFailed(f"{name} cannot be used: {_one_line(error)}") from error
+    given = configuration.api_key or configuration.cert_file or configuration.username
+    if complaints and not given and not any(options.get(one) for one in ("api_key", "client_cert", "username")):
+        raise ConnectionFailed(f"{name}: its user's plugin gave no credentials: {_one_line(complaints[-1])}")
+
+
+def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
+    source, context = options.get("kubeconfig"), options.get("context")
+    if isinstance(source, dict):
+        config.load_kube_config_from_dict(source, context=context, client_configuration=configuration)
+    elif source:
+        path = Path(source).expanduser()
+        if not path.is_file():
+            raise ConnectionFailed(f"kubeconfig {path}: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG")
+        config.load_kube_config(str(path), context=context, client_configuration=configuration)
+    elif not _explicit(options):
+        _load_default(config, context, configuration)
+
+
+@contextmanager
+def _complaints() -> Iterator[list[str]]:
+    """What is logged as an error meanwhile: the client logs that an exec plugin fails, and goes on as nobody."""
+    told: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append(record.getMessage())
+
+    listener = Listener(logging.ERROR)
+    logging.getLogger().addHandler(listener)
+    try:
+        yield told
+    finally:
+        logging.getLogger().removeHandler(listener)
 
 
 def _load_default(config: Any, context: str | None, configuration: Any) -> None:
@@ -97,6 +154,6 @@ def _is_file(option: str) -> bool:
     return option in ("ca_cert", "client_cert", "client_key")
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: Exception | str) -> str:
     text = " ".join(str(error).split())
     return text or type(error).__name__

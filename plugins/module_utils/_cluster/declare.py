@@ -15,7 +15,7 @@ from .._resolver import ownership, plan
 from .._resolver.ownership import Field
 from .._resolver.plan import Plan
 from .._resolver.redaction import redact
-from .errors import ApiError, ConnectionFailed, explain
+from .errors import ApiError, Cause, ConnectionFailed, explain
 from .kinds import BY_NAME, Kind
 from .session import FIELD_MANAGER, Session
 from .snapshot import Key, Unreadable, read
@@ -57,6 +57,8 @@ class Finding(NamedTuple):
     note: bool = False
 
 
+_NOT_SENT = "not sent: another object of the task had failed (fail_fast)"
+
 # Why objects have failed, by name.
 Failures = dict[str, str]
 Preflight = Callable[[Session, "list[Planned]"], "list[list[Finding]]"]
@@ -76,6 +78,14 @@ def _there(_live: Manifest | None) -> State:
     return State(done=True)
 
 
+def _unforeseen(_session: Session, planned: list[Planned]) -> list[Any]:
+    return [None for _step in planned]
+
+
+def _settled(_session: Session, _results: list[Result], _deadline: float) -> None:
+    return None
+
+
 def _nothing_remains(_session: Session, _namespace: str | None, _deleted: list[Manifest], _seconds: float) -> Failures:
     return {}
 
@@ -85,17 +95,24 @@ class Subject:
     """What differs between kinds.
 
     reconcile: the desired manifest and the fields that count as ours, seen beside the live object.
+    manager: the field manager that declares. adjust: the plan as it suits the kind, seen beside the live object.
     leave: why a live object is left as it is, whatever is declared, or None.
     preflight: findings for each object planned to be written, in order; deletion: for those planned to be deleted.
     look: what a declared object still waits for. read: the live objects among those named.
     same: whether a live object tells the same as before a write, so that its controller may not have seen that yet.
     describe: facts of the live object for the result. plural: for messages.
+    notes: what should be known of planned objects, changed or not, in order.
+    foresee: what the change of each planned object means, for Result.impact, in order.
+    due: whether an object has to be restarted, for Result.restart; asked of all objects that are planned.
+    settle: after the writes, until a deadline: restarts what needs it. report: what is told of that.
     kept: what the cluster keeps of each object that is deleted, in order.
     remains: waits until what goes with deleted objects of a namespace is gone, too.
     """
 
     plural: str
     reconcile: Callable[[Manifest, Manifest | None], tuple[Manifest, set[Field] | None]] = _reconcile
+    manager: str = FIELD_MANAGER
+    adjust: Callable[[Plan, Manifest | None], Plan] = lambda step, _live: step
     leave: Callable[[Manifest], str | None] = lambda _live: None
     preflight: Preflight = lambda _session, planned: [[] for _entry in planned]
     deletion: Preflight = lambda _session, planned: [[] for _entry in planned]
@@ -103,6 +120,11 @@ class Subject:
     look: Callable[[Manifest | None], State] = _there
     same: Callable[[Manifest, Manifest], bool] = lambda _one, _other: False
     describe: Callable[[Manifest], dict[str, Any]] = lambda _live: {}
+    notes: Callable[[Session, list[Planned]], list[list[str]]] = lambda _session, planned: [[] for _step in planned]
+    foresee: Callable[[Session, list[Planned]], list[Any]] = _unforeseen
+    due: Callable[[Result], bool] = lambda _result: False
+    settle: Callable[[Session, list[Result], float], None] = _settled
+    report: Callable[[Result], dict[str, Any]] = lambda _result: {}
     kept: Callable[[Session, list[Manifest]], list[list[dict[str, str]]]] = lambda _session, deleted: [
         [] for _one in deleted
     ]
@@ -114,6 +136,8 @@ class Result:
     """What became of one entry. failed: why it failed. left: why it was left as it is.
 
     live: the object as last seen; found: as it was before. kept: what the cluster keeps of an object that is deleted.
+    written: whether the write was carried out. impact: what the change means, as the subject foresees it.
+    restart: whether the object is to be restarted, or was.
     """
 
     entry: Entry
@@ -126,10 +150,14 @@ class Result:
     live: Manifest | None = None
     found: Manifest | None = None
     kept: list[dict[str, str]] = field(default_factory=list)
+    written: bool = False
+    impact: Any = None
+    restart: bool = False
 
     @property
     def changed(self) -> bool:
-        return self.action in plan.WRITES and self.failed is None
+        """Whether the object was changed, or would be: also one that was written and then failed to become ready."""
+        return self.written or (self.failed is None and (self.action in plan.WRITES or self.restart))
 
 
 def declare(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
@@ -143,22 +171,38 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
         for result in results:
             result.left = None if result.failed else "nothing was sent, since other entries are wrong"
         return results
-    planned = _plan(session, subject, results)
+    planned = _plan(session, subject, results, settings.force_conflicts)
     _preflight(session, subject, planned, settings)
     _name_kept(session, subject, results)
-    if settings.check_mode or (settings.fail_fast and _any_failed(results)):
+    _foresee(session, subject, planned)
+    if settings.check_mode:
         return results
-    _write(session, [(result, step) for result, step in planned if result.changed], settings)
-    if settings.wait and not (settings.fail_fast and _any_failed(results)):
-        _wait(session, subject, [result for result in results if not (result.failed or result.left)], settings)
+    if settings.fail_fast and _any_failed(results):
+        for result in results:
+            result.failed = _NOT_SENT if result.changed else result.failed
+        return results
+    _write(session, [(result, step) for result, step in planned if _is_due(result)], settings)
+    deadline = time.monotonic() + settings.wait_timeout
+    for result in results:
+        # From here on it says what was done.
+        result.restart = False
+    if settings.fail_fast and _any_failed(results):
+        return results
+    subject.settle(session, [result for result, _step in planned if not result.failed], deadline)
+    if settings.wait:
+        _wait(session, subject, [result for result in results if not (result.failed or result.left)], deadline)
     return results
+
+
+def _is_due(result: Result) -> bool:
+    return result.failed is None and result.action in plan.WRITES
 
 
 def _any_failed(results: Iterable[Result]) -> bool:
     return any(result.failed for result in results)
 
 
-def _plan(session: Session, subject: Subject, results: list[Result]) -> list[tuple[Result, Planned]]:
+def _plan(session: Session, subject: Subject, results: list[Result], force: bool) -> list[tuple[Result, Planned]]:
     """Plans all entries; a namespace that cannot be read fails its entries only."""
     groups: dict[tuple[str, str | None], list[Result]] = {}
     for result in results:
@@ -177,19 +221,29 @@ def _plan(session: Session, subject: Subject, results: list[Result]) -> list[tup
             if result.left:
                 result.action = plan.KEEP
                 continue
-            step = _plan_entry(subject, result.entry, result.live)
+            step = _plan_entry(subject, result.entry, result.live, force)
             # Sensitive values are hidden here, once; the plan keeps them.
             result.action = step.action
             result.before, result.after = redact(step.before, step.after)
+            result.failed = step.refusal
+            result.warnings += [_stays(field, managers) for field, managers in step.kept]
             planned.append((result, Planned(result.entry, step, result.live)))
     return planned
 
 
-def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None) -> Plan:
+def _stays(field: Field, managers: tuple[str, ...]) -> str:
+    names = " and ".join(f'"{name}"' for name in managers)
+    verb = "own" if len(managers) > 1 else "owns"
+    return (
+        f"{'.'.join(field)} is not declared any more and stays: {names} {verb} it too; set force_conflicts to remove it"
+    )
+
+
+def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None, force: bool) -> Plan:
     if entry.state == "absent":
         return plan.absent(entry.manifest, live)
     desired, owner = subject.reconcile(entry.manifest, live)
-    return plan.present(desired, live, owner)
+    return subject.adjust(plan.present(desired, live, owner, subject.manager, force), live)
 
 
 def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings) -> None:
@@ -202,7 +256,9 @@ def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, P
 
 
 def _judge(checked: list[tuple[Result, Planned]], found: list[list[Finding]], settings: Settings) -> None:
-    for (result, _step), findings in zip(checked, found):
+    for (result, step), findings in zip(checked, found):
+        if step.plan.conflict is not None:
+            findings = [Finding(step.plan.conflict), *findings]
         refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
         if refused:
             result.failed = "; ".join(refused)
@@ -216,7 +272,7 @@ def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Sett
     def one(result: Result, step: Planned) -> None:
         nonlocal stopped
         if stopped:
-            result.failed = "not sent: another object of the task had failed (fail_fast)"
+            result.failed = _NOT_SENT
             return
         _write_one(session, result, step.plan, settings.force_conflicts)
         stopped = settings.fail_fast and result.failed is not None
@@ -231,31 +287,28 @@ def _write_one(session: Session, result: Result, step: Plan, force: bool) -> Non
     verb = "DELETE" if step.action == plan.DELETE else "PATCH"
     try:
         if step.action == plan.DELETE:
-            session.request("DELETE", kind.path(result.entry.key.namespace, result.entry.key.name))
+            uid = (result.found or {"metadata": {}})["metadata"].get("uid")
+            session.delete(kind, result.entry.key.namespace, result.entry.key.name, uid)
             result.live = None
         else:
-            _take_out(session, kind, result.entry.key, step)
+            _patch_first(session, kind, result.entry.key, step)
             result.live = _apply(session, step.manifest, force)
-    except ApiError as error:
-        if error.code == 404 and step.action == plan.DELETE:
-            result.live = None
-        else:
-            result.failed = explain(error, verb, kind)
-    except ConnectionFailed as error:
-        result.failed = str(error)
+        result.written = True
+    except (ApiError, ConnectionFailed) as error:
+        result.failed = explain(error, verb, kind)
 
 
-def _take_out(session: Session, kind: Kind, key: Key, step: Plan) -> None:
-    if not step.emptied:
+def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
+    if not step.first:
         return
     patch: Manifest = {}
-    for path in step.emptied:
+    for path, value in step.first.items():
         node = patch
         for part in path[:-1]:
             node = node.setdefault(part, {})
-        node[path[-1]] = None
+        node[path[-1]] = value
     path_of = kind.path(key.namespace, key.name)
-    session.request("PATCH", path_of, {"fieldManager": FIELD_MANAGER}, patch, "application/merge-patch+json")
+    session.request("PATCH", path_of, {"fieldManager": session.field_manager}, patch, "application/merge-patch+json")
 
 
 def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
@@ -263,30 +316,43 @@ def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
     try:
         return session.apply(kind, manifest, force)
     except ApiError as error:
-        if error.code == 409 and _only_power(error):
-            # After someone's start or stop virt-api owns the run strategy; a declared one is taken back.
+        if (
+            error.code == 409
+            and error.causes
+            and all(_is_taken(cause, session.field_manager) for cause in error.causes)
+        ):
             return session.apply(kind, manifest, force=True)
         raise
 
 
-def _only_power(error: ApiError) -> bool:
-    return bool(error.causes) and all(
-        cause.field == ".spec.runStrategy" and '"virt-api"' in cause.message for cause in error.causes
-    )
+def _is_taken(cause: Cause, own: str) -> bool:
+    """Whether a field is taken without being asked to: set by ourselves, by another request than an apply, or a
+    declared run strategy, which virt-api owns after someone's start or stop."""
+    manager, field = plan.TAKEN_BACK
+    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
+    return powered or f'conflict with "{own}"' in cause.message
+
+
+def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:
+    members = [(result, step) for result, step in planned if result.failed is None]
+    for (result, _step), notes in zip(members, subject.notes(session, [step for _result, step in members])):
+        result.warnings += notes
+    for (result, _step), impact in zip(members, subject.foresee(session, [step for _result, step in members])):
+        result.impact = impact
+        result.restart = subject.due(result)
 
 
 def _name_kept(session: Session, subject: Subject, results: list[Result]) -> None:
-    deleted = [result for result in results if result.action == plan.DELETE and result.changed]
+    deleted = [result for result in results if result.action == plan.DELETE and _is_due(result)]
     found = [result.found for result in deleted if result.found is not None]
     for result, kept in zip(deleted, subject.kept(session, found) if found else []):
         result.kept = kept
 
 
-def _wait(session: Session, subject: Subject, results: list[Result], settings: Settings) -> None:
+def _wait(session: Session, subject: Subject, results: list[Result], deadline: float) -> None:
     groups: dict[tuple[str, str | None], dict[str, Result]] = {}
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), {})[result.entry.key.name] = result
-    deadline = time.monotonic() + settings.wait_timeout
 
     def one(group: tuple[str, str | None]) -> None:
         members = groups[group]
@@ -296,11 +362,12 @@ def _wait(session: Session, subject: Subject, results: list[Result], settings: S
             if result.entry.state == "absent":
                 return State(done=live is None, pending="it to be gone")
             state = subject.look(live)
-            written = result.changed and live is not None and result.found is not None
-            return doubted(state) if written and subject.same(live or {}, result.found or {}) else state
+            seen = result.written and live is not None and result.found is not None
+            return doubted(state) if seen and subject.same(live or {}, result.found or {}) else state
 
         kind, namespace = BY_NAME[group[0]], group[1]
-        for name, ended in wait_for(session, kind, namespace, members, look, settings.wait_timeout).items():
+        seconds = max(0.0, deadline - time.monotonic())
+        for name, ended in wait_for(session, kind, namespace, members, look, seconds).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
         _wait_for_remains(session, subject, namespace, list(members.values()), deadline)

@@ -62,7 +62,7 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
     failures: dict[str, str] = {}
     for kind in (_VMI, _REVISION):
         try:
-            items, _version = session.list(kind, namespace)
+            items, _version = session.list(kind, namespace, True)
         except (ApiError, ConnectionFailed) as error:
             return {**dict.fromkeys(names.values(), explain(error, "LIST", kind)), **failures}
         owners = {item["metadata"]["name"]: uid for item in items for uid in names if owned_by(item, uid)}
@@ -72,7 +72,8 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
             return State(done=gone, pending="it to be gone")
 
         left = max(0.0, deadline - time.monotonic())
-        for name, ended in (wait_for(session, kind, namespace, owners, look, left) if owners else {}).items():
+        waited = wait_for(session, kind, namespace, owners, look, left, metadata_only=True) if owners else {}
+        for name, ended in waited.items():
             if ended.failure is not None:
                 failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {ended.failure}")
     return failures

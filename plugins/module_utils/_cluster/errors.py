@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
+from .._resolver.ownership import refusal
 from .kinds import Kind
 
 __all__ = ["ApiError", "Cause", "ConnectionFailed", "explain"]
@@ -39,11 +41,22 @@ class ApiError(Exception):
 
 
 class ConnectionFailed(Exception):
-    """The API server could not be reached, or what it sent could not be read; the text is one line."""
+    """The API server could not be reached, or what it sent could not be read; the text is one line.
+
+    sent: whether the request may have got through. final: whether another try would end the same way.
+    """
+
+    def __init__(self, text: str, *, sent: bool = True, final: bool = False) -> None:
+        super().__init__(text)
+        self.sent = sent
+        self.final = final
 
 
 # How an API server answers for a resource that it does not serve, as JSON and as text.
 _NO_SUCH_API = ("could not find the requested resource", "page not found")
+
+# How it says what somebody may not do.
+_FORBIDDEN = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"')
 
 _VERBS = {"GET": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update"}
 
@@ -58,8 +71,9 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     message = " ".join(error.message.split())
     if error.code == 401:
         return f"the API server refused the credentials ({message}): log in again or give another token or kubeconfig"
-    if error.code == 403 and kind is not None:
-        return f"{message}. To permit it, grant {_rule(kind, verb)}"
+    if error.code == 403:
+        rule = _missing(message, verb, kind)
+        return f"{message}. To permit it, grant {rule}" if rule else message
     if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
         return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}): is KubeVirt installed?"
     if error.code == 409 and error.causes:
@@ -67,11 +81,20 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     return message
 
 
-def _rule(kind: Kind, verb: str) -> str:
-    # Server-side apply of an object that does not exist asks for both.
-    verbs = ["create", "patch"] if verb == "PATCH" else [_VERBS.get(verb, verb.lower())]
+def _missing(message: str, verb: str, kind: Kind | None) -> str:
+    """The RBAC rule that is lacking: what the server says, which may be about a subresource or another object."""
+    told = _FORBIDDEN.search(message)
+    if told is not None:
+        verbs, resource, group = [told["verb"]], told["resource"], told["group"]
+    elif kind is not None:
+        verbs, resource, group = [_VERBS.get(verb, verb.lower())], kind.plural, kind.group
+    else:
+        return ""
+    if verb == "PATCH" and kind is not None and kind.plural == resource and verbs[0] in ("create", "patch"):
+        # Server-side apply of an object that does not exist asks for both.
+        verbs = ["create", "patch"]
     quoted = ", ".join(f'"{name}"' for name in verbs)
-    return f'{{apiGroups: ["{kind.group}"], resources: ["{kind.plural}"], verbs: [{quoted}]}}'
+    return f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [{quoted}]}}'
 
 
 def _conflict(error: ApiError) -> str:
@@ -80,5 +103,4 @@ def _conflict(error: ApiError) -> str:
     for cause in error.causes:
         owner = cause.message.partition('"')[2].partition('"')[0] or cause.message
         owners.setdefault(owner, []).append(cause.field.lstrip("."))
-    told = "; ".join(f'"{owner}" owns {", ".join(sorted(fields))}' for owner, fields in sorted(owners.items()))
-    return f"fields are owned by another field manager: {told}; remove them here, or set force_conflicts to take them"
+    return refusal(owners)

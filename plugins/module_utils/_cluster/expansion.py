@@ -63,7 +63,7 @@ def _ask(session: Session, vm: Manifest) -> Manifest | str:
     path = _STORED.path(vm["metadata"]["namespace"], vm["metadata"]["name"], "expand-spec")
     try:
         # That a VM cannot be expanded is a 500, which is the same next time.
-        answer: Manifest = session.request("GET", path, retry=False)
+        answer: Manifest = session.request("GET", path, final=(500,))
     except ApiError as error:
         if error.code in _DENIED:
             raise

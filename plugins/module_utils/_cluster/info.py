@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._resolver import expand, find, schema
-from .._resolver.drift import LOST, RoleDrift
+from .._resolver.drift import LOST, UNKNOWN, RoleDrift
 from .._resolver.guest import guest
 from .._resolver.matcher import ROLES
 from .._resolver.readiness import run_strategy
@@ -16,7 +16,7 @@ from .kubevirt import KubeVirt, kubevirt
 from .revisions import Inspected, inspect
 from .session import Session
 
-__all__ = ["Filter", "virtual_machines"]
+__all__ = ["Filter", "tell", "virtual_machines"]
 
 Manifest = dict[str, Any]
 
@@ -59,10 +59,11 @@ def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
     items, _version = session.list(BY_NAME["VirtualMachineInstance"], wanted.namespace)
     instances = {(item["metadata"]["namespace"], item["metadata"]["name"]): item for item in items}
     cluster = kubevirt(session)
-    return [_tell(one, instances.get((one.namespace, one.name)), cluster) for one in found]
+    return [tell(one, instances.get((one.namespace, one.name)), cluster) for one in found]
 
 
-def _tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[str, Any]:
+def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[str, Any]:
+    """What is told of a VM. instance: its VMI, None without one."""
     metadata, status = seen.vm["metadata"], seen.vm.get("status") or {}
     told: dict[str, Any] = {
         "name": seen.name,
@@ -95,15 +96,14 @@ def _tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict
 
 
 def _tell_role(part: RoleDrift) -> dict[str, Any]:
-    names = ("name", "kind", "revision", "pinned", "state", "generation", "current_generation", "recreated")
-    return {**{name: getattr(part, name) for name in names}, "changes": list(part.changes)}
+    return {**part._asdict(), "changes": list(part.changes)}
 
 
 def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
     """{resources}: what guest and pod get at the next start, with what the VM has captured; or {problem}: why not."""
     kept = {one["metadata"]["name"] for one in seen.revisions}
     for role, part, spec in zip(ROLES, (seen.drift.instancetype, seen.drift.preference), seen.drift.captured):
-        lost = part is not None and part.state == LOST and part.revision not in kept
+        lost = part is not None and part.state in (LOST, UNKNOWN) and part.revision not in kept
         if part is not None and (spec is None or lost):
             return {"problem": _missing(role.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", seen.vm["spec"].get("template"))
@@ -114,6 +114,8 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
 
 
 def _missing(matcher: str, part: RoleDrift) -> str:
+    if part.state == UNKNOWN:
+        return f"{matcher}: its ControllerRevision {part.revision} could not be read"
     if part.revision:
         return find.not_found("ControllerRevision", part.revision).message
     if part.kind in find.KINDS:

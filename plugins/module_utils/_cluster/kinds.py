@@ -46,6 +46,8 @@ BY_NAME: dict[str, Kind] = {
         Kind("VirtualMachineInstance", *_KUBEVIRT, "virtualmachineinstances", True),
         Kind("ControllerRevision", "apps", "v1", "controllerrevisions", True),
         Kind("Namespace", "", "v1", "namespaces", False),
+        Kind("Node", "", "v1", "nodes", False),
+        Kind("Service", "", "v1", "services", True),
         Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True),
         Kind("DataVolume", *_CDI, "datavolumes", True),
         Kind("DataSource", *_CDI, "datasources", True),

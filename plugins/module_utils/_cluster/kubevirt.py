@@ -19,6 +19,7 @@ _KUBEVIRT = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
 
 class KubeVirt(NamedTuple):
     """configuration: what decides on VMs' defaults. release: how it behaves. cpu_allocation_ratio: vCPUs for each CPU.
+    live_updates: whether changes of a VM reach its running guest; else all of them wait for a restart.
 
     known: whether that was read; otherwise these are the defaults of the newest release.
     """
@@ -27,6 +28,7 @@ class KubeVirt(NamedTuple):
     release: Release = NEWEST
     cpu_allocation_ratio: int = CPU_ALLOCATION_RATIO
     known: bool = False
+    live_updates: bool = True
 
 
 def kubevirt(session: Session) -> KubeVirt:
@@ -48,6 +50,7 @@ def kubevirt(session: Session) -> KubeVirt:
         _release(str(status.get("observedKubeVirtVersion") or "")),
         int(ratio) if ratio else CPU_ALLOCATION_RATIO,
         known=True,
+        live_updates=spec.get("vmRolloutStrategy") != "Stage",
     )
 
 

@@ -12,7 +12,7 @@ from .._resolver import plan
 from .._resolver.redaction import secret_texts
 from .._resolver.schema import FieldError
 from .ansible_edge import make_module
-from .argument_spec import AUTH, WAIT
+from .argument_spec import AUTH, REQUESTS, WAIT
 from .declare import Entry, Settings, declare
 from .errors import ConnectionFailed
 from .session import Session
@@ -53,6 +53,7 @@ class ObjectModule(NamedTuple):
         module = make_module(
             argument_spec={
                 **AUTH,
+                **REQUESTS,
                 **WAIT,
                 **self.settings,
                 **self.spec,
@@ -66,7 +67,7 @@ class ObjectModule(NamedTuple):
         entries = self._entries(module)
         settings = Settings(
             check_mode=module.check_mode,
-            **{name: module.params[name] for name in WAIT if name != "retry_timeout"},
+            **{name: module.params[name] for name in WAIT},
         )
         subject = self.subject(module.params)
         try:
@@ -226,6 +227,8 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
         told["left"] = result.left
     if result.kept:
         told["kept"] = result.kept
+    if result.action == plan.APPLY and result.before == result.after == {}:
+        told["taken_over"] = True
     if result.warnings:
         told["warnings"] = result.warnings
     if result.live is not None:

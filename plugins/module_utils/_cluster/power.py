@@ -1,6 +1,6 @@
 """Takes VMs to power states: one look at all, the verbs that are needed, one watch for each namespace.
 
-A verb whose outcome is unknown is not sent again: another look tells whether it was taken up.
+A verb whose outcome is unknown is not sent again before another look has told that it was not taken up.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 from .._resolver import power as rules
 from .._resolver.power import Wanted
 from .._resolver.readiness import same_status
+from .backoff import Backoff
 from .errors import ApiError, ConnectionFailed, explain
 from .kinds import BY_NAME, Kind
 from .session import Session
 from .snapshot import Key, Unreadable, read
 from .watch import State, Waited, doubted, wait_for
 
-__all__ = ["Entry", "Result", "Settings", "power", "selected"]
+__all__ = ["Entry", "Result", "Settings", "power", "selected", "send"]
 
 Manifest = dict[str, Any]
 
@@ -28,7 +29,7 @@ _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _SUBRESOURCES = ("subresources.kubevirt.io", "v1")
 # What stands between client and virt-api answers these when it lost the latter on the way.
-_UNKNOWN_OUTCOME = (502, 503, 504)
+_UNKNOWN_OUTCOME = (500, 502, 503, 504)
 
 
 class Entry(NamedTuple):
@@ -114,6 +115,59 @@ def _look(session: Session, results: list[Result]) -> None:
             result.instance = found.get(Key(_VMI.kind, namespace, result.entry.name))
 
 
+def send(session: Session, result: Result, check_mode: bool = False) -> None:
+    """Sends the verb for a VM; `result` holds what the decision was made from.
+
+    Raises ApiError or ConnectionFailed where it was not taken up, though it was tried again as long as that is safe.
+    """
+    pauses, lost = Backoff(), False
+    while True:
+        try:
+            _request(session, result, check_mode)
+            return
+        except (ApiError, ConnectionFailed) as error:
+            lost = lost or _is_lost(error)
+            if lost and not check_mode and _was_taken_up(session, result):
+                return
+            # A second soft reboot could not be told from the first.
+            again = _is_lost(error) and result.entry.wanted.state != rules.SOFT_REBOOTED
+            if not again or not pauses.pause(session.retry_timeout):
+                raise
+
+
+def _request(session: Session, result: Result, check_mode: bool) -> None:
+    wanted = rules.request(result.entry.wanted)
+    body = wanted.body
+    if check_mode:
+        if not wanted.rehearsable:
+            return
+        body = {**body, "dryRun": ["All"]}
+    path = Kind("", *_SUBRESOURCES, wanted.plural, True).path(
+        result.entry.namespace, result.entry.name, wanted.subresource
+    )
+    session.request("PUT", path, body=body, retry=False)
+
+
+def _is_lost(error: ApiError | ConnectionFailed) -> bool:
+    return isinstance(error, ConnectionFailed) or (
+        error.code in _UNKNOWN_OUTCOME and error.reason in ("", "InternalError", "ServiceUnavailable", "Timeout")
+    )
+
+
+def _was_taken_up(session: Session, result: Result) -> bool:
+    """Whether a verb had its effect although its answer was lost."""
+    if result.entry.wanted.state == rules.SOFT_REBOOTED:
+        return False
+    now = Result(result.entry)
+    _look(session, [now])
+    if now.failed or now.vm is None:
+        return False
+    restarted = result.entry.wanted.state == rules.RESTARTED and (
+        _uid(now.instance) != _uid(result.instance) or (_ends(now.instance) and not _ends(result.instance))
+    )
+    return restarted or not rules.decide(result.entry.wanted, now.vm, now.instance).needed
+
+
 class _Round:
     """The verbs and the waits of one task."""
 
@@ -162,37 +216,12 @@ class _Round:
             result.failed = "not sent: another virtual machine of the task had failed (fail_fast)"
             return
         try:
-            self._request(result)
+            send(self._session, result, self._settings.check_mode)
         except (ApiError, ConnectionFailed) as error:
-            if not self._was_taken_up(result, error):
-                self._stopped = self._settings.fail_fast
-                result.failed = _explain(error, rules.request(result.entry.wanted))
-                return
+            self._stopped = self._settings.fail_fast
+            result.failed = _explain(error, rules.request(result.entry.wanted))
+            return
         result.verb = rules.request(result.entry.wanted).subresource
-
-    def _request(self, result: Result) -> None:
-        wanted = rules.request(result.entry.wanted)
-        body = wanted.body
-        if self._settings.check_mode:
-            if not wanted.rehearsable:
-                return
-            body = {**body, "dryRun": ["All"]}
-        path = Kind("", *_SUBRESOURCES, wanted.plural, True).path(
-            result.entry.namespace, result.entry.name, wanted.subresource
-        )
-        self._session.request("PUT", path, body=body, retry=False)
-
-    def _was_taken_up(self, result: Result, error: ApiError | ConnectionFailed) -> bool:
-        """Whether a verb had its effect although its answer was lost."""
-        lost = isinstance(error, ConnectionFailed) or error.code in _UNKNOWN_OUTCOME
-        if not lost or self._settings.check_mode or result.entry.wanted.state == rules.SOFT_REBOOTED:
-            return False
-        now = Result(result.entry)
-        _look(self._session, [now])
-        if now.failed or now.vm is None:
-            return False
-        restarted = result.entry.wanted.state == rules.RESTARTED and _uid(now.instance) != _uid(result.instance)
-        return restarted or not rules.decide(result.entry.wanted, now.vm, now.instance).needed
 
     def _await_reached(self, results: list[Result]) -> None:
         migrated = [result for result in results if result.entry.wanted.state == rules.MIGRATED]
@@ -240,6 +269,10 @@ def _moved(result: Result) -> bool:
     """Whether the VM was seen to change while it was waited for."""
     versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.found, result.vm)]
     return bool(versions[0] != versions[1])
+
+
+def _ends(instance: Manifest | None) -> bool:
+    return instance is not None and "deletionTimestamp" in instance["metadata"]
 
 
 def _uid(manifest: Manifest | None) -> str:

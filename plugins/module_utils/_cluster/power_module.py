@@ -7,11 +7,11 @@ from typing import Any
 from .._resolver.power import RESTARTED, STARTED, STATES, STOPPED, Wanted
 from .._resolver.readiness import run_strategy
 from .ansible_edge import make_module
-from .argument_spec import AUTH
+from .argument_spec import AUTH, REQUESTS
 from .errors import ApiError, ConnectionFailed, explain
 from .kinds import BY_NAME
 from .power import Entry, Result, Settings, power, selected
-from .reading import RETRY, SELECTION, selector
+from .reading import SELECTION, selector
 from .session import Session
 
 __all__ = ["run_power"]
@@ -47,7 +47,7 @@ def run_power() -> None:
             **_ENTRY,
             "virtual_machines": {"type": "list", "elements": "dict", "options": listed},
             **_WAIT,
-            **RETRY,
+            **REQUESTS,
         },
         required_one_of=[("names", "label_selectors", "virtual_machines")],
         mutually_exclusive=[("virtual_machines", "names"), ("virtual_machines", "label_selectors")],

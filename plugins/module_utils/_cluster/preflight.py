@@ -5,14 +5,12 @@ from __future__ import annotations
 from .._resolver.preflight import issues
 from .declare import Finding, Planned
 from .lookup import ClusterLookup
-from .session import Session
 
 __all__ = ["preflight"]
 
 
-def preflight(session: Session, planned: list[Planned]) -> list[list[Finding]]:
+def preflight(lookup: ClusterLookup, planned: list[Planned]) -> list[list[Finding]]:
     """Findings for each planned VM, in order; all VMs share what is read of the cluster."""
-    lookup = ClusterLookup(session)
     return [
         [Finding(issue.text, note=not issue.certain) for issue in issues(step.plan, step.live, lookup, lookup.list)]
         for step in planned

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
-from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS
+from .errors import ApiError, ConnectionFailed, explain
+from .expansion import Expansion, expand_vms
+from .info import Filter, virtual_machines
+from .kinds import BY_NAME, Kind
+from .session import Session
 
-from .argument_spec import AUTH
-
-try:
-    from .errors import ApiError, ConnectionFailed, explain
-    from .expansion import Expansion, expand_vms
-    from .info import Filter, virtual_machines
-    from .kinds import BY_NAME, Kind
-    from .session import Session
-
-    MISSING: str | None = None
-except ImportError:
-    MISSING = traceback.format_exc()
-
-__all__ = ["RETRY", "SELECTION", "require_client", "run_expand_info", "run_vm_info", "selection", "selector"]
+__all__ = ["SELECTION", "named", "run_expand_info", "run_vm_info", "selection", "selector"]
 
 # Which VMs a module is about.
 SELECTION: dict[str, dict[str, Any]] = {
@@ -36,12 +28,9 @@ _FILTERS: dict[str, dict[str, Any]] = {
 }
 
 
-RETRY: dict[str, dict[str, Any]] = {"retry_timeout": {"type": "int", "default": 60}}
-
-
 def run_vm_info() -> None:
     """The module virtual_machine_info."""
-    module = AnsibleModule(argument_spec={**AUTH, **SELECTION, **_FILTERS, **RETRY}, supports_check_mode=True)
+    module = make_module(argument_spec={**AUTH, **SELECTION, **_FILTERS, **REQUESTS})
     options = selection(module)
     wanted = Filter(
         options["namespace"], options["names"], selector(options), **{name: options[name] for name in _FILTERS}
@@ -55,21 +44,21 @@ def run_vm_info() -> None:
 
 def run_expand_info() -> None:
     """The module expand_info."""
-    module = AnsibleModule(
-        argument_spec={**AUTH, **SELECTION, "concurrency": {"type": "int", "default": 16}, **RETRY},
-        supports_check_mode=True,
+    module = make_module(
+        argument_spec={**AUTH, **SELECTION, "concurrency": {"type": "int", "default": 16}, **REQUESTS},
     )
     options = selection(module)
     asked = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines/expand-spec", True)
     try:
         session = Session(options, options["concurrency"])
-        found = expand_vms(session, _named(module, session), options["concurrency"])
+        found = expand_vms(session, named(module, session), options["concurrency"])
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "GET", asked))
     module.exit_json(changed=False, equal=all(one.equal for one in found), expansions=[_tell(one) for one in found])
 
 
-def _named(module: Any, session: Session) -> list[dict[str, Any]]:
+def named(module: Any, session: Session) -> list[dict[str, Any]]:
+    """The VMs that SELECTION's options choose, in order; a name that does not exist fails the task."""
     options = module.params
     query = {"labelSelector": labels} if (labels := selector(options)) else {}
     try:
@@ -98,17 +87,10 @@ def _tell(one: Expansion) -> dict[str, Any]:
 
 def selection(module: Any) -> dict[str, Any]:
     """The module's options, when they select VMs in a sensible way."""
-    require_client(module)
     options: dict[str, Any] = module.params
     if options["names"] and not options["namespace"]:
         module.fail_json(msg="names: give the namespace of these virtual machines too")
     return options
-
-
-def require_client(module: Any) -> None:
-    """Fails the task where the Python library is missing."""
-    if MISSING:
-        module.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
 
 
 def selector(options: dict[str, Any]) -> str | None:

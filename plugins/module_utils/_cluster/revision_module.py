@@ -9,13 +9,14 @@ from .._resolver import revision_change
 from .._resolver.drift import RoleDrift
 from .._resolver.matcher import ROLES
 from .ansible_edge import make_module
-from .argument_spec import AUTH
+from .argument_spec import AUTH, REQUESTS
 from .errors import ApiError, ConnectionFailed, explain
 from .kinds import BY_NAME
 from .pruning import prunable, prune, upgrade_revisions
-from .reading import RETRY, SELECTION, selection, selector
+from .reading import SELECTION, selection, selector
 from .revisions import Changed, Inspected, change, inspect, roles_of, unknown_names
 from .session import Session
+from .snapshot import Unreadable
 
 __all__ = ["run_info", "run_revision"]
 
@@ -24,7 +25,7 @@ Outcome = dict[str, Any]
 
 def run_info() -> None:
     """The module controller_revision_info."""
-    module = make_module(argument_spec={**AUTH, **SELECTION, **RETRY})
+    module = make_module(argument_spec={**AUTH, **SELECTION, **REQUESTS})
     _session, seen = _inspect(module)
     module.exit_json(
         changed=False, virtual_machines=[_tell(one) for one in seen], unreferenced=_unreferenced(module.params, seen)
@@ -37,7 +38,7 @@ def run_revision() -> None:
         argument_spec={
             **AUTH,
             **SELECTION,
-            **RETRY,
+            **REQUESTS,
             "state": {
                 "type": "str",
                 "choices": ["refreshed", "pinned", "unpinned", "upgraded", "pruned"],
@@ -120,11 +121,13 @@ def _run_prune(module: Any) -> None:
     # What is referenced can only be told from all VMs, so a selection would be dangerous here.
     if options["names"] or options["label_selectors"]:
         module.fail_json(msg="state pruned is for a whole namespace; leave out names and label_selectors")
-    session, seen = _inspect(module)
     try:
-        found = prunable(session, options["namespace"], seen, options["keep"])
-    except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["ControllerRevision"]))
+        session = Session(options)
+        found = prunable(session, options["namespace"], options["keep"])
+    except ConnectionFailed as error:
+        module.fail_json(msg=str(error))
+    except Unreadable as error:
+        module.fail_json(msg=f"{error}; nothing was pruned, since what cannot be seen might refer to a revision")
     if not module.check_mode:
         prune(session, found, options["concurrency"])
     results = [
@@ -210,9 +213,12 @@ def _tell_role(part: RoleDrift, reference: Outcome | None) -> Outcome:
 def _tell_changed(result: Changed) -> Outcome:
     told = _tell(result.before)
     told.update(changed=result.changed, failed=bool(result.failed))
-    told.update(restarted=result.restart and result.changed, revisions=result.revisions)
+    told.update(restarted=result.restart and result.due, revisions=result.revisions)
+    told.update(takes_effect=result.takes_effect)
     if result.change.effect is not None:
         told.update(guest_after=result.change.effect.guest_after, changes=list(result.change.effect.changes))
+    if result.written and result.vm is not None:
+        told["expanded"] = [role.matcher for role in result.change.roles if not role.matcher_of(result.vm)]
     if result.method:
         told["method"] = result.method
     if result.failed:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from .._resolver import virtual_machine
+from .._resolver import revision, virtual_machine
 from .._resolver.matcher import ROLES
-from .._resolver.ownership import Field
-from .._resolver.readiness import readiness, same_status
+from .._resolver.readiness import readiness, run_strategy, same_status
 from .catalog_subject import catalog_subject
-from .declare import Subject
+from .declare import Result, Subject
 from .deletion import kept, remains
+from .impact import Restarts, foresee, notes, waits_for_restart
+from .lookup import ClusterLookup
 from .preflight import preflight
-from .session import FIELD_MANAGER
 from .watch import State
 
 __all__ = ["instancetype_subject", "preference_subject", "virtual_machine_subject"]
@@ -29,11 +30,22 @@ def preference_subject(options: Options) -> Subject:
     return catalog_subject("preferences", options)
 
 
-def virtual_machine_subject(_options: Options) -> Subject:
+def virtual_machine_subject(options: Options) -> Subject:
+    # What is read of the cluster before the writes is read once.
+    lookup = functools.cache(ClusterLookup)
+    manager = options["field_manager"]
+    restarts = Restarts(options["restart"] == "if_required")
     return Subject(
         plural="virtual machines",
-        reconcile=_reconcile,
-        preflight=preflight,
+        manager=manager,
+        reconcile=lambda manifest, live: virtual_machine.reconcile(manifest, live, manager),
+        adjust=lambda step, live: virtual_machine.in_one_request(step, live, manager, options["force_conflicts"]),
+        preflight=lambda session, planned: preflight(lookup(session), planned),
+        notes=lambda session, planned: notes(lookup(session), planned),
+        foresee=lambda session, planned: foresee(session, lookup(session), planned),
+        due=restarts.due,
+        settle=restarts.settle,
+        report=_report,
         look=_look,
         same=same_status,
         describe=_describe,
@@ -42,20 +54,25 @@ def virtual_machine_subject(_options: Options) -> Subject:
     )
 
 
-def _reconcile(manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
-    return virtual_machine.reconcile(manifest, live, FIELD_MANAGER)
-
-
 def _look(live: Manifest | None) -> State:
     return State(*readiness(live))
 
 
+def _report(result: Result) -> dict[str, Any]:
+    told: dict[str, Any] = {"restart_required": waits_for_restart(result), "restarted": result.restart}
+    impact = result.impact
+    if impact is not None:
+        told.update(needs=impact.needs, changes=list(impact.changes))
+        figures = {"guest": impact.guest, "guest_after": impact.guest_after, "restart_reason": impact.reason}
+        told.update({name: value for name, value in figures.items() if value is not None})
+    return told
+
+
 def _describe(live: Manifest) -> dict[str, Any]:
-    status, spec = live.get("status") or {}, live.get("spec") or {}
-    told = {"status": status.get("printableStatus", ""), "run_strategy": spec.get("runStrategy", "")}
+    status = live.get("status") or {}
+    told = {"status": status.get("printableStatus", ""), "run_strategy": run_strategy(live)}
     for role in ROLES:
-        reference = role.reference_of(live) or {}
-        revision = (reference.get("controllerRevisionRef") or {}).get("name")
-        if revision:
-            told[f"{role.matcher}_revision"] = revision
+        captured = revision.referenced(live, role).name if role.matcher_of(live) else ""
+        if captured:
+            told[f"{role.matcher}_revision"] = captured
     return told

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from .backoff import Backoff
 from .errors import ApiError, ConnectionFailed, explain
 from .events import newest_events
 from .kinds import Kind
-from .session import Session
+from .session import PASSING, Session
 
 __all__ = ["STALE", "State", "Waited", "doubted", "wait_for"]
 
@@ -48,16 +49,24 @@ def doubted(state: State) -> State:
 
 
 def wait_for(
-    session: Session, kind: Kind, namespace: str | None, names: Iterable[str], look: Look, seconds: float
+    session: Session,
+    kind: Kind,
+    namespace: str | None,
+    names: Iterable[str],
+    look: Look,
+    seconds: float,
+    *,
+    metadata_only: bool = False,
 ) -> dict[str, Waited]:
     """Watches until `look(name, object or None)` is done or failed for each name, at most that many seconds in all.
 
     An object that is late fails with what it was waiting for, its conditions and its newest events.
+    metadata_only: whether that is all that `look` looks at.
     """
     wait = _Wait(names, look, time.monotonic() + seconds)
     try:
         while True:
-            _look_and_watch(session, kind, namespace, wait)
+            _look_and_watch(session, kind, namespace, wait, metadata_only)
             if not wait.open or time.monotonic() >= wait.deadline:
                 break
     except (ApiError, ConnectionFailed) as error:
@@ -70,13 +79,17 @@ def wait_for(
 
 
 class _Wait:
-    """How far a wait has come. open: the names still waited for. ended: the others. last: each object as last seen."""
+    """How far a wait has come. open: the names still waited for. ended: the others. last: each object as last seen.
+
+    pauses: between watches that end without an event.
+    """
 
     def __init__(self, names: Iterable[str], look: Look, deadline: float) -> None:
         self.open = dict.fromkeys(names, State())
         self.ended: dict[str, Waited] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
         self.deadline = deadline
+        self.pauses = Backoff()
         self._look = look
         self._given_up_at: dict[str, float] = {}
 
@@ -105,40 +118,47 @@ class _Wait:
         for name, failure in failures.items():
             self._end(name, failure)
 
+    def pause(self, until: float) -> None:
+        """Before the next watch, so that one that ends at once does not become a rush."""
+        time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
+
     @property
     def next_look(self) -> float:
         """When to look again, whatever happens: at the deadline, or when what is stuck counts as failed."""
         return min([self.deadline, *self._given_up_at.values()])
 
 
-def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait) -> None:
-    """One LIST and the watch that goes on from it, until it ends for any reason; the caller begins again."""
+def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
+    """One LIST and the watches that go on from it, until something has to be looked at anew or no watch can go on."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
-    items, version = session.list(kind, namespace, **query)
+    items, version = session.list(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
     for name in list(wait.open):
         wait.see(name, by_name.get(name))
     until = wait.next_look
-    if not wait.open or time.monotonic() >= until:
-        return
-    try:
-        for event in session.watch(kind, namespace, version, until - time.monotonic()):
-            item = event["object"]
-            name = item["metadata"].get("name")
-            if event["type"] != "BOOKMARK" and name in wait.open:
-                wait.see(name, None if event["type"] == "DELETED" else item)
-            if not wait.open or wait.next_look < until or time.monotonic() >= until:
-                return
-    except ConnectionFailed:
-        # The list of the next round tries again within the session's budget.
-        return
-    except ApiError as error:
-        if error.code != 410:
-            raise
+    while wait.open and time.monotonic() < until:
+        left = until - time.monotonic()
+        try:
+            for event in session.watch(kind, namespace, version, left, metadata_only, **query):
+                wait.pauses = Backoff()
+                item = event["object"]
+                # A bookmark says no more than how far the watch has come.
+                version = item["metadata"].get("resourceVersion") or version
+                name = item["metadata"].get("name")
+                if event["type"] != "BOOKMARK" and name in wait.open:
+                    wait.see(name, None if event["type"] == "DELETED" else item)
+                if not wait.open or wait.next_look < until or time.monotonic() >= until:
+                    return
+        except ApiError as error:
+            if error.code != 410 and error.code not in PASSING:
+                raise
+            wait.pause(until)
+            return  # only a new list tells what was missed
+        wait.pause(until)
 
 
 def _late(seconds: float, state: State, item: Manifest | None, events: list[str]) -> str:
-    told = [f"not ready after {seconds:g} s"]
+    told = [f"not ready after {round(seconds, 1):g} s"]
     waiting = state.stuck or state.pending
     if waiting:
         told[0] += f": {waiting}"

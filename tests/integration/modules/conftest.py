@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config, dynamic
 
-from modules_support import execute
+from modules_support import await_right, execute
 
 Run = Callable[..., dict[str, Any]]
 
@@ -70,19 +69,7 @@ def someone(cluster: Path, namespace: str) -> Callable[..., dict[str, Any]]:
                 namespace, {"metadata": {"name": name}, "roleRef": role, "subjects": [subject]}
             )
             for rule in rules:
-                _await_right(client.AuthorizationV1Api(connection), namespace, name, rule)
+                await_right(client.AuthorizationV1Api(connection), namespace, name, rule)
         return {"impersonate_user": name}
 
     return made
-
-
-def _await_right(api: client.AuthorizationV1Api, namespace: str, user: str, rule: dict[str, Any]) -> None:
-    """The API server's authorizer learns of a binding a little later."""
-    plural, _slash, subresource = rule["resources"][0].partition("/")
-    asked = {"namespace": namespace, "verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": plural}
-    review = {"spec": {"user": user, "resourceAttributes": {**asked, "subresource": subresource}}}
-    for _attempt in range(100):
-        if api.create_subject_access_review(review).status.allowed:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{user} has not got {rule}")

@@ -6,12 +6,14 @@ import contextlib
 import importlib
 import io
 import json
+import time
 from typing import Any
 from unittest import mock
 
 from ansible.module_utils import _internal
 from ansible.module_utils.common import warnings
 from ansible.module_utils.testing import patch_module_args
+from kubernetes import client
 
 MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
 
@@ -48,3 +50,15 @@ def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]
 
 def by_name(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {result["name"]: result for result in results}
+
+
+def await_right(api: client.AuthorizationV1Api, namespace: str, user: str, rule: dict[str, Any]) -> None:
+    """The API server's authorizer learns of a binding a little later."""
+    plural, _slash, subresource = rule["resources"][0].partition("/")
+    asked = {"namespace": namespace, "verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": plural}
+    review = {"spec": {"user": user, "resourceAttributes": {**asked, "subresource": subresource}}}
+    for _attempt in range(100):
+        if api.create_subject_access_review(review).status.allowed:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{user} has not got {rule}")

@@ -51,6 +51,18 @@ def test_choosing_instancetypes(run: Run, used: str, options: dict[str, Any], ch
     assert names(run("instancetype_info", namespace=used, scope="namespaced", **options)) == chosen
 
 
+def test_what_a_vm_uses_and_what_is_of_a_class(run: Run, used: str) -> None:
+    read = {"namespace": used, "scope": "namespaced"}
+    assert names(run("instancetype_info", used_by=[f"{used}/web", "no/where"], **read)) == ["small"]
+    assert names(run("preference_info", used_by=[f"{used}/web"], **read)) == ["linux"]
+    assert names(run("instancetype_info", used_by=["web"], **read)) == []
+    sized = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
+    for name, labels in (("g.a", {"instancetype.kubevirt.io/class": "general"}), ("g.b", {"team": "x"})):
+        assert run("instancetype", namespace=used, name=name, labels=labels, **sized)["changed"]
+    assert names(run("instancetype_info", **{"class": "general"}, **read)) == ["g.a"]
+    assert names(run("instancetype_info", series="g", label_selectors=["team in (x, y)"], **read)) == ["g.b"]
+
+
 def test_preferences(run: Run, used: str) -> None:
     [linux] = run("preference_info", namespace=used, scope="namespaced", memory_min="2Gi")["preferences"]
     assert (linux["name"], linux["vcpus"], linux["memory"], linux["used_by"]) == ("linux", 0, "2Gi", [f"{used}/web"])

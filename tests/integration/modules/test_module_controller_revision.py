@@ -160,6 +160,20 @@ def test_prune_keeps_what_is_referenced(run: Run, shop: str, api: Any) -> None:
     assert not run("controller_revision", namespace=shop, state="pruned", keep=1)["changed"]
 
 
+def test_pruning_needs_to_see_all_who_might_refer_to_a_revision(
+    run: Run, shop: str, someone: Callable[..., dict[str, Any]]
+) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    grow(run, shop)
+    assert run("controller_revision", namespace=shop)["changed"]
+    delete = {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["delete"]}
+    told = run("controller_revision", namespace=shop, state="pruned", **someone(*READ, delete))
+    # The API server says it of a kind that it does not serve, too.
+    assert told["failed"] and "virtualmachinesnapshotcontents" in told["msg"], told
+    assert told["msg"].endswith("nothing was pruned, since what cannot be seen might refer to a revision")
+    assert len(run("controller_revision_info", namespace=shop)["unreferenced"]) == 1
+
+
 def test_a_lost_revision_is_healed(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     lost = revision_of(run, shop, "db")

@@ -138,6 +138,42 @@ def test_catalogs_side_by_side_leave_each_other_alone(deploy: Run, api: Any, nam
     assert "web.large" in names(api, namespace)
 
 
+def test_cluster_wide_with_labels_and_a_prefix(deploy: Run, api: Any, namespace: str) -> None:
+    own = {"namespaces": [], "catalog": namespace, "name_prefix": f"{namespace}.", "labels": {"team": "web"}}
+    try:
+        assert deploy(FIRST, **own)["counts"]["created"] == 3
+        made = kind(api, "VirtualMachineClusterInstancetype").get(name=f"{namespace}.web.small")
+        assert made.metadata.labels["team"] == "web"
+        assert (
+            kind(api, "VirtualMachineClusterPreference").get(name=f"{namespace}.acme").metadata.labels["team"] == "web"
+        )
+        assert names(api, namespace) == set()
+        assert not deploy(FIRST, **own)["changed"]
+        # A narrower selection makes the rest gone, and another label is a change.
+        narrower = {**own, "sizes": ["small"], "kinds": ["instancetype"], "labels": {"team": "db"}}
+        counts = deploy(FIRST, prune="unused", **narrower)["counts"]
+        assert (counts["changed"], counts["deleted"], counts["created"]) == (1, 2, 0)
+    finally:
+        gone = deploy(FIRST, state="absent", **own)
+    assert not gone.get("failed"), gone["msg"]
+    assert not deploy(FIRST, state="absent", **own)["changed"]
+
+
+def test_several_namespaces_in_one_task(deploy: Run, api: Any, namespace: str) -> None:
+    other = f"{namespace}-b"
+    spaces = api.resources.get(api_version="v1", kind="Namespace")
+    spaces.create(body={"metadata": {"name": other}})
+    try:
+        assert deploy(FIRST, namespaces=[namespace, other])["counts"]["created"] == 6
+        assert names(api, namespace) == names(api, other) == {"web.small", "web.large"}
+        assert not deploy(FIRST, namespaces=[namespace, other])["changed"]
+        # What is pruned is only in the namespaces of the task.
+        assert deploy(SECOND, namespaces=[other], prune="unused")["counts"]["deleted"] == 1
+        assert (names(api, namespace), "web.large" in names(api, other)) == ({"web.small", "web.large"}, False)
+    finally:
+        spaces.delete(name=other)
+
+
 def test_what_others_manage_is_never_pruned(deploy: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
     for name, manager in (("web.large", "virt-operator"), ("foreign", "someone")):

@@ -1,7 +1,11 @@
-"""Secrets of the way to the cluster are never shown."""
+"""Secrets of the way to the cluster, and of what is declared, are never shown."""
 
 from __future__ import annotations
 
+import base64
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,3 +30,86 @@ def test_a_kubeconfig_given_as_a_dictionary(cluster: Path, namespace: str) -> No
     found = execute("controller_revision_info", {"kubeconfig": kubeconfig, "namespace": namespace})
     assert found["virtual_machines"] == []
     assert not any(secret in str(found) for secret in secrets)
+
+
+PLAYBOOK = """
+- hosts: localhost
+  gather_facts: false
+  vars:
+    secret: "one-{{ mark }}"
+  tasks:
+    - virtshape.instancetypes.virtual_machine: &declared
+        kubeconfig: "{{ lookup('ansible.builtin.file', kubeconfig_file) | from_yaml }}"
+        namespace: "{{ namespace }}"
+        run_strategy: Halted
+        cloud_init: {user: me, password: "password-{{ secret }}", ssh_keys: [ssh-ed25519 AAAA]}
+        virtual_machines:
+          - name: made
+            sysprep: {secret: answers}
+            access_credentials: [{secret: keys}]
+            volumes:
+              - name: root
+                import:
+                  http:
+                    url: "https://user:url-{{ secret }}@images.example.com/a.qcow2?signature=url-{{ secret }}"
+                    extra_headers: ["Authorization: header-{{ secret }}"]
+                  size: 1Gi
+          - name: raw
+            cloud_init: {}
+            template:
+              spec:
+                volumes:
+                  - name: init
+                    cloudInitNoCloud: {userData: "token-{{ secret }}", networkData: "net-{{ secret }}"}
+          - name: data
+            cloud_init: {}
+            volumes: [{name: init, cloud_init: {type: configdrive, user_data: "data-{{ secret }}"}}]
+    # Other values for the same, which is a change that the diff shows.
+    - virtshape.instancetypes.virtual_machine: *declared
+      vars:
+        secret: "two-{{ mark }}"
+      register: changed
+    - ansible.builtin.assert:
+        that: [changed is changed, "changed.msg == '3 virtual machines: 3 changed'"]
+    - virtshape.instancetypes.virtual_machine_info: &named
+        kubeconfig: "{{ lookup('ansible.builtin.file', kubeconfig_file) | from_yaml }}"
+        namespace: "{{ namespace }}"
+    - virtshape.instancetypes.expand_info: *named
+    - virtshape.instancetypes.virtual_machine:
+        kubeconfig: "{{ lookup('ansible.builtin.file', kubeconfig_file) | from_yaml }}"
+        namespace: "{{ namespace }}"
+        state: absent
+        virtual_machines: [{name: made}, {name: raw}, {name: data}, {name: theirs}]
+"""
+
+
+def test_nothing_secret_in_a_playbooks_output_with_diff_and_all_its_words(
+    cluster: Path, namespace: str, api: Any, tmp_path: Path
+) -> None:
+    mark = "hunter2" + namespace[-4:]
+    _by_kubectl(api, namespace, mark)
+    playbook = tmp_path / "play.yml"
+    playbook.write_text(PLAYBOOK, encoding="utf-8")
+    values = {"mark": mark, "namespace": namespace, "kubeconfig_file": str(cluster)}
+    more = [f"--extra-vars={name}={value}" for name, value in values.items()]
+    command = [sys.executable, "-m", "ansible", "playbook", str(playbook), "--diff", "-vvv", *more]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed = "\n".join(line for line in (done.stdout + done.stderr).splitlines() if "--extra-vars" not in line)
+    assert "(hidden, another value)" in printed
+    secrets = [mark, base64.b64encode(mark.encode()).decode().rstrip("=")]
+    user = yaml.safe_load(cluster.read_text())["users"][0]["user"]
+    secrets += [user[name] for name in ("token", "client-key-data") if name in user]
+    assert [secret for secret in secrets if secret in printed] == []
+
+
+def _by_kubectl(api: Any, namespace: str, mark: str) -> None:
+    """A VM that kubectl has noted in full in one of its annotations."""
+    init = {"name": "init", "cloudInitNoCloud": {"userData": f"token: {mark}"}}
+    spec = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}, "volumes": [init]}}}
+    last = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"spec": spec})}
+    metadata = {"name": "theirs", "annotations": last}
+    api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").create(
+        namespace=namespace,
+        body={"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata, "spec": spec},
+    )

@@ -150,7 +150,8 @@ def test_one_refused_vm_does_not_stop_the_others(run: Run, shop: str, api: Any) 
 
 def test_fail_fast_sends_nothing(run: Run, shop: str, api: Any) -> None:
     done = run("virtual_machine", namespace=shop, fail_fast=True, virtual_machines=[vm("a"), vm("b", "tiny")])
-    assert done["failed"]
+    assert (done["failed"], done["changed"]) == (True, False)
+    assert done["results"][0]["msg"] == "not sent: another object of the task had failed (fail_fast)"
     assert vms(api).get(namespace=shop).items == []
 
 
@@ -170,3 +171,60 @@ def test_cloud_init_is_never_shown(run: Run, shop: str) -> None:
     listed = run("virtual_machine", namespace=shop, virtual_machines=[vm("two", volumes=volumes)], check=True)
     assert listed["changed"]
     assert "hunter2-secret" not in str(listed)
+
+
+def test_kind_and_pinned_revision_follow_the_name(run: Run, shop: str, api: Any) -> None:
+    namespaced = {"kind": "VirtualMachineInstancetype"}
+    halted = {"preference": None, "run_strategy": "Halted", "wait": True}
+
+    def declare(instancetype: dict[str, Any] | None, **options: Any) -> dict[str, Any]:
+        entry = {**vm("web", **halted), "instancetype": instancetype, **options}
+        done = run("virtual_machine", namespace=shop, **entry)
+        assert "failed" not in done, done["msg"]
+        return done
+
+    def matcher() -> dict[str, Any]:
+        found: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()["spec"].get("instancetype", {})
+        return found
+
+    first = declare({"name": "small", **namespaced})["result"]["instancetype_revision"]
+    # Pinned by the play, then by somebody else.
+    pinned = {"name": "small", **namespaced, "revision_name": first}
+    assert declare(pinned)["changed"]
+    assert not declare(pinned)["changed"]
+    medium = declare({"name": "medium", **namespaced})
+    assert matcher() == {"name": "medium", **namespaced}
+    assert medium["diff"][0]["before"]["spec"]["instancetype"] == {"name": "small", "revisionName": first}
+    second = medium["result"]["instancetype_revision"]
+    patch = {"spec": {"instancetype": {"revisionName": second}}}
+    vms(api).patch(namespace=shop, name="web", body=patch, content_type=MERGE, field_manager="somebody")
+    assert not declare({"name": "medium", **namespaced})["changed"]
+    assert declare({"name": "small", **namespaced})["changed"]
+    assert matcher() == {"name": "small", **namespaced}
+    # Spelled otherwise, as a refresh may do it, it is the same kind.
+    spelled = {"spec": {"instancetype": {"kind": "virtualmachineinstancetype"}}}
+    vms(api).patch(namespace=shop, name="web", body=spelled, content_type=MERGE, field_manager="virtshape")
+    assert not declare({"name": "small", **namespaced})["changed"]
+    # A cluster-wide one, whose kind may be left out.
+    name = f"{shop}-large"
+    run("instancetype", name=name, cpu={"guest": 1}, memory={"guest": "1Gi"})
+    try:
+        assert declare({"name": name})["changed"]
+        assert matcher() == {"name": name, "kind": "VirtualMachineClusterInstancetype"}
+        assert not declare({"name": name})["changed"]
+    finally:
+        run("instancetype", name=name, state="absent", force=True)
+    # To CPUs and memory of its own, pinned by somebody else again, and back.
+    patch["spec"]["instancetype"]["revisionName"] = (
+        vms(api).get(name="web", namespace=shop).to_dict()["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
+    )
+    vms(api).patch(namespace=shop, name="web", body=patch, content_type=MERGE, field_manager="somebody")
+    own = {"cpu": {"cores": 2}, "memory": "1Gi"}
+    assert declare(None, **own)["changed"]
+    assert matcher() == {}
+    assert not declare(None, **own)["changed"]
+    assert declare(None, cpu={"cores": 4}, memory="2Gi")["changed"]
+    assert declare({"name": "small", **namespaced})["changed"]
+    domain = vms(api).get(name="web", namespace=shop).to_dict()["spec"]["template"]["spec"]["domain"]
+    assert (matcher(), "cpu" in domain, "memory" in domain) == ({"name": "small", **namespaced}, False, False)
+    assert not declare({"name": "small", **namespaced})["changed"]

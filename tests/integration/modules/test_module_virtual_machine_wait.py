@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.session import Session
 from modules_support import by_name, vm
 
 Run = Callable[..., dict[str, Any]]
@@ -85,6 +89,47 @@ def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, s
     assert late["msg"].startswith(f"{shop}/web: not ready after 1 s: it to run (now Provisioning); conditions: ")
     assert "Ready=False (VMINotExists: VMI does not exist)" in late["msg"]
     assert late["msg"].endswith("ImportFailed: no route to the image")
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is asked of the API server, `VERB resource`, in order."""
+    seen: list[str] = []
+    send, watch = Session.request, Session.watch
+
+    def counted(self: Session, method: str, path: str, *more: Any, **options: Any) -> Any:
+        seen.append(f"{method} {path.partition('/namespaces/')[2].partition('/')[2].partition('/')[0]}")
+        return send(self, method, path, *more, **options)
+
+    def watched(self: Session, kind: Any, *more: Any, **options: Any) -> Any:
+        seen.append(f"WATCH {kind.plural}")
+        return watch(self, kind, *more, **options)
+
+    monkeypatch.setattr(Session, "request", counted)
+    monkeypatch.setattr(Session, "watch", watched)
+    return seen
+
+
+def test_one_watch_for_all_and_no_request_for_what_is_unchanged(run: Run, shop: str, requests: list[str]) -> None:
+    entries = [vm(f"web{index}") for index in range(12)]
+    requests.clear()
+    made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    assert made["msg"] == "12 virtual machines: 12 created"
+    counts = Counter(requests)
+    # A watch that is cut off is begun again.
+    assert (counts["PATCH virtualmachines"], 1 <= counts["WATCH virtualmachines"] <= 3) == (12, True)
+    # What is there, and what the watch goes on from.
+    assert 2 <= counts["GET virtualmachines"] <= 4
+    requests.clear()
+    again = run("virtual_machine", namespace=shop, virtual_machines=entries)
+    assert (again["changed"], requests) == (False, ["GET virtualmachines"])
+    requests.clear()
+    gone = [{"name": entry["name"], "state": "absent"} for entry in entries]
+    assert run("virtual_machine", namespace=shop, virtual_machines=gone, wait=True)["changed"]
+    counts = Counter(requests)
+    assert counts["DELETE virtualmachines"] == 12
+    assert 1 <= counts["WATCH virtualmachines"] <= 3
+    assert counts["WATCH controllerrevisions"] <= 3
 
 
 def test_absent_waits_until_vmi_and_revisions_are_gone_too(run: Run, shop: str, api: Any) -> None:

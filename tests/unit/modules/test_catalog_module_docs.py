@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth
+from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, requests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster import bundle_module, catalog_reading
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
@@ -36,8 +36,12 @@ def options_of(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_the_documentation_agrees_with_the_options(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = options_of(name, monkeypatch)
     documented = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)["options"]
-    shared = yaml.safe_load(auth.ModuleDocFragment.DOCUMENTATION)["options"]
-    assert set(documented) | set(shared) == set(spec)
+    shared = {
+        option
+        for fragment in (auth, requests)
+        for option in yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"]
+    }
+    assert set(documented) | shared == set(spec)
     for option, entry in documented.items():
         for what in ("type", "elements", "default", "choices", "aliases"):
             given = spec[option].get(what)

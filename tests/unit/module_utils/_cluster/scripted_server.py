@@ -47,13 +47,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def session_with(answer: Answer) -> Iterator[Session]:
+def session_with(answer: Answer, retry_timeout: float = 0) -> Iterator[Session]:
     """A session with a server that lives as long."""
     with _Server(answer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield Session({"host": f"http://127.0.0.1:{server.server_address[1]}", "api_key": "x", "retry_timeout": 0})
+            host = f"http://127.0.0.1:{server.server_address[1]}"
+            yield Session({"host": host, "api_key": "x", "retry_timeout": retry_timeout})
         finally:
             server.shutdown()
             thread.join()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
+import ipaddress
+import ssl
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.bundle_source import (
     SourceError,
@@ -151,6 +158,41 @@ def test_the_proxy_of_the_environment(web: Web, sources: Sources, monkeypatch: p
     monkeypatch.setenv("http_proxy", web.address)
     monkeypatch.setenv("no_proxy", "")
     assert fetch(["http://bundles.example.com/own.yaml"], DIGEST, sources) == [(TEXT, DIGEST)]
+
+
+def certificate(folder: Path) -> Path:
+    """A file with a key and a certificate for 127.0.0.1 that nobody but itself has signed."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "bundles")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    addresses = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - datetime.timedelta(days=1)).not_valid_after(
+        now + datetime.timedelta(days=1)
+    )
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    signed = builder.add_extension(addresses, critical=False).sign(key, hashes.SHA256())
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    path = folder / "certificate.pem"
+    path.write_bytes(key.private_bytes(*form) + signed.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+def test_a_server_whose_certificate_an_own_authority_has_signed(web: Web, sources: Sources, tmp_path: Path) -> None:
+    own = certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own)
+    web.server.socket = context.wrap_socket(web.server.socket, server_side=True)
+    web.files["/own.yaml"] = TEXT.encode()
+    address = f"https://127.0.0.1:{web.server.server_port}/own.yaml"
+    with pytest.raises(SourceError, match=r"(?i)certificate verify failed.*download_ca_cert"):
+        fetch([address], DIGEST, sources)
+    assert fetch([address], DIGEST, sources._replace(ca_cert=str(own))) == [(TEXT, DIGEST)]
+
+
+def test_a_file_of_authorities_that_is_not_there(sources: Sources) -> None:
+    with pytest.raises(SourceError, match=r"download_ca_cert: /nowhere/ca.pem"):
+        fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(ca_cert="/nowhere/ca.pem"))
 
 
 @pytest.mark.parametrize("address", ["bundle.yaml", "ftp://example.com/a", "https:///a"])

@@ -112,3 +112,14 @@ def test_what_the_cluster_is(
         found = kubevirt(session)
     assert found == KubeVirt(found.configuration, found.release, ratio, known)
     assert (found.release.version, found.configuration.architecture) == (release, architecture)
+
+
+def test_a_cluster_whose_changes_wait_for_a_restart() -> None:
+    def found(**configuration: str) -> KubeVirt:
+        answer = 200, listed({"metadata": {"name": "kubevirt"}, "spec": {"configuration": configuration}})
+        with session_with(lambda _method, _path, _query: answer) as session:
+            return kubevirt(session)
+
+    assert not found(vmRolloutStrategy="Stage").live_updates
+    assert found(vmRolloutStrategy="LiveUpdate").live_updates
+    assert found().live_updates

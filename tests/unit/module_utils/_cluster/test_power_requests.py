@@ -51,6 +51,20 @@ def test_a_lost_answer(answer: Any, state: str, verb: str, lost: bool) -> None:
         assert ("context deadline exceeded" if answer else "cannot reach the API server") in str(result.failed)
 
 
+def test_a_verb_that_was_not_taken_up_is_sent_again() -> None:
+    cluster = Cluster(None, lost=True)
+    seen = cluster.verbs
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PUT" and len(seen) == 1:
+            cluster.lost, cluster.answer = False, (202, {})
+        return cluster(method, path, query)
+
+    with session_with(answer, retry_timeout=20) as session:
+        result = power(session, [Entry("shop", "a", Wanted("restarted"))], Settings(wait=False))[0]
+    assert (result.verb, result.failed, len(seen)) == ("restart", None, 2)
+
+
 def test_the_first_failure_stops_the_rest_where_asked() -> None:
     cluster = Cluster(status(409, "VM is busy", "Conflict"), lost=True)
     entries = [Entry("shop", "a", Wanted("stopped")), Entry("shop", "a", Wanted("paused"))]

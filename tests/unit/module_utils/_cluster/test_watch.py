@@ -40,7 +40,7 @@ def look(_name: str, item: Manifest | None) -> State:
 
 
 def wait(answer: Answer, *names: str, seconds: float = 30) -> dict[str, str | None]:
-    with session_with(answer) as session:
+    with session_with(answer, retry_timeout=30) as session:
         ended = wait_for(session, VM, "shop", names, look, seconds)
     return {name: waited.failure for name, waited in ended.items()}
 
@@ -86,6 +86,24 @@ def test_a_watch_that_is_too_old_begins_again() -> None:
 
     assert wait(answer, "a") == {"a": None}
     assert lists == []
+
+
+def test_a_watch_that_ends_goes_on_from_the_last_version_without_a_new_list() -> None:
+    seen: list[str] = []
+
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        seen.append(query.get("resourceVersion", "list"))
+        if "watch" not in query:
+            return 200, listed(vm("a", "new"))
+        if len(seen) == 2:
+            return 200, [change("BOOKMARK", {"metadata": {"resourceVersion": "7"}})]
+        if len(seen) == 3:
+            return None
+        good = vm("a", "good")
+        return 200, [change("MODIFIED", good)]
+
+    assert wait(answer, "a") == {"a": None}
+    assert seen == ["list", "1", "7", "7"]
 
 
 @pytest.mark.parametrize("readable", [True, False])

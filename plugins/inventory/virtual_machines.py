@@ -1,0 +1,299 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: virtual_machines
+short_description: KubeVirt's VMs as hosts
+version_added: 1.0.0
+author:
+  - virtshape.instancetypes contributors (@virtshape)
+description:
+  - Makes a host of each VM, with its instancetype and preference, what it has captured of them, whether that has
+    drifted, what its guest and pod get, its state and conditions, labels and annotations as variables.
+  - Reads one list for each kind that is needed, in all namespaces at once where that is permitted; a kind that may not
+    be listed so is listed in each namespace that has VMs. How many VMs there are makes no difference.
+  - Who may not list some kind, such as instancetypes, has hosts all the same, with a warning that names the missing
+    permission; what cannot be told then has the state V(unknown). Only VMs have to be listed.
+  - The source is a YAML file whose name ends in C(virtual_machines.yml), C(virtual_machines.yaml), C(kubevirt.yml) or
+    C(kubevirt.yaml), such as C(shop.kubevirt.yml). In AWX it is a file of the project, with a credential of the type
+    OpenShift or Kubernetes API Bearer Token, which sets E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY),
+    E(K8S_AUTH_VERIFY_SSL) and E(K8S_AUTH_SSL_CA_CERT).
+options:
+  plugin:
+    description: Marks a file as one for this plugin.
+    type: str
+    required: true
+    choices: [virtshape.instancetypes.virtual_machines]
+  namespaces:
+    description:
+      - Namespaces of the VMs; each is read by itself. All namespaces when it is not given, for which the right to list
+        VMs in all of them is needed.
+    type: list
+    elements: str
+  label_selectors:
+    description:
+      - Label selectors that the VMs must match, all of them.
+    type: list
+    elements: str
+    default: []
+  only_running:
+    description:
+      - Whether to leave out VMs without a running guest. A paused guest and one that is migrated count as running.
+    type: bool
+    default: false
+  address:
+    description:
+      - Where C(ansible_host) is taken from. A host without a running guest has none, nor has one whose address is not
+        known, and Ansible then takes its name for its address.
+      - With V(interface) it is the address of one of the guest's interfaces, as the cluster knows it. Ansible has to
+        run where it is reached, such as in a pod of the cluster for the pod network.
+      - With V(service) it is that of a Service of type LoadBalancer, or else of type NodePort, which leads to
+        O(service_port) of this guest alone; C(ansible_port) is the Service's port. For a NodePort it is the external
+        or else the internal address of the guest's node, or the node's name where nodes may not be listed.
+      - With V(none) it is left to O(compose).
+    type: str
+    choices: [interface, service, none]
+    default: interface
+  interface:
+    description:
+      - Name of the interface to take the address of, which is also the name of its network, or the name that the guest
+        gives it. Without it the first of the VM's interfaces counts that has an address.
+    type: str
+    aliases: [network]
+  ip_family:
+    description:
+      - IP version of the address. Loopback and link-local addresses never count.
+    type: str
+    choices: [prefer_ipv4, prefer_ipv6, ipv4, ipv6]
+    default: prefer_ipv4
+  service_port:
+    description:
+      - Port of the guest to which a Service has to lead, for O(address=service).
+    type: int
+    default: 22
+  host_format:
+    description:
+      - Names of the hosts, with C({name}), C({namespace}) and C({uid}) of the VM. Two VMs cannot be one host.
+    type: str
+    default: "{name}.{namespace}"
+  hostvars_prefix:
+    description:
+      - What the names of the variables begin with.
+      - The variables are those that M(virtshape.instancetypes.virtual_machine_info) returns for a VM, for example
+        C(vm_name), C(vm_namespace), C(vm_labels), C(vm_status), C(vm_ready), C(vm_run_strategy), C(vm_conditions),
+        C(vm_restart_required), C(vm_drifted), C(vm_instancetype), C(vm_preference), C(vm_resources), C(vm_problem) and
+        C(vm_instance), as well as C(vm_annotations), without the manifest that kubectl keeps there.
+      - C(vm_drifted) is null where it cannot be told. C(vm_instance), of a running guest, also has C(guest_os) and
+        C(interfaces), with C(name), C(guest_name), C(mac) and C(addresses).
+    type: str
+    default: vm_
+notes:
+  - What is cached is what was read with these options; with other ones it is read again. The cache has no credentials.
+  - A file of O(plugin) may have templates in the options that say how to reach the cluster, such as
+    C(api_key) from a lookup.
+extends_documentation_fragment:
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
+  - ansible.builtin.constructed
+  - ansible.builtin.inventory_cache
+seealso:
+  - module: virtshape.instancetypes.virtual_machine_info
+"""
+
+EXAMPLES = r"""
+# All VMs that one may see, in all namespaces.
+plugin: virtshape.instancetypes.virtual_machines
+
+---
+# Running VMs of two namespaces, reached through Services, in groups by instancetype and guest.
+plugin: virtshape.instancetypes.virtual_machines
+namespaces: [shop, office]
+label_selectors: ["tier in (web, database)"]
+only_running: true
+address: service
+keyed_groups:
+  - key: vm_namespace
+    separator: ""
+  - key: vm_instancetype.name
+    prefix: instancetype
+  - key: vm_instance.guest_os.id
+    prefix: os
+groups:
+  drifted: vm_drifted
+  restart: vm_restart_required
+  large: vm_resources.guest.memory_bytes | default(0) >= 16 * 1024 ** 3
+compose:
+  ansible_user: "'fedora' if vm_preference.name is match('fedora') else 'cloud-user'"
+
+---
+# An interface on a network of one's own, IPv6, names as they were, and a cache.
+plugin: virtshape.instancetypes.virtual_machines
+kubeconfig: ~/.kube/production
+interface: backend
+ip_family: ipv6
+host_format: "{namespace}-{name}"
+cache: true
+cache_plugin: ansible.builtin.jsonfile
+cache_connection: ~/.cache/ansible-inventory
+cache_timeout: 600
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.module_utils.basic import missing_required_lib
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
+from ansible.utils.unsafe_proxy import wrap_var
+
+from ..module_utils._cluster.argument_spec import AUTH, REQUESTS
+from ..module_utils._cluster.errors import ApiError, ConnectionFailed, explain
+from ..module_utils._cluster.inventory import Wanted, hosts
+from ..module_utils._cluster.kinds import BY_NAME
+from ..module_utils._cluster.libraries import MISSING
+from ..module_utils._cluster.session import Session
+from ..module_utils._resolver.catalog_language import nearest
+from ..module_utils._resolver.host import HostError
+
+try:
+    from ansible.template import trust_as_template
+except ImportError:
+    # Up to ansible-core 2.18 all text is trusted unless it is marked as unsafe.
+    def trust_as_template(value: str) -> str:
+        return value
+
+
+_FILES = tuple(f"{name}.{ending}" for name in ("virtual_machines", "kubevirt") for ending in ("yml", "yaml"))
+_READ = (
+    "namespaces",
+    "only_running",
+    "address",
+    "interface",
+    "ip_family",
+    "service_port",
+    "host_format",
+    "hostvars_prefix",
+)
+_OWN = (*_READ, "label_selectors", *REQUESTS)
+# What Ansible takes for a template.
+_TEMPLATE = ("{{", "{%", "{#")
+# Options of the connection that may be secret, and do not tell one source from another.
+_SECRET = ("api_key", "password", "kubeconfig", "proxy_headers")
+
+
+class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
+    NAME = "virtshape.instancetypes.virtual_machines"
+
+    def verify_file(self, path: str) -> bool:
+        return super().verify_file(path) and path.endswith(_FILES)
+
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
+        super().parse(inventory, loader, path, cache)
+        if MISSING is not None:
+            raise AnsibleParserError(missing_required_lib("kubernetes"))
+        self._check(loader.load_from_file(path, cache="none"))
+        config = self._read_config_data(path)
+        self._populate(self._cached(self._connection(config), path, cache))
+
+    def _check(self, config: Any) -> None:
+        """Ansible passes over options that there are not, and takes any text for a truth value."""
+        if config is not None and not isinstance(config, Mapping):
+            raise AnsibleParserError(f"expected options of {self.NAME}, found {type(config).__name__}")
+        definitions = self.option_definitions
+        known = _names(definitions)
+        for option in config or {}:
+            if option not in known:
+                raise AnsibleParserError(f"{option}: there is no such option{nearest(option, sorted(known))}")
+        parts = ("type", "elements", "choices", "aliases")
+        spec = {name: {part: definitions[name][part] for part in parts if part in definitions[name]} for name in _OWN}
+        _validated(spec, config or {})
+
+    def _cached(self, connection: dict[str, Any], path: str, cache: bool) -> dict[str, dict[str, Any]]:
+        options = {name: self.get_option(name) for name in _READ}
+        selector = ",".join(self.get_option("label_selectors")) or None
+        try:
+            wanted = Wanted(selector=selector, **options)
+        except HostError as error:
+            raise AnsibleParserError(str(error)) from None
+        if not self.get_option("cache"):
+            return self._hosts(connection, wanted)
+        told = {name: str(value) for name, value in connection.items() if name not in _SECRET and value is not None}
+        source = json.dumps([options, selector, told, self._kubeconfig_path(connection)], sort_keys=True)
+        key = f"{self.get_cache_key(path)}_{hashlib.sha256(source.encode()).hexdigest()[:12]}"
+        if cache:
+            # One that has expired is no key either.
+            with contextlib.suppress(KeyError):
+                return self._cache[key]
+        self._cache[key] = self._hosts(connection, wanted)
+        return self._cache[key]
+
+    @staticmethod
+    def _kubeconfig_path(connection: dict[str, Any]) -> str:
+        return connection["kubeconfig"] if isinstance(connection["kubeconfig"], str) else ""
+
+    def _connection(self, config: Mapping) -> dict[str, Any]:
+        """The options of the connection with what the environment gives in their place, as the modules have them."""
+        given = {name: self.templar.template(config[name]) for name in config if name in _names(AUTH)}
+        return {**_validated(AUTH, given), **{name: self.get_option(name) for name in REQUESTS}}
+
+    def _hosts(self, connection: dict[str, Any], wanted: Wanted) -> dict[str, dict[str, Any]]:
+        try:
+            found = hosts(Session(connection), wanted)
+        except HostError as error:
+            raise AnsibleParserError(str(error)) from None
+        except (ApiError, ConnectionFailed) as error:
+            text = explain(error, "LIST", BY_NAME["VirtualMachine"])
+            if isinstance(error, ApiError) and error.code == 403 and wanted.namespaces is None:
+                text += ", or name the namespaces that you may read in namespaces"
+            raise AnsibleParserError(text) from None
+        for warning in found.warnings:
+            self.display.warning(warning)
+        return found.hosts
+
+    def _populate(self, found: dict[str, dict[str, Any]]) -> None:
+        strict = self.get_option("strict")
+        for name, variables in found.items():
+            self.inventory.add_host(name)
+            variables = _guarded(variables)
+            for variable, value in variables.items():
+                self.inventory.set_variable(name, variable, value)
+            try:
+                self._set_composite_vars(self.get_option("compose"), variables, name, strict=strict)
+                self._add_host_to_composed_groups(self.get_option("groups"), variables, name, strict=strict)
+                self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, name, strict=strict)
+            except AnsibleError as error:
+                raise AnsibleParserError(f"{name}: {' '.join(str(error).split())}") from None
+
+
+def _names(options: dict[str, Any]) -> set[str]:
+    return {name for option, entry in options.items() for name in (option, *entry.get("aliases", []))}
+
+
+def _validated(spec: dict[str, Any], config: Mapping) -> dict[str, Any]:
+    """Those of the options that the spec has, with their values as modules would get them."""
+    given = {name: value for name, value in config.items() if name in _names(spec) and value is not None}
+    result = ArgumentSpecValidator(spec).validate(given)
+    if result.error_messages:
+        raise AnsibleParserError("; ".join(" ".join(text.split()) for text in result.error_messages))
+    return {name: result.validated_parameters.get(name) for name in spec}
+
+
+def _guarded(value: Any) -> Any:
+    """The value with text marked as unsafe that looks like a template: who may annotate a VM must not run one here.
+
+    All other text is trusted, so that `ansible-inventory --list`, and with it AWX, shows it as plain text.
+    """
+    if isinstance(value, dict):
+        return {name: _guarded(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_guarded(entry) for entry in value]
+    if isinstance(value, str):
+        return wrap_var(value) if any(sign in value for sign in _TEMPLATE) else trust_as_template(value)
+    return value

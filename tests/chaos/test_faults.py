@@ -1,0 +1,120 @@
+"""Each fault by itself: what is declared comes to be, once, and the module says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster import session
+from chaos_support import WRITES, Shop, failures, names
+
+COUNT = 6
+VMS = "virtualmachines"
+
+FAULTS: dict[str, list[dict[str, Any]]] = {
+    "reset": [{"fault": "reset", "rate": 0.3}],
+    "reset after the write": [{"fault": "reset", "when": "after", "methods": WRITES, "rate": 0.3}],
+    "cut": [{"fault": "cut", "rate": 0.3}],
+    "truncated JSON": [{"fault": "truncate", "rate": 0.3}],
+    "latency": [{"fault": "latency", "seconds": 0.05, "jitter": 0.2}],
+    "429": [{"fault": "status", "status": 429, "retry_after": 1, "rate": 0.12}],
+    "500, 502, 503, 504": [{"fault": "status", "status": code, "rate": 0.1} for code in (500, 502, 503, 504)],
+    "503 after the write": [{"fault": "status", "status": 503, "when": "after", "methods": WRITES, "rate": 0.3}],
+    "409": [{"fault": "status", "status": 409, "methods": WRITES, "path": VMS, "rate": 0.4}],
+    "410": [{"fault": "watch_gone", "after_events": 1, "times": 5}],
+    "watch cut": [{"fault": "watch_cut", "after_events": 1, "times": 5}],
+    "no watch": [{"fault": "status", "status": 503, "path": "watch=1", "times": 4}],
+    "slow": [{"fault": "slow", "bytes_per_second": 100_000}],
+    "expired pages": [{"fault": "status", "status": 410, "path": "continue=", "times": 2}],
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_PAGE", 3)
+    wanted = names(COUNT)
+    shop.faulty.rules(*FAULTS[fault])
+    made = shop.declare(wanted)
+    assert not made.get("failed"), made["msg"]
+    first = {name: vm["metadata"]["uid"] for name, vm in shop.vms().items()}
+    changed = shop.declare(wanted, "2")
+    assert not changed.get("failed"), changed["msg"]
+    gone = shop.remove(wanted[:2])
+    assert not gone.get("failed"), gone["msg"]
+    assert shop.faulty.counts()["faults"], "no request met the fault"
+
+    left = wanted[2:]
+    # Created once: nobody took a place a second time.
+    assert {name: vm["metadata"]["uid"] for name, vm in shop.vms().items()} == {name: first[name] for name in left}
+    assert shop.labels() == dict.fromkeys(left, "2")
+    assert shop.revisions() == left
+    shop.faulty.rules()
+    again = shop.run("virtual_machine", **{**shop.declaration(wanted, "2"), "virtual_machines": entries(shop, left)})
+    assert not again["changed"], again
+    assert shop.faulty.counts()["writes"] == 0
+
+
+def entries(shop: Shop, left: list[str]) -> list[dict[str, Any]]:
+    return [{"name": name, "run_strategy": shop.vms()[name]["spec"]["runStrategy"]} for name in left]
+
+
+@pytest.mark.parametrize("fault", ["reset", "status"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_power_verbs_are_carried_out_once(shop: Shop, fault: str, when: str) -> None:
+    wanted = names(4)
+    shop.declare(wanted, run_strategy="Always", virtual_machines=[{"name": name} for name in wanted])
+    before = instances(shop)
+    rule = {"fault": fault, "when": when, "methods": ["PUT"], "times": 3}
+    shop.faulty.rules({**rule, "status": 503} if fault == "status" else rule)
+    restarted = shop.run("virtual_machine_power", names=wanted, state="restarted")
+    assert not restarted.get("failed"), restarted
+    assert shop.faulty.counts()["faults"] == {fault: 3}
+    after = instances(shop)
+    assert set(after) == set(wanted) and not set(before.values()) & set(after.values())
+    # A verb that was taken up although its answer was lost is not sent again.
+    sent = shop.faulty.counts()["by_resource"]["update virtualmachines.subresources.kubevirt.io/restart"]
+    assert sent == (len(wanted) if when == "after" else len(wanted) + 3)
+
+
+def instances(shop: Shop) -> dict[str, str]:
+    found = shop.run("virtual_machine_info")["virtual_machines"]
+    return {one["name"]: one["instance"]["uid"] for one in found if "instance" in one}
+
+
+def test_what_still_fails_is_told_for_its_vm_and_only_that(shop: Shop) -> None:
+    wanted = names(12)
+    broken = wanted[3::4]
+    shop.faulty.rules({"fault": "status", "status": 503, "methods": ["PATCH"], "path": f"/({'|'.join(broken)})[?]"})
+    made = shop.declare(wanted, retry_timeout=2)
+    assert made["failed"]
+    assert set(failures(made)) == set(broken)
+    assert all("tried" in why for why in failures(made).values())
+    assert made["msg"].startswith("3 of 12 virtual machines failed")
+    assert set(shop.vms()) == set(wanted) - set(broken)
+    shop.faulty.rules()
+    assert not shop.declare(wanted).get("failed")
+    shop.judge(wanted, "1")
+
+
+def test_a_token_that_expires_in_the_middle(shop: Shop) -> None:
+    wanted = names(6)
+    late = wanted[3:]
+    shop.faulty.rules({"fault": "status", "status": 401, "methods": ["PATCH"], "path": f"/({'|'.join(late)})[?]"})
+    made = shop.declare(wanted, wait=False)
+    assert set(failures(made)) == set(late)
+    for why in failures(made).values():
+        assert "refused the credentials" in why and "accepted before, so they have expired" in why
+        assert "log in again" in why
+    assert set(shop.vms()) == set(wanted[:3])
+    shop.faulty.rules()
+    again = shop.declare(wanted)
+    actions = {one["name"]: one["action"] for one in again["results"]}
+    assert actions == {name: "create" if name in late else "none" for name in wanted}
+
+
+def test_requests_a_second_are_limited(shop: Shop) -> None:
+    shop.faulty.rules({"fault": "latency", "seconds": 0.001})
+    limited = shop.declare(names(6), qps=1000, concurrency=3)
+    assert not limited.get("failed"), limited
+    assert shop.faulty.counts()["at_once"] <= 3

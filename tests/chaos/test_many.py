@@ -1,0 +1,157 @@
+"""Many VMs while a tenth of all requests fails, and what else goes wrong in the middle of a run.
+
+VIRTSHAPE_TEST_CHAOS makes it larger, 1000 for example; VIRTSHAPE_TEST_KILLS is how often a module is killed, and
+VIRTSHAPE_TEST_SEED repeats a run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from chaos_support import PATIENCE, Shop, names
+
+SIZE = int(os.environ.get("VIRTSHAPE_TEST_CHAOS", "60"))
+KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "4"))
+SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", str(random.randrange(10**6))))
+
+# Nine faults that make a tenth of all requests fail together.
+SHARE = 0.0117
+TENTH: list[dict[str, Any]] = [
+    *({"fault": "status", "status": code, "rate": SHARE} for code in (500, 502, 503, 504)),
+    {"fault": "status", "status": 429, "retry_after": 1, "rate": SHARE},
+    {"fault": "reset", "rate": SHARE},
+    {"fault": "reset", "when": "after", "rate": SHARE},
+    {"fault": "cut", "rate": SHARE},
+    {"fault": "truncate", "rate": SHARE},
+]
+
+
+def test_a_tenth_of_all_requests_fails(shop: Shop) -> None:
+    print(f"{SIZE} VMs, seed {SEED}")
+    wanted, told = names(SIZE), []
+    patience = {"wait_timeout": PATIENCE + SIZE}
+    shop.faulty.rules(*TENTH, seed=SEED)
+
+    def step(what: str, work: Callable[[], dict[str, Any]]) -> None:
+        began = time.monotonic()
+        result = work()
+        told.append(f"{what} {time.monotonic() - began:.1f} s")
+        assert not result.get("failed"), f"{what}: {result['msg']}"
+
+    step("create", lambda: shop.declare(wanted, "1", **patience))
+    first = {name: vm["metadata"]["uid"] for name, vm in shop.vms().items()}
+    # Others write to the same VMs meanwhile.
+    with ThreadPoolExecutor(4) as pool:
+        notes = [pool.submit(shop.annotate, name, f"note on {name}") for name in wanted]
+        step("change", lambda: shop.declare(wanted, "2", **patience))
+    for note in notes:
+        note.result()
+    step("restart", lambda: shop.run("virtual_machine_power", names=wanted[::4], state="restarted", **patience))
+    counts = shop.faulty.counts()
+    print(f"{', '.join(told)}; {counts['requests']} requests, {sum(counts['faults'].values())} faults")
+
+    vms = shop.vms()
+    assert {name: vm["metadata"]["uid"] for name, vm in vms.items()} == first
+    assert {vm["metadata"]["annotations"]["example.com/note"] for vm in vms.values()} == {
+        f"note on {n}" for n in wanted
+    }
+    assert counts["faults"]
+    shop.judge(wanted, "2")
+
+    shop.faulty.rules(*TENTH, seed=SEED)
+    step("delete", lambda: shop.remove(wanted, **patience))
+    assert (shop.vms(), shop.revisions()) == ({}, [])
+
+
+def test_webhooks_time_out_and_come_back(shop: Shop) -> None:
+    wanted = names(4)
+    shop.faulty.kill("emulation", signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            made = pool.submit(shop.declare, wanted)
+            _until(lambda: shop.faulty.counts()["answers"].get("500", 0) > 0)
+            shop.faulty.kill("emulation", signal.SIGCONT)
+            result = made.result()
+    finally:
+        shop.faulty.kill("emulation", signal.SIGCONT)
+    assert not result.get("failed"), result["msg"]
+    shop.judge(wanted, "1")
+
+
+def test_the_api_server_is_killed_and_started_again(shop: Shop) -> None:
+    wanted = names(SIZE)
+    with ThreadPoolExecutor(1) as pool:
+        # Straight to the API server, whose port refuses connections meanwhile; slow enough to be in the middle of it.
+        direct = {"kubeconfig": shop.faulty.path("kubeconfig"), "concurrency": 2, "retry_timeout": PATIENCE}
+        made = pool.submit(shop.declare, wanted, qps=max(20, SIZE / 5), **direct)
+        _until(lambda: len(shop.vms()) >= SIZE // 4)
+        shop.faulty.kill("control-plane", signal.SIGKILL)
+        shop.faulty.start()
+        result = made.result()
+    assert not result.get("failed"), result["msg"]
+    shop.judge(wanted, "1")
+
+
+def test_two_controllers_at_once(shop: Shop) -> None:
+    wanted = names(min(SIZE, 100))
+    processes = [shop.begin("virtual_machine", **shop.declaration(wanted)) for _unused in range(2)]
+    results = [_result(process) for process in processes]
+    for result in results:
+        assert not result.get("failed"), result["msg"]
+    assert {vm["metadata"]["generation"] for vm in shop.vms().values()} == {1}
+    shop.judge(wanted, "1")
+
+
+def test_killed_at_random_points_and_run_again(shop: Shop) -> None:
+    print(f"{KILLS} kills, seed {SEED}")
+    chance = random.Random(SEED)
+    pool = names(12)
+    shop.faulty.rules({"fault": "latency", "seconds": 0.01, "jitter": 0.04})
+    kept: list[str] = []
+    for number in range(KILLS + 1):
+        label = str(number)
+        kept = [name for name in pool if chance.random() < 0.7] or pool[:1]
+        entries = [{"name": name, "state": "present" if name in kept else "absent"} for name in pool]
+        declared = {**shop.declaration(pool, label), "virtual_machines": entries, "run_strategy": "Halted"}
+        process = shop.begin("virtual_machine", **declared)
+        if number < KILLS:
+            _kill_after(process, shop, chance.randint(1, 60))
+            continue
+        result = _result(process)
+        assert not result.get("failed"), result["msg"]
+    shop.faulty.rules()
+    assert shop.labels() == dict.fromkeys(kept, str(KILLS))
+    again = shop.run("virtual_machine", **declared)
+    assert not again["changed"], again
+    _until(lambda: shop.revisions() == kept)
+
+
+def _kill_after(process: subprocess.Popen[str], shop: Shop, requests: int) -> None:
+    """SIGKILL once so many requests have been seen, or at the end."""
+    shop.faulty.clear_counts()
+    while process.poll() is None and shop.faulty.counts()["requests"] < requests:
+        time.sleep(0.005)
+    process.kill()
+    process.communicate()
+
+
+def _result(process: subprocess.Popen[str]) -> dict[str, Any]:
+    output, errors = process.communicate(timeout=2 * PATIENCE)
+    assert process.returncode == 0, errors
+    result: dict[str, Any] = json.loads(output)
+    return result
+
+
+def _until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < deadline, "it did not come to be"
+        time.sleep(0.05)

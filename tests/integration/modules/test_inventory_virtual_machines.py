@@ -1,0 +1,225 @@
+"""The inventory plugin as Ansible runs it: `ansible-inventory` on a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes import client, config
+
+from modules_support import await_right, vm
+
+Run = Callable[..., dict[str, Any]]
+Inventory = Callable[..., "Answer"]
+
+BIN = Path(sys.executable).parent
+CHECKOUT = Path(__file__).parents[3]
+PLUGIN = "virtshape.instancetypes.virtual_machines"
+
+
+class Answer:
+    """What `ansible-inventory --list` says. text: standard error on one line."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        assert done.stdout, done.stderr
+        self.groups: dict[str, Any] = json.loads(done.stdout)
+        self.hosts: dict[str, dict[str, Any]] = self.groups["_meta"]["hostvars"]
+        self.text = " ".join(done.stderr.split())
+
+    def members(self, group: str) -> set[str]:
+        return set(self.groups.get(group, {}).get("hosts", []))
+
+
+def plain(value: Any) -> Any:
+    """Text that Ansible itself marks as no template."""
+    return value["__ansible_unsafe"] if isinstance(value, dict) else value
+
+
+@pytest.fixture
+def environment(cluster: Path) -> dict[str, str]:
+    """As a credential of AWX sets it: the cluster is in the environment alone."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_AUTH_"))}
+    return {
+        **kept,
+        "K8S_AUTH_KUBECONFIG": str(cluster),
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "COLUMNS": "1000",
+    }
+
+
+@pytest.fixture
+def inventory(tmp_path: Path, environment: dict[str, str]) -> Inventory:
+    """inventory(**options): the answer for a file with these options."""
+
+    def one(*arguments: str, file: str = "test.kubevirt.yml", **options: Any) -> Answer:
+        path = tmp_path / file
+        path.write_text(yaml.safe_dump({"plugin": PLUGIN, **options}))
+        command = [str(BIN / "ansible-inventory"), "--inventory", str(path), "--list", *arguments]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return Answer(done)
+
+    return one
+
+
+@pytest.fixture
+def fleet(run: Run, shop: str) -> str:
+    """Two VMs that run, one of which has drifted, and one that is stopped."""
+    entries = [
+        vm("web", labels={"tier": "web"}, annotations={"note": "{{ 7 * 6 }}"}),
+        vm("db", "medium", labels={"tier": "database"}),
+        vm("old", run_strategy="Halted", preference=None),
+    ]
+    made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    assert "failed" not in made, made
+    grown = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory={"guest": "4Gi"})
+    assert grown["changed"], grown
+    return shop
+
+
+def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
+    found = inventory(
+        namespaces=[fleet],
+        strict=True,
+        keyed_groups=[{"key": "vm_instancetype.name", "prefix": "type"}, {"key": "vm_labels.tier | default('none')"}],
+        groups={"drifted": "vm_drifted", "large": "vm_resources.guest.memory_bytes >= 4 * 1024 ** 3"},
+        compose={"ansible_user": "'fedora' if vm_preference is defined else 'root'"},
+    )
+    web, db, old = (f"{name}.{fleet}" for name in ("web", "db", "old"))
+    assert set(found.hosts) == {web, db, old}, found.text
+    assert (found.members("type_small"), found.members("type_medium")) == ({web, old}, {db})
+    assert (found.members("_web"), found.members("_none")) == ({web}, {old})
+    assert (found.members("drifted"), found.members("large")) == ({db}, {db})
+    assert [plain(found.hosts[name]["ansible_user"]) for name in (web, db, old)] == ["fedora", "fedora", "root"]
+    told = found.hosts[db]
+    assert (told["vm_name"], told["vm_namespace"], told["vm_status"], told["vm_ready"]) == (
+        "db",
+        fleet,
+        "Running",
+        True,
+    )
+    assert (told["vm_instancetype"]["state"], told["vm_instancetype"]["generation"]) == ("drifted", 1)
+    assert told["vm_instancetype"]["changes"] == [{"field": "cpu.guest", "before": 2, "after": 4}]
+    assert told["vm_instancetype"]["revision"].startswith("db-medium-v1beta1-")
+    assert (told["vm_preference"]["name"], told["vm_preference"]["state"]) == ("linux", "current")
+    assert (told["vm_resources"]["guest"]["vcpus"], told["vm_instance"]["guest"]["vcpus"]) == (2, 2)
+    assert (told["vm_labels"], told["vm_restart_required"]) == ({"tier": "database"}, False)
+    assert [one["type"] for one in told["vm_conditions"]]
+    assert "vm_instance" not in found.hosts[old]
+    # Whoever may annotate a VM gives Ansible no template.
+    assert found.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
+
+
+def test_which_vms_and_under_which_names(inventory: Inventory, fleet: str) -> None:
+    chosen = inventory(
+        namespaces=[fleet], label_selectors=["tier in (web, database)", "tier!=web"], host_format="{namespace}_{name}"
+    )
+    assert set(chosen.hosts) == {f"{fleet}_db"}
+    running = inventory(namespaces=[fleet], only_running=True, hostvars_prefix="kv_")
+    assert set(running.hosts) == {f"web.{fleet}", f"db.{fleet}"}
+    assert running.hosts[f"web.{fleet}"]["kv_name"] == "web"
+    everywhere = inventory(file="virtual_machines.yaml")
+    assert {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"} <= set(everywhere.hosts)
+
+
+def test_a_second_run_with_the_cache_sends_no_request(
+    inventory: Inventory, run: Run, fleet: str, cluster: Path, tmp_path: Path
+) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_bytes(cluster.read_bytes())
+    cached = {
+        "namespaces": [fleet],
+        "kubeconfig": str(kubeconfig),
+        "retry_timeout": 0,
+        "cache": True,
+        "cache_plugin": "ansible.builtin.jsonfile",
+        "cache_connection": str(tmp_path / "cache"),
+    }
+    first = inventory(**cached)
+    assert set(first.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, first.text
+    # From here on nobody answers.
+    content = yaml.safe_load(kubeconfig.read_text())
+    content["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    kubeconfig.write_text(yaml.safe_dump(content))
+    again = inventory(**cached, compose={"more": "vm_name"})
+    assert (again.hosts.keys(), again.text) == (first.hosts.keys(), "")
+    assert again.hosts[f"web.{fleet}"]["more"] == "web"
+    flushed = inventory("--flush-cache", **cached)
+    assert flushed.hosts == {}
+    assert "cannot reach the API server https://127.0.0.1:1" in flushed.text
+    # What is read with other options is not what was cached.
+    assert inventory(**{**cached, "only_running": True}).hosts == {}
+
+
+def rule(group: str, *plurals: str) -> dict[str, Any]:
+    return {"apiGroups": [group], "resources": list(plurals), "verbs": ["list"]}
+
+
+def test_who_may_list_little_has_hosts_with_a_warning(inventory: Inventory, fleet: str, someone: Any) -> None:
+    user = someone(rule("kubevirt.io", "virtualmachines"), rule("apps", "controllerrevisions"))
+    found = inventory(namespaces=[fleet], **user)
+    assert set(found.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, found.text
+    told = found.hosts[f"db.{fleet}"]
+    assert (told["vm_instancetype"]["state"], told["vm_drifted"]) == ("unknown", None)
+    assert told["vm_resources"]["guest"]["vcpus"] == 2
+    assert found.text.count("[WARNING]") == 3
+    for plural in ("virtualmachineinstances", "virtualmachineinstancetypes", "virtualmachinepreferences"):
+        assert f'resources: ["{plural}"], verbs: ["list"]}}' in found.text
+
+
+def test_a_credential_of_awx(
+    inventory: Inventory, environment: dict[str, str], fleet: str, cluster: Path, tmp_path: Path
+) -> None:
+    """Address, token and authority in the environment, as AWX sets them."""
+    settings = config.new_client_from_config(str(cluster)).configuration
+    rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}]
+    role = {"kind": "Role", "name": "reader", "apiGroup": "rbac.authorization.k8s.io"}
+    account = {"kind": "ServiceAccount", "name": "awx", "namespace": fleet}
+    with config.new_client_from_config(str(cluster)) as connection:
+        core, rbac = client.CoreV1Api(connection), client.RbacAuthorizationV1Api(connection)
+        core.create_namespaced_service_account(fleet, {"metadata": {"name": "awx"}})
+        rbac.create_namespaced_role(fleet, {"metadata": {"name": "reader"}, "rules": rules})
+        rbac.create_namespaced_role_binding(
+            fleet, {"metadata": {"name": "awx"}, "roleRef": role, "subjects": [account]}
+        )
+        token = core.create_namespaced_service_account_token("awx", fleet, {"spec": {}}).status.token
+        await_right(
+            client.AuthorizationV1Api(connection),
+            fleet,
+            f"system:serviceaccount:{fleet}:awx",
+            {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]},
+        )
+    del environment["K8S_AUTH_KUBECONFIG"]
+    environment.pop("KUBECONFIG", None)
+    environment.update(
+        K8S_AUTH_HOST=settings.host,
+        K8S_AUTH_API_KEY=token,
+        K8S_AUTH_VERIFY_SSL="true",
+        K8S_AUTH_SSL_CA_CERT=str(settings.ssl_ca_cert),
+        HOME=str(tmp_path),
+    )
+    found = inventory(namespaces=[fleet])
+    assert set(found.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, found.text
+    assert token not in found.text
+
+
+def test_without_the_right_to_all_namespaces_the_message_says_what_to_give(
+    inventory: Inventory, fleet: str, someone: Any
+) -> None:
+    user = someone(rule("kubevirt.io", "virtualmachines"))
+    found = inventory(**user)
+    assert found.hosts == {}
+    assert 'resources: ["virtualmachines"], verbs: ["list"]}' in found.text
+    assert "or name the namespaces that you may read in namespaces" in found.text
+
+
+def test_an_expression_that_fails_names_the_host(inventory: Inventory, fleet: str) -> None:
+    found = inventory(namespaces=[fleet], strict=True, groups={"odd": "vm_nothing.at_all"})
+    assert f"db.{fleet}: " in found.text and "odd" in found.text

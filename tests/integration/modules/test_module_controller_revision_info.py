@@ -1,0 +1,85 @@
+"""controller_revision_info: what it costs, and what it tells someone with few rights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.session import Session
+from modules_support import vm
+
+Run = Callable[..., dict[str, Any]]
+
+VMS = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]}
+REVISIONS = {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["list"]}
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The requests that are sent from now on, `GET plural` for a LIST."""
+    told: list[str] = []
+    original = Session.request
+
+    def request(self: Session, method: str, path: str, *rest: Any, **options: Any) -> Any:
+        told.append(f"{method} {path.rpartition('/')[2]}")
+        return original(self, method, path, *rest, **options)
+
+    monkeypatch.setattr(Session, "request", request)
+    return told
+
+
+def plain(name: str, **options: Any) -> dict[str, Any]:
+    """A VM with an instancetype and no preference."""
+    return {**vm(name, "medium", run_strategy="Halted", **options), "preference": None}
+
+
+def test_three_lists_for_a_namespace_however_many_vms(run: Run, shop: str, sent: list[str]) -> None:
+    for count in (1, 6):
+        entries = [plain(f"vm-{number}") for number in range(count)]
+        made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+        assert not made.get("failed"), made["msg"]
+        sent.clear()
+        found = run("controller_revision_info", namespace=shop)
+        assert len(found["virtual_machines"]) == count
+        assert sorted(sent) == ["GET controllerrevisions", "GET virtualmachineinstancetypes", "GET virtualmachines"]
+
+
+def test_one_more_list_for_each_kind_that_vms_refer_to(run: Run, shop: str, sent: list[str]) -> None:
+    entries = [vm(f"vm-{number}", run_strategy="Halted") for number in range(3)]
+    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    for options in ({"namespace": shop}, {}):
+        sent.clear()
+        found = run("controller_revision_info", **options)
+        assert {f"vm-{number}" for number in range(3)} <= {one["name"] for one in found["virtual_machines"]}
+        # Without a namespace other tests' VMs are seen, too, which may refer to cluster-wide kinds.
+        assert len(sent) == len(set(sent)) <= 6
+        assert {"GET virtualmachines", "GET controllerrevisions", "GET virtualmachinepreferences"} <= set(sent)
+
+
+def test_the_rights_to_list_vms_and_revisions_are_enough(
+    run: Run, shop: str, someone: Callable[..., dict[str, Any]], sent: list[str]
+) -> None:
+    run("virtual_machine", namespace=shop, virtual_machines=[plain("a"), plain("b")], wait=True)
+    made = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory={"guest": "8Gi"})
+    assert made["changed"], made
+    user = someone(VMS, REVISIONS)
+    sent.clear()
+    found = run("controller_revision_info", namespace=shop, **user)
+    assert sorted(sent) == ["GET controllerrevisions", "GET virtualmachineinstancetypes", "GET virtualmachines"]
+    for one in found["virtual_machines"]:
+        kept = one["instancetype"]
+        assert (kept["state"], kept["generation"], kept["current_generation"]) == ("unknown", 1, None)
+        assert (one["drifted"], one["guest"]["vcpus"], one["guest"]["memory"]) == (False, 2, "4Gi")
+    # What cannot be seen is not refreshed either.
+    assert not run("controller_revision", namespace=shop, **user)["changed"]
+
+
+@pytest.mark.parametrize(("right", "missing"), [(VMS, "controllerrevisions"), (REVISIONS, "virtualmachines")])
+def test_a_missing_right_is_named(
+    run: Run, shop: str, someone: Callable[..., dict[str, Any]], right: dict[str, Any], missing: str
+) -> None:
+    run("virtual_machine", namespace=shop, **plain("a"), wait=True)
+    refused = run("controller_revision_info", namespace=shop, **someone(right))
+    assert f'resources: ["{missing}"], verbs: ["list"]' in refused["msg"]

@@ -1,0 +1,227 @@
+"""The way to the cluster is checked, secrets stay where they are, and hostile input has a clear outcome."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from modules_support import by_name, execute, vm
+
+CHECKOUT = Path(__file__).parents[3]
+PLUGIN = """#!{python}
+import json, os, pathlib
+folder = pathlib.Path({folder!r})
+seen = [os.environ.copy()]
+for process in pathlib.Path("/proc").iterdir():
+    try:
+        seen.append((process / "cmdline").read_bytes().decode(errors="replace"))
+    except OSError:
+        pass
+(folder / "seen.json").write_text(json.dumps([dict(one) if not isinstance(one, str) else one for one in seen]))
+{body}
+"""
+GIVES = """
+token = (folder / "token").read_text()
+status = {"token": token}
+print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}))
+"""
+
+
+@pytest.fixture
+def strange_ca(tmp_path: Path) -> Path:
+    """The certificate of an authority that vouches for nobody here."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "stranger")])
+    now = datetime.now(timezone.utc)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    path = tmp_path / "stranger.crt"
+    path.write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+def test_a_server_that_does_not_prove_who_it_is(cluster: Path, namespace: str, strange_ca: Path) -> None:
+    where = {"kubeconfig": str(cluster), "namespace": namespace}
+    refused = execute("virtual_machine_info", {**where, "ca_cert": str(strange_ca)})
+    assert refused["failed"]
+    for words in ("does not prove who it is", "certificate verify failed", "set ca_cert"):
+        assert words in refused["msg"]
+    # To ask again would not help.
+    assert "tried" not in refused["msg"]
+
+    kubeconfig = yaml.safe_load(cluster.read_text())
+    for entry in kubeconfig["clusters"]:
+        entry["cluster"].pop("certificate-authority-data", None)
+    assert "does not prove who it is" in execute("virtual_machine_info", {**where, "kubeconfig": kubeconfig})["msg"]
+    trusting = execute("virtual_machine_info", {**where, "kubeconfig": kubeconfig, "validate_certs": False})
+    assert trusting["virtual_machines"] == []
+
+
+def test_files_of_certificates_and_keys_that_cannot_be_used(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    where = {"kubeconfig": str(cluster), "namespace": namespace}
+    junk = tmp_path / "junk.pem"
+    junk.write_text("no certificate")
+    for options, words in (
+        ({"ca_cert": str(tmp_path / "none.pem")}, f"ca_cert {tmp_path}/none.pem: cannot be used: No such file"),
+        ({"ca_cert": str(junk)}, f"ca_cert {junk}: cannot be used"),
+        ({"client_cert": str(junk), "client_key": str(junk)}, f"client_cert {junk} with client_key {junk}: cannot be"),
+    ):
+        assert words in execute("virtual_machine_info", {**where, **options})["msg"]
+
+
+def plugged(cluster: Path, folder: Path, body: str = GIVES) -> dict[str, Any]:
+    """The cluster's kubeconfig with an exec plugin, which notes what it sees of other processes."""
+    kubeconfig: dict[str, Any] = yaml.safe_load(cluster.read_text())
+    user = kubeconfig["users"][0]["user"]
+    if "token" not in user:
+        pytest.skip("the cluster's user has no token that a plugin could give")
+    (folder / "token").write_text(user["token"])
+    plugin = folder / "plugin"
+    plugin.write_text(PLUGIN.format(python=sys.executable, folder=str(folder), body=body))
+    plugin.chmod(0o700)
+    run = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
+    kubeconfig["users"][0]["user"] = {"exec": run}
+    return kubeconfig
+
+
+def test_an_exec_plugin_gives_the_token(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    kubeconfig = plugged(cluster, tmp_path)
+    assert execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["virtual_machines"] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            "import sys; print('login has expired', file=sys.stderr); sys.exit(3)",
+            "process returned 3. login has expired",
+        ),
+        ("print('hello')", "failed to decode process output"),
+        ("print(json.dumps({'kind': 'ExecCredential'}))", "missing key"),
+    ],
+)
+def test_an_exec_plugin_that_fails_is_told(
+    cluster: Path, namespace: str, tmp_path: Path, body: str, words: str
+) -> None:
+    kubeconfig = plugged(cluster, tmp_path, body)
+    told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
+    assert told.startswith("kubeconfig: its user's plugin gave no credentials: ") and words in told
+
+
+def test_an_exec_plugin_that_is_not_there(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    kubeconfig = plugged(cluster, tmp_path)
+    (tmp_path / "plugin").unlink()
+    told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
+    assert "its user's plugin gave no credentials" in told and "No such file" in told
+
+
+def test_secrets_are_nowhere_to_be_seen(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    spy, left = tmp_path / "spy", tmp_path / "left"
+    spy.mkdir()
+    left.mkdir()
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(yaml.safe_dump(plugged(cluster, spy)))
+    token = (spy / "token").read_text()
+    secrets = {"password": "pass-7391-word", "user data": "data-5520-user", "token": token}
+    task = {
+        "kubeconfig": str(kubeconfig),
+        "api_key": token,
+        "namespace": namespace,
+        "name": "web",
+        "run_strategy": "Halted",
+        "volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}],
+        "cloud_init": {"user": "me", "password": secrets["password"]},
+        "template": {"spec": {"volumes": [{"name": "x", "cloudInitConfigDrive": {"userData": secrets["user data"]}}]}},
+    }
+    play = tmp_path / "play.yml"
+    tasks = [{"virtshape.instancetypes.virtual_machine": task, "diff": True}]
+    play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    environment = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "ANSIBLE_LOG_PATH": str(left / "ansible.log"),
+        "ANSIBLE_LOCAL_TEMP": str(left),
+        "ANSIBLE_REMOTE_TEMP": str(left),
+        "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
+        "TMPDIR": str(left),
+    }
+    command = [str(Path(sys.executable).parent / "ansible-playbook"), "-vvv", "--diff", str(play)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=left)
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = {str(path): path.read_text(errors="replace") for path in left.rglob("*") if path.is_file()}
+    assert files and "ansible.log" in " ".join(files)
+    seen = {"output": done.stdout + done.stderr, "other processes": (spy / "seen.json").read_text(), **files}
+    for what, secret in secrets.items():
+        assert [where for where, text in seen.items() if secret in text] == [], what
+
+
+HOSTILE = ["../../etc/passwd", "a\nb", "Upper", "ünï", "x" * 300, "a;rm -rf", "{{ 7 * 7 }}", "a%2fb", "-a", "?x=1", "#"]
+
+
+def test_hostile_names_fail_by_themselves(cluster: Path, namespace: str) -> None:
+    entries = [vm_alone(name) for name in [*HOSTILE, "good"]]
+    result = execute(
+        "virtual_machine", {"kubeconfig": str(cluster), "namespace": namespace, "virtual_machines": entries}
+    )
+    told = by_name(result["results"])
+    assert set(told) == {*HOSTILE, "good"}
+    for name in HOSTILE:
+        assert told[name]["failed"], name
+        assert "\n" not in told[name]["msg"] and "Traceback" not in told[name]["msg"], name
+        assert len(told[name]["msg"]) < 1500, name
+
+
+@pytest.mark.parametrize("namespace_name", ["../kube-system", "a/b", "ünï", "?watch=1"])
+def test_hostile_namespaces(cluster: Path, namespace_name: str) -> None:
+    options = {"kubeconfig": str(cluster), "namespace": namespace_name}
+    result = execute("virtual_machine", {**options, "virtual_machines": [vm_alone("a")]})
+    assert result["failed"] and "Traceback" not in result["msg"]
+
+
+def test_unicode_comes_back_as_it_was(cluster: Path, namespace: str) -> None:
+    text = "Grüße, 世界 \U0001f600 \u202eevil\u202c \x7f 'quoted' \"twice\" {{ none }}"
+    options = {"kubeconfig": str(cluster), "namespace": namespace, **vm_alone("web"), "annotations": {"note": text}}
+    assert execute("virtual_machine", options)["changed"]
+    assert not execute("virtual_machine", options)["changed"]
+
+
+def test_a_megabyte_of_user_data(cluster: Path, namespace: str) -> None:
+    data = "#cloud-config\n" + "# a line of user data\n" * 50_000
+    volumes = [{"name": "x", "cloudInitNoCloud": {"userData": data}}]
+    options = {"kubeconfig": str(cluster), "namespace": namespace, **vm_alone("web")}
+    result = execute("virtual_machine", {**options, "template": {"spec": {"volumes": volumes}}})
+    assert len(json.dumps(result)) < 20_000
+    if result.get("failed"):
+        assert "userData" in result["msg"] and len(result["msg"]) < 1000
+    else:
+        assert not execute("virtual_machine", {**options, "template": {"spec": {"volumes": volumes}}})["changed"]
+
+
+@pytest.mark.parametrize("depth", [50, 400])
+def test_deep_nesting(cluster: Path, namespace: str, depth: int) -> None:
+    nested: Any = "end"
+    for _level in range(depth):
+        nested = {"a": nested}
+    options = {"kubeconfig": str(cluster), "namespace": namespace, **vm_alone("web")}
+    result = execute("virtual_machine", {**options, "template": {"spec": {"domain": nested}}})
+    assert result["failed"] and "Traceback" not in result["msg"], result
+    assert "template" in result["msg"] and len(result["msg"]) < 1000
+
+
+def vm_alone(name: str) -> dict[str, Any]:
+    """A VM that refers to nothing."""
+    alone = vm(name, run_strategy="Halted")
+    return {key: value for key, value in alone.items() if key not in ("instancetype", "preference")}

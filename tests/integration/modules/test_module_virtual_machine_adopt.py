@@ -1,0 +1,245 @@
+"""virtual_machine_adopt: what VMs can be adopted with, and that their guests do not notice it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from modules_support import by_name, vm
+
+Run = Callable[..., dict[str, Any]]
+
+SMALL = {"kind": "VirtualMachineInstancetype", "name": "small"}
+LINUX = {"kind": "VirtualMachinePreference", "name": "linux"}
+FULL = {"cpu": {"sockets": 1, "cores": 1, "threads": 1}, "memory": {"guest": "2Gi"}}
+# The catalog that a cluster may have besides is none of the tests' business.
+OWN = {"instancetypes": ["tiny", "small", "medium"], "preferences": ["linux"]}
+
+
+def explicit(name: str, domain: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+    """An entry for a VM with all that it needs."""
+    return {
+        "name": name,
+        "template": {"spec": {"domain": FULL if domain is None else domain}},
+        "volumes": [
+            {"name": "root", "container_disk": "registry.example.com/disk:1", "bus": "virtio"},
+            {"name": "init", "cloud_init": {"user_data": "password: hunter2"}, "bus": "virtio"},
+        ],
+        **options,
+    }
+
+
+def declared(run: Run, namespace: str, *entries: dict[str, Any]) -> None:
+    made = run("virtual_machine", namespace=namespace, virtual_machines=list(entries), wait=True)
+    assert "failed" not in made, made
+
+
+@pytest.fixture
+def adopt(run: Run, shop: str) -> Run:
+    """adopt(**options): the module's result for the VMs of the namespace."""
+
+    def one(**options: Any) -> dict[str, Any]:
+        return run("virtual_machine_adopt", **{"namespace": shop, **OWN, **options})
+
+    return one
+
+
+@pytest.fixture
+def live(api: Any, shop: str) -> Callable[[str, str], dict[str, Any]]:
+    """live(kind, name): the object as the API server has it."""
+
+    def one(kind: str, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = (
+            api.resources.get(api_version="kubevirt.io/v1", kind=kind).get(name, namespace=shop).to_dict()
+        )
+        return found
+
+    return one
+
+
+def test_planned_tells_and_changes_nothing(run: Run, adopt: Run, shop: str, live: Any) -> None:
+    declared(run, shop, explicit("web", labels={"app": "web"}))
+    before = live("VirtualMachine", "web")
+    found = adopt()
+    assert (found["changed"], found["msg"]) == (
+        False,
+        "1 virtual machine: 1 can be adopted, 0 have an instancetype already",
+    )
+    (told,) = found["results"]
+    assert (told["instancetype"], told["preference"], told["proof"]) == (SMALL, LINUX, [])
+    assert (told["fits"], told["changed"], told["failed"], told["needs"]) == (True, False, False, "nothing")
+    assert told["removed"] == [
+        *(f"domain.cpu.{count}" for count in ("sockets", "cores", "threads")),
+        "domain.memory.guest",
+        *(f"domain.devices.disks[{index}].disk.bus" for index in (0, 1)),
+    ]
+    manifest = told["manifest"]
+    assert (manifest["metadata"]["labels"], manifest["spec"]["instancetype"]) == ({"app": "web"}, SMALL)
+    assert "status" not in manifest and "managedFields" not in manifest["metadata"]
+    assert manifest["spec"]["template"]["spec"]["domain"]["devices"] == {
+        "disks": [{"name": name, "disk": {}} for name in ("root", "init")]
+    }
+    assert "hunter2" not in str(found)
+    assert live("VirtualMachine", "web")["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
+
+
+def test_an_adopted_guest_does_not_notice(run: Run, adopt: Run, shop: str, live: Any) -> None:
+    declared(run, shop, explicit("web"), explicit("off", run_strategy="Halted"))
+    guest = live("VirtualMachineInstance", "web")
+    rehearsed = run("virtual_machine_adopt", check=True, namespace=shop, state="adopted", **OWN)
+    assert (rehearsed["changed"], [one["changed"] for one in rehearsed["results"]]) == (True, [True, True])
+    assert rehearsed["msg"].startswith("2 virtual machines: 2 would be adopted")
+    assert "instancetype" not in live("VirtualMachine", "web")["spec"]
+    done = adopt(state="adopted")
+    assert done["changed"], done
+    assert "hunter2" not in str(done)
+    assert done["diff"] == rehearsed["diff"]
+    assert "instancetype" in done["diff"][0]["after"]["spec"]
+    again = adopt(state="adopted")
+    assert (again["changed"], again["msg"]) == (
+        False,
+        "2 virtual machines: 0 were adopted, 2 have an instancetype already",
+    )
+    assert by_name(again["results"])["web"]["instancetype"] == SMALL
+    # It has captured both, waits for no restart, and is started as it was.
+    told = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    assert [told[name]["restart_required"] for name in ("off", "web")] == [False, False]
+    running = live("VirtualMachineInstance", "web")
+    assert (running["metadata"]["uid"], running["spec"]) == (guest["metadata"]["uid"], guest["spec"])
+    restarted = run("virtual_machine_power", namespace=shop, name="web", state="restarted")
+    assert restarted["changed"], restarted
+    fresh = live("VirtualMachineInstance", "web")
+    assert fresh["metadata"]["uid"] != guest["metadata"]["uid"]
+    assert fresh["spec"] == guest["spec"]
+
+
+def test_the_play_of_an_adopted_vm(run: Run, adopt: Run, shop: str) -> None:
+    declared(run, shop, explicit("off", run_strategy="Halted"))
+    assert adopt(state="adopted")["changed"]
+    # The old play asks for what the instancetype decides now; as soon as it names that, it has to leave it out.
+    matchers = {"instancetype": SMALL, "preference": LINUX}
+    old = run("virtual_machine", namespace=shop, **explicit("off", run_strategy="Halted"), **matchers)
+    assert "conflicts with selected instance type" in old["msg"]
+    volumes = [{key: value for key, value in one.items() if key != "bus"} for one in explicit("off")["volumes"]]
+    play = {"name": "off", "volumes": volumes, "run_strategy": "Halted", **matchers}
+    taken = run("virtual_machine", namespace=shop, **play)
+    assert "failed" not in taken, taken
+    assert not run("virtual_machine", namespace=shop, **play)["changed"]
+    expanded = run("expand_info", namespace=shop)
+    assert expanded["equal"], expanded
+    assert expanded["expansions"][0]["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
+
+
+def test_what_others_own_stays_theirs(adopt: Run, api: Any, shop: str, live: Any) -> None:
+    """A VM as kubectl made it: what goes is nobody's, what comes is ours, and all else stays kubectl's."""
+    disks = [{"name": "root", "disk": {"bus": "virtio"}}]
+    volumes = [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}]
+    manifest = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web"},
+        "spec": {
+            "runStrategy": "Halted",
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"domain": {**FULL, "devices": {"disks": disks, "rng": {}}}, "volumes": volumes},
+            },
+        },
+    }
+    resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    resource.create(manifest, namespace=shop, field_manager="kubectl-create")
+    adopted = adopt(state="adopted")
+    assert adopted["changed"], adopted
+    owned = {
+        entry["manager"]: entry["fieldsV1"]["f:spec"]
+        for entry in live("VirtualMachine", "web")["metadata"]["managedFields"]
+        if entry["manager"] in ("kubectl-create", "virtshape") and "f:spec" in entry["fieldsV1"]
+    }
+    assert owned["virtshape"].keys() == {"f:instancetype", "f:preference", "f:template"}
+    changed = owned["virtshape"]["f:template"]["f:spec"]["f:domain"]
+    assert changed == {"f:devices": {"f:disks": {}}}
+    left = owned["kubectl-create"]["f:template"]["f:spec"]
+    assert left["f:domain"]["f:devices"].keys() == {".", "f:rng"}
+    assert (left["f:volumes"], "f:runStrategy" in owned["kubectl-create"]) == ({}, True)
+    assert not {"f:memory", "f:cpu"} & {key for key in left["f:domain"] if left["f:domain"][key] != {}}
+
+
+def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Run, shop: str) -> None:
+    odd = {**FULL, "resources": {"limits": {"memory": "3Gi"}}}
+    declared(run, shop, explicit("odd", odd, run_strategy="Halted"), explicit("web", run_strategy="Halted"))
+    found = adopt(state="adopted")
+    assert (found["failed"], found["changed"]) == (True, True)
+    assert found["msg"] == (
+        f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives it what it has; "
+        "nearest is small: differs in domain.resources.limits"
+    )
+    told = by_name(found["results"])
+    assert [(told[name]["changed"], told[name]["failed"], told[name]["fits"]) for name in ("odd", "web")] == [
+        (False, True, False),
+        (True, False, True),
+    ]
+    assert told["odd"]["nearest"][0]["differences"] == [
+        {"field": "domain.resources.limits", "before": {"memory": "3Gi"}, "after": None}
+    ]
+    # To find that out is no failure, and to accept it is a decision.
+    assert "failed" not in adopt()
+    taken = adopt(state="adopted", accept=["domain.resources.limits"])
+    assert taken["changed"], taken
+    assert by_name(taken["results"])["odd"]["proof"] == told["odd"]["nearest"][0]["differences"]
+
+
+def test_a_restart_that_changes_nothing_is_foretold(run: Run, adopt: Run, shop: str) -> None:
+    """KubeVirt compares how a VM is written, not what it means."""
+    spelled = {"cpu": FULL["cpu"], "resources": {"requests": {"memory": "2Gi"}}}
+    declared(run, shop, explicit("web", spelled))
+    (told,) = adopt(state="adopted")["results"]
+    assert (told["proof"], told["needs"], told["changed"]) == ([], "restart", True)
+    assert told["reason"] == "a non-live-updatable field was changed in the template spec"
+
+
+def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> None:
+    entries = [explicit(name, run_strategy="Halted", labels={"tier": name}) for name in ("a", "b", "c")]
+    declared(run, shop, *entries, vm("d", run_strategy="Halted"))
+    assert [one["name"] for one in adopt()["results"]] == ["a", "b", "c", "d"]
+    assert [one["name"] for one in adopt(names=["a", "c"])["results"]] == ["a", "c"]
+    assert [one["name"] for one in adopt(label_selectors=["tier in (a, b)"])["results"]] == ["a", "b"]
+    without = adopt(names=["a"], preferences=[])["results"][0]
+    assert (without["instancetype"], "preference" in without) == (SMALL, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"names": ["nobody"]}, "names: no such virtual machine in {shop}: nobody"),
+        ({"namespace": None, "names": ["web"]}, "names: give the namespace of these virtual machines too"),
+        (
+            {"instancetypes": ["smal", "sm*"]},
+            "instancetypes: nothing that virtual machines of {shop} can have fits 'smal'",
+        ),
+        ({"preferences": ["bsd"]}, "preferences: nothing that virtual machines of {shop} can have fits 'bsd'"),
+        ({"state": "present"}, "value of state must be one of: planned, adopted, got: present"),
+    ],
+)
+def test_bad_input_is_one_line(run: Run, adopt: Run, shop: str, options: dict[str, Any], told: str) -> None:
+    declared(run, shop, explicit("web", run_strategy="Halted"))
+    refused = adopt(**options)
+    assert refused["failed"]
+    assert refused["msg"] == told.format(shop=shop)
+
+
+def test_missing_rights_name_the_rule(run: Run, adopt: Run, shop: str, someone: Any) -> None:
+    declared(run, shop, explicit("web", run_strategy="Halted"))
+    rules = [
+        {"apiGroups": ["kubevirt.io"], "resources": [plural], "verbs": ["list"]}
+        for plural in ("virtualmachines", "virtualmachineinstances")
+    ]
+    types = {
+        "apiGroups": ["instancetype.kubevirt.io"],
+        "resources": ["virtualmachineinstancetypes", "virtualmachinepreferences"],
+        "verbs": ["list"],
+    }
+    denied = adopt(state="adopted", **someone(*rules, types))
+    assert denied["failed"] and not denied["changed"]
+    assert 'resources: ["virtualmachines"], verbs: ["create", "patch"]}' in denied["msg"]

@@ -1,0 +1,165 @@
+"""virtual_machine: VMs that others made, and VMs that several declare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from modules_support import vm
+
+Run = Callable[..., dict[str, Any]]
+Maker = Callable[..., Any]
+
+# As a person writes it: another spelling of a kind and of a quantity, a label of the template, more than the play says.
+MANIFEST: dict[str, Any] = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "labels": {"app": "web", "tier": "front", "note": "theirs"}},
+    "spec": {
+        "runStrategy": "Halted",
+        "instancetype": {"name": "small", "kind": "virtualmachineinstancetype"},
+        "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {
+                "domain": {"devices": {}},
+                "volumes": [
+                    {"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}},
+                    {"name": "data", "emptyDisk": {"capacity": "1024Mi"}},
+                ],
+            },
+        },
+    },
+}
+VOLUMES = [{"name": "root", "container_disk": "registry.example.com/disk:1"}, {"name": "data", "empty_disk": "1Gi"}]
+
+
+def vms(api: Any) -> Any:
+    return api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+
+
+def by_kubectl_apply(api: Any, namespace: str) -> None:
+    last = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(MANIFEST)}
+    body = {**MANIFEST, "metadata": {**MANIFEST["metadata"], "annotations": last}}
+    vms(api).create(namespace=namespace, body=body, field_manager="kubectl-client-side-apply")
+
+
+def by_kubectl_server_side(api: Any, namespace: str) -> None:
+    vms(api).server_side_apply(namespace=namespace, body=MANIFEST, field_manager="kubectl")
+
+
+def by_kubevirt_core(api: Any, namespace: str) -> None:
+    """Created without a name of its own, then merged with itself."""
+    resource = vms(api)
+    resource.create(namespace=namespace, body=MANIFEST)
+    patch = {"metadata": {"labels": {"app": "web"}}, "spec": MANIFEST["spec"]}
+    resource.patch(namespace=namespace, name="web", body=patch, content_type="application/merge-patch+json")
+
+
+def by_virtctl(api: Any, namespace: str) -> None:
+    vms(api).create(namespace=namespace, body=MANIFEST, field_manager="virtctl")
+
+
+@pytest.mark.parametrize(
+    ("made", "manager"),
+    [
+        (by_kubectl_apply, "kubectl-client-side-apply"),
+        (by_kubectl_server_side, "kubectl"),
+        (by_kubevirt_core, "OpenAPI-Generator"),
+        (by_virtctl, "virtctl"),
+    ],
+)
+def test_a_vm_that_others_made(run: Run, shop: str, api: Any, made: Maker, manager: str) -> None:
+    made(api, shop)
+
+    def declare(labels: dict[str, str], volumes: list[dict[str, Any]], **options: Any) -> dict[str, Any]:
+        return run("virtual_machine", namespace=shop, **vm("web", labels=labels, volumes=volumes), **options)
+
+    def live() -> dict[str, Any]:
+        found: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
+        return found
+
+    generation = live()["metadata"]["generation"]
+    labels = {"app": "web", "tier": "front"}
+    taken = declare(labels, VOLUMES)
+    # Only who declares it is another now.
+    assert (taken["result"]["action"], taken["diff"][0]["before"], taken["diff"][0]["after"]) == ("apply", {}, {}), (
+        taken
+    )
+    assert live()["metadata"]["generation"] == generation
+    assert not declare(labels, VOLUMES)["changed"]
+
+    other = {"app": "shop", "tier": "front"}
+    for field, options in (
+        ("metadata.labels.app", {"labels": other, "volumes": VOLUMES}),
+        ("spec.template.spec.volumes", {"labels": other, "volumes": VOLUMES[:1]}),
+    ):
+        words = f'fields are owned by another field manager: "{manager}" owns {field}; remove them here'
+        for refused in (declare(**options), declare(**options, check=True), declare(**options, preflight="off")):
+            assert refused["failed"] and not refused["changed"]
+            assert words in refused["msg"]
+        assert declare(**options, force_conflicts=True)["changed"]
+        assert not declare(**options)["changed"]
+    assert [volume["name"] for volume in live()["spec"]["template"]["spec"]["volumes"]] == ["root"]
+
+    # A label that is ours alone goes; one that they declare too stays, unless it is taken from them.
+    assert declare({"tier": "front"}, VOLUMES[:1])["diff"][0]["before"] == {"metadata": {"labels": {"app": "shop"}}}
+    stays = declare({}, VOLUMES[:1], check=True)
+    assert stays["diff"][0]["before"] == {}
+    words = f'metadata.labels.tier is not declared any more and stays: "{manager}" owns it too; set force_conflicts'
+    assert stays["result"]["warnings"] == [f"{words} to remove it"]
+    assert declare({}, VOLUMES[:1], force_conflicts=True)["changed"]
+    assert live()["metadata"]["labels"] == {"note": "theirs"}
+    # Theirs stays theirs, in the template too.
+    assert live()["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
+    assert not declare({}, VOLUMES[:1])["changed"]
+
+
+def test_a_vm_with_running_in_place_of_a_run_strategy(run: Run, shop: str, api: Any) -> None:
+    spec = {**MANIFEST["spec"], "running": False}
+    del spec["runStrategy"]
+    vms(api).create(namespace=shop, body={**MANIFEST, "spec": spec}, field_manager="kubectl-create")
+
+    def declare(**options: Any) -> dict[str, Any]:
+        return run("virtual_machine", namespace=shop, **vm("web", volumes=VOLUMES), **options)
+
+    assert declare(run_strategy="Halted")["diff"][0]["after"] == {}
+    assert not declare(run_strategy="Halted")["changed"]
+    assert not declare()["changed"]
+    refused = declare(run_strategy="Manual")
+    assert '"kubectl-create" owns spec.running' in refused["msg"]
+    changed = declare(run_strategy="Manual", force_conflicts=True)
+    assert (changed["diff"][0]["before"], changed["diff"][0]["after"]) == (
+        {"spec": {"running": False}},
+        {"spec": {"runStrategy": "Manual"}},
+    ), changed
+    assert "running" not in vms(api).get(name="web", namespace=shop).to_dict()["spec"]
+    assert not declare(run_strategy="Manual")["changed"]
+
+
+def test_two_playbooks_own_different_fields_of_a_vm(run: Run, shop: str, api: Any) -> None:
+    def one() -> dict[str, Any]:
+        return run("virtual_machine", namespace=shop, **vm("web", labels={"app": "web"}, run_strategy="Halted"))
+
+    def other(**options: Any) -> dict[str, Any]:
+        mine = {"name": "web", "field_manager": "backup"}
+        return run("virtual_machine", namespace=shop, **mine, **options)
+
+    backup = {"annotations": {"backup": "nightly"}, "template": {"metadata": {"labels": {"backup": "yes"}}}}
+    assert one()["changed"]
+    assert other(**backup)["changed"]
+    assert not one()["changed"]
+    assert not other(**backup)["changed"]
+    live = vms(api).get(name="web", namespace=shop).to_dict()
+    assert (live["metadata"]["labels"], live["metadata"]["annotations"]["backup"]) == ({"app": "web"}, "nightly")
+    assert live["spec"]["template"]["metadata"]["labels"] == {"backup": "yes"}
+    assert live["spec"]["instancetype"]["name"] == "small"
+    refused = other(**backup, labels={"app": "mine"})
+    assert '"virtshape" owns metadata.labels.app' in refused["msg"]
+    # What one declares no more goes, and nothing else.
+    assert other(annotations={"backup": "nightly"})["changed"]
+    assert not one()["changed"]
+    assert "labels" not in vms(api).get(name="web", namespace=shop).to_dict()["spec"]["template"].get("metadata", {})

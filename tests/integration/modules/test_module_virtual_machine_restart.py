@@ -1,0 +1,132 @@
+"""virtual_machine: what a change means for the guest, before and after, and the restarts that it takes."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from modules_support import MODULES, by_name, vm
+
+Run = Callable[..., dict[str, Any]]
+MEMORY = "memory updated in template spec. Memory-hotplug is only available for migratable VMs"
+
+
+@pytest.fixture
+def declare(run: Run, shop: str) -> Run:
+    """declare(*entries, **options): the module's result, which is no failure; with one entry, its result."""
+
+    def one(*entries: dict[str, Any], **options: Any) -> dict[str, Any]:
+        done = run("virtual_machine", namespace=shop, virtual_machines=list(entries), **options)
+        assert "failed" not in done, done["msg"]
+        return {**done["results"][0], "msg": done["msg"]} if len(entries) == 1 else done
+
+    return one
+
+
+def uid(run: Run, namespace: str, name: str = "web") -> str:
+    found = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"]
+    return str(found[0]["instance"]["uid"])
+
+
+def test_a_change_that_takes_a_restart_is_foreseen_and_restarted_when_asked(run: Run, shop: str, declare: Run) -> None:
+    declare(vm("web"), wait=True)
+    before = uid(run, shop)
+    entry = vm("web", "medium")
+    for options in ({"check": True}, {"wait": True}):
+        told = declare(entry, **options)
+        assert (told["changed"], told["needs"], told["restart_reason"]) == (True, "restart", MEMORY)
+        assert [told[part]["memory"] for part in ("guest", "guest_after")] == ["2Gi", "4Gi"]
+        assert {"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"} in told["changes"]
+        assert (told["restart_required"], told["restarted"]) == (True, False)
+        assert told["msg"].endswith("1 changed; 1 to be restarted")
+    # What is left to do is the restart, which is a change of its own.
+    told = declare(entry, check=True, restart="if_required")
+    assert (told["changed"], told["action"], told["restarted"]) == (True, "none", True)
+    assert uid(run, shop) == before
+    done = declare(entry, restart="if_required")
+    assert done["msg"] == "1 virtual machine: 1 unchanged; 1 restarted"
+    assert (done["changed"], done["restarted"], done["restart_required"]) == (True, True, False), done
+    assert (done["status"], uid(run, shop) != before) == ("Running", True)
+    again = declare(entry, restart="if_required")
+    assert (again["changed"], again["restarted"]) == (False, False)
+
+
+def test_changed_and_restarted_at_once_beside_what_is_live_halted_or_none_of_the_guests_business(
+    run: Run, shop: str, declare: Run
+) -> None:
+    made = run("instancetype", namespace=shop, name="two", cpu={"guest": 2}, memory={"guest": "2Gi"})
+    assert made["changed"]
+    declare(vm("big"), vm("more"), vm("label"), vm("off", run_strategy="Halted"), wait=True)
+    before = {name: uid(run, shop, name) for name in ("big", "more", "label")}
+    entries = [vm("big", "medium"), vm("more", "two"), vm("label", labels={"a": "b"}), vm("off", "medium")]
+    for check in (True, False):
+        done = declare(*entries, check=check, restart="if_required", wait=True)
+        told = by_name(done["results"])
+        assert {name: one["needs"] for name, one in told.items()} == {
+            "big": "restart",
+            "more": "live update",
+            "label": "nothing",
+            "off": "nothing",
+        }
+        assert {name: one["restarted"] for name, one in told.items()} == {**dict.fromkeys(told, False), "big": True}
+        assert told["off"]["guest_after"]["memory"] == "4Gi"
+        assert told["label"]["changes"] == []
+    assert done["msg"] == "4 virtual machines: 4 changed; 1 restarted"
+    assert {name: uid(run, shop, name) == one for name, one in before.items()} == {
+        "big": False,
+        "more": True,
+        "label": True,
+    }
+    found = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    assert found["more"]["instance"]["guest"]["sockets"] == 2
+    assert (found["off"]["status"], found["big"]["instance"]["guest"]["memory"]) == ("Stopped", "4Gi")
+
+
+def test_a_change_that_is_taken_back_takes_no_restart(run: Run, shop: str, declare: Run) -> None:
+    run("instancetype", namespace=shop, name="wide", cpu={"guest": 1}, memory={"guest": "4Gi"})
+    declare(vm("web"), wait=True)
+    assert declare(vm("web", "wide"), wait=True)["restart_required"]
+    back = declare(vm("web"), restart="if_required")
+    told = [back[name] for name in ("changed", "needs", "restarted", "restart_required")]
+    assert told == [True, "nothing", False, False], back
+
+
+def test_a_restart_that_is_refused_is_an_error_with_the_servers_words(run: Run, shop: str, declare: Run) -> None:
+    declare(vm("web", run_strategy="Once"), wait=True)
+    done = run("virtual_machine", namespace=shop, **vm("web", "medium", run_strategy="Once"), restart="if_required")
+    assert (done["failed"], done["changed"], done["result"]["changed"]) == (True, True, True)
+    assert done["msg"].startswith(f"{shop}/web: it is not restarted: ")
+    assert done["msg"].endswith("RunStategy Once does not support manual restart requests")
+
+
+def test_what_is_returned_is_documented(run: Run, shop: str) -> None:
+    def documented(module: str, of: str = "results") -> set[str]:
+        text = importlib.import_module(f"{MODULES}.{module}").RETURN
+        return set(yaml.safe_load(text)[of]["contains"])
+
+    entries = [vm("a"), vm("b", "tiny"), vm("c", "nowhere")]
+    made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    changed = run("virtual_machine", namespace=shop, **vm("a", "medium"), restart="if_required")
+    gone = run("virtual_machine", namespace=shop, name="a", state="absent", check=True)
+    told = [*made["results"], *changed["results"], *gone["results"]]
+    assert {key for one in told for key in one} <= documented("virtual_machine")
+    done = run("virtual_machine_power", namespace=shop, names=["a", "b"], state="stopped")
+    assert {key for one in done["results"] for key in one} <= documented("virtual_machine_power")
+    found = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+    assert {key for one in found for key in one} <= documented("virtual_machine_info", "virtual_machines")
+
+
+def test_what_changes_is_told_without_secrets(declare: Run) -> None:
+    def with_password(text: str) -> dict[str, Any]:
+        volumes = [{"name": "init", "cloud_init": {"user_data": f"password: {text}"}}]
+        return vm("web", volumes=volumes)
+
+    declare(with_password("hunter2-secret"), wait=True)
+    told = declare(with_password("another-secret"))
+    assert [change["field"] for change in told["changes"]] == ["volumes"]
+    assert told["needs"] == "restart"
+    assert "-secret" not in str(told)

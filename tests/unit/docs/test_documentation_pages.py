@@ -1,0 +1,163 @@
+"""The pages of docs/ agree with the code: links, messages, names of options; and how the site is put together."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+DOCS = CHECKOUT / "docs"
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def build_docs() -> ModuleType:
+    return load(CHECKOUT / "tools" / "build_docs.py")
+
+
+def code_spans(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def rows(page: str) -> Iterator[list[str]]:
+    for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
+        if line.startswith("|") and not line.startswith("|---"):
+            yield [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def test_no_link_between_pages_is_broken(build_docs: ModuleType) -> None:
+    known = build_docs.pages()
+    for page in [*known, CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md"]:
+        build_docs.relinked(page, known)
+
+
+def test_the_start_page_leads_to_every_page() -> None:
+    linked = set(re.findall(r"\]\(([a-z_]+\.md)\)", (DOCS / "index.md").read_text(encoding="utf-8")))
+    assert linked == {path.name for path in DOCS.glob("*.md")} - {"index.md"}
+
+
+def test_pictures_are_described_and_used() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
+    for picture in (DOCS / "images").glob("*.svg"):
+        svg = picture.read_text(encoding="utf-8")
+        assert f"](images/{picture.name})" in text
+        assert "<title" in svg and "<desc" in svg
+        # Readable on any page: a background of its own, and colours for a dark one.
+        assert "prefers-color-scheme: dark" in svg and "fill:var(--page)" in svg
+
+
+def test_links_become_those_of_the_site(build_docs: ModuleType, tmp_path: Path) -> None:
+    for file in (
+        "docs/a.md",
+        "docs/b.md",
+        "roles/r/README.md",
+        "plugins/modules/m.py",
+        "docs/images/p.svg",
+        "other.txt",
+    ):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("")
+    page = tmp_path / "docs" / "a.md"
+    page.write_text(
+        "[b](b.md#x) [r](../roles/r/README.md) [m](../plugins/modules/m.py) ![p](images/p.svg) [o](../other.txt) "
+        "[all](../plugins) [web](https://example.com) [here](#there)"
+    )
+    text = build_docs.relinked(page, build_docs.pages(tmp_path), tmp_path)
+    repository = build_docs.GALAXY["repository"]
+    assert text == (
+        "[b](b.md#x) [r](role_r.md) [m](reference/m_module.rst) ![p](images/p.svg) "
+        f"[o]({repository}/blob/main/other.txt) [all](reference/index.rst) [web](https://example.com) [here](#there)"
+    )
+
+
+def test_a_broken_link_is_named(build_docs: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "a.md"
+    page.write_text("[gone](gone.md)")
+    with pytest.raises(build_docs.BrokenLink, match=r"docs/a\.md: there is no gone\.md"):
+        build_docs.relinked(page, build_docs.pages(tmp_path), tmp_path)
+
+
+def test_lists_of_the_start_page_are_its_table_of_contents(build_docs: ModuleType) -> None:
+    text = build_docs.contents(
+        "# T\n\n## One\n\n- [A](a.md): about\n- [W](https://example.com/x.md)\n\n## Two\n\ntext\n"
+    )
+    assert text.count("{toctree}") == 1
+    assert ":caption: One\n\nA <a>\n```" in text
+    assert "- [A](a.md): about" in text
+
+
+def test_a_page_of_the_reference_has_no_list_of_its_sections(build_docs: ModuleType) -> None:
+    assert (
+        build_docs.without_contents("T\n=\n\n.. contents::\n   :local:\n   :depth: 1\n\nS\n-\n") == "T\n=\n\n\nS\n-\n"
+    )
+
+
+def test_messages_of_the_troubleshooting_page_are_those_of_the_code() -> None:
+    sources = [*CHECKOUT.glob("plugins/**/*.py"), *CHECKOUT.glob("roles/local_cluster/files/**/*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    # As printed: literals that are written on several lines, and braces.
+    text = re.sub(r'"\s*\n\s*f?"', "", text)
+    missing = []
+    for message, *_why in rows("troubleshooting.md"):
+        # What is put together from parts is known by its parts.
+        for part in re.split(r"…|[:;] ", "…".join(code_spans(message))):
+            part = part.strip(" :;,.?")
+            if len(part) > 4 and part not in text:
+                missing.append(part)
+    # The words of the API server itself are in no code of ours.
+    assert missing == ["failed calling webhook"]
+
+
+def test_the_page_on_moving_knows_every_flag_of_virtctl() -> None:
+    sys.path.insert(0, str(CHECKOUT / "tests" / "virtctl"))
+    try:
+        command_line = load(CHECKOUT / "tests" / "virtctl" / "command_line.py")
+    finally:
+        sys.path.pop(0)
+    told: dict[str, set[str]] = {}
+    kind = ""
+    for first, *_rest in rows("migrating.md"):
+        if first.startswith("virtctl create "):
+            kind = first.removeprefix("virtctl create ")
+        told.setdefault(kind, set()).update(re.findall(r"--([a-z-]+)", first))
+    for kind, known in command_line._KNOWN.items():
+        assert set(known) <= told[kind], kind
+
+
+def test_the_page_on_moving_names_options_that_exist() -> None:
+    names = {"module_defaults", "soft_rebooted", "kubevirt_vm"}
+    for path in CHECKOUT.glob("plugins/*/*.py"):
+        options = re.findall(r"^ +([a-z_0-9]+):", path.read_text(encoding="utf-8"), re.MULTILINE)
+        names |= {path.stem, *options}
+    for _first, *rest in rows("migrating.md"):
+        for span in code_spans(rest[0] if rest else ""):
+            unknown = set(re.findall(r"[a-z]+(?:_[a-z0-9]+)+", span)) - names
+            assert not unknown, span
+
+
+def test_the_compatibility_table_names_the_versions_that_are_tested() -> None:
+    page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    locked = (CHECKOUT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    found = re.search(r"^ansible-core==(\d+\.\d+)", locked, re.MULTILINE)
+    assert found is not None and found[1] in page
+    go_mod = (CHECKOUT / "roles/local_cluster/files/control_plane/go.mod").read_text(encoding="utf-8")
+    kubernetes = re.search(r"k8s\.io/kubernetes v([\d.]+)", go_mod)
+    assert kubernetes is not None and kubernetes[1] in page
+    runtime = yaml.safe_load((CHECKOUT / "meta" / "runtime.yml").read_text(encoding="utf-8"))
+    assert runtime["requires_ansible"].removeprefix(">=").rpartition(".")[0] in page

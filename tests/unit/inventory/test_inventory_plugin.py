@@ -1,0 +1,85 @@
+"""The inventory plugin without a cluster: wrong options, its files, its documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+PLUGIN = "virtshape.instancetypes.virtual_machines"
+NOBODY = {"host": "https://127.0.0.1:1", "api_key": "hunter2", "retry_timeout": 0}
+
+# What is wrong, and what is said of it.
+WRONG: list[tuple[Any, str]] = [
+    ({"namespace": "shop"}, "namespace: there is no such option; did you mean namespaces?"),
+    ({"address": "services"}, "value of address must be one of: interface, service, none, got: services"),
+    ({"service_port": "ssh"}, "argument 'service_port' is of type str and we were unable to convert to int"),
+    # Ansible takes any other text for false.
+    ({"validate_certs": "maybe"}, "argument 'validate_certs' is of type str and we were unable to convert to bool"),
+    ({"only_running": "maybe"}, "argument 'only_running' is of type str and we were unable to convert to bool"),
+    ({"host_format": "{nam}"}, "host_format: '{nam}': there is no field {nam}; choose from {name} and {namespace}"),
+    ({"hostvars_prefix": "vm-"}, "hostvars_prefix: 'vm-' cannot begin the name of a variable"),
+    ({"kubeconfig": "/nowhere"}, "kubeconfig /nowhere: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG"),
+    ({**NOBODY, "namespaces": ["shop"]}, "cannot reach the API server https://127.0.0.1:1"),
+    (["shop"], f"expected options of {PLUGIN}, found "),
+]
+
+
+def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_AUTH_"))}
+    environment = {
+        **kept,
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "ANSIBLE_INVENTORY_ENABLED": PLUGIN,
+        "COLUMNS": "1000",
+    }
+    program = Path(sys.executable).parent / command
+    return subprocess.run(
+        [str(program), *arguments], env=environment, cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_wrong_option_is_one_line(tmp_path: Path) -> None:
+    sources: list[str] = []
+    for index, (options, _told) in enumerate(WRONG):
+        path = tmp_path / f"{index}.kubevirt.yml"
+        content = {"plugin": PLUGIN, **options} if isinstance(options, dict) else options
+        path.write_text(yaml.safe_dump(content))
+        sources += ["--inventory", str(path)]
+    done = run("ansible-inventory", *sources, "--list", cwd=tmp_path)
+    assert json.loads(done.stdout)["_meta"]["hostvars"] == {}
+    said = [line for line in done.stderr.splitlines() if "Failed to parse inventory with" in line]
+    for _options, told in WRONG:
+        assert any(told in line for line in said), (told, done.stderr)
+    assert "hunter2" not in done.stderr
+
+
+def test_files_of_other_names_are_not_taken(tmp_path: Path) -> None:
+    sources: list[str] = []
+    for name in ("hosts.yml", "virtual_machines.txt", "kubevirt.json"):
+        path = tmp_path / name
+        path.write_text(yaml.safe_dump({"plugin": PLUGIN, "namespace": "shop"}))
+        sources += ["--inventory", str(path)]
+    done = run("ansible-inventory", *sources, "--list", "-vvv", cwd=tmp_path)
+    assert (done.stdout + done.stderr).count("did not pass its verify_file() method") == 3
+    assert "there is no such option" not in done.stderr
+
+
+def test_the_documentation_is_shown_and_its_examples_have_known_options(tmp_path: Path) -> None:
+    done = run("ansible-doc", "--type", "inventory", PLUGIN, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)[PLUGIN]
+    options = shown["doc"]["options"]
+    assert all(option["description"] for option in options.values())
+    examples = list(yaml.safe_load_all(shown["examples"]))
+    assert len(examples) == 3
+    for example in examples:
+        assert example.keys() <= options.keys()
+        assert example["plugin"] == PLUGIN

@@ -1,0 +1,215 @@
+"""The playbook awx_setup with stand-ins for the modules of awx.awx, which check and note their options."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+RECORD = json.loads((Path(__file__).parent / "awx_modules.json").read_text())
+PLAYBOOKS = CHECKOUT / "playbooks"
+SURVEYS = PLAYBOOKS / "awx" / "surveys"
+
+MODULE = """\
+import json
+from ansible.module_utils.basic import AnsibleModule
+module = AnsibleModule(argument_spec=json.loads({spec!r}), supports_check_mode=True)
+given = {{name: value for name, value in module.params.items() if value is not None}}
+with open({log!r}, "a") as log:
+    log.write(json.dumps([{name!r}, given]) + "\\n")
+module.exit_json(changed=True)
+"""
+
+Told = dict[str, Any]
+
+
+class Awx:
+    """Runs the playbook; what the modules were given is in the order of the tasks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.log = folder, folder / "log.jsonl"
+        modules = folder / "ansible_collections" / "awx" / "awx" / "plugins" / "modules"
+        modules.mkdir(parents=True)
+        for name, spec in RECORD["modules"].items():
+            text = MODULE.format(spec=json.dumps(spec), log=str(self.log), name=name)
+            (modules / f"{name}.py").write_text(text)
+
+    def run(self, *arguments: str, **variables: Any) -> tuple[int, str]:
+        authority = self.folder / "ca.crt"
+        authority.write_text("the authority\n")
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("K8S_AUTH_", "ANSIBLE_"))},
+            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": f"{self.folder}:{CHECKOUT / '.cache' / 'collections'}",
+            "ANSIBLE_NOCOLOR": "1",
+            "K8S_AUTH_HOST": "https://cluster.example.com:6443",
+            "K8S_AUTH_API_KEY": "s3cr3t",
+            "K8S_AUTH_SSL_CA_CERT": str(authority),
+            "LC_ALL": "C.UTF-8",
+        }
+        extra = json.dumps({f"awx_setup_{name}": value for name, value in variables.items()})
+        command = [str(Path(sys.executable).with_name("ansible-playbook")), "virtshape.instancetypes.awx_setup"]
+        done = subprocess.run(
+            [*command, "-vv", "-e", extra, *arguments],
+            env=environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    def given(self, module: str) -> list[Told]:
+        lines = [json.loads(line) for line in self.log.read_text().splitlines()]
+        return [given for name, given in lines if name == module]
+
+
+@pytest.fixture
+def awx(tmp_path: Path) -> Awx:
+    return Awx(tmp_path)
+
+
+def test_what_is_set_up(awx: Awx) -> None:
+    code, output = awx.run(slices=4, declare_inventory="Fleet", execution_environment_image="registry.example.com/ee:1")
+    assert code == 0, output
+    assert "s3cr3t" not in output
+    (credential,) = awx.given("credential")
+    assert credential["credential_type"] == "OpenShift or Kubernetes API Bearer Token"
+    assert credential["inputs"] == {
+        "host": "https://cluster.example.com:6443",
+        "bearer_token": "s3cr3t",
+        "verify_ssl": True,
+        "ssl_ca_cert": "the authority",
+    }
+    (source,) = awx.given("inventory_source")
+    plugin = yaml.safe_load((CHECKOUT / source["source_path"]).read_text())["plugin"]
+    assert (CHECKOUT / "plugins" / "inventory" / f"{plugin.rpartition('.')[2]}.py").exists()
+    assert source["source"] == "scm" and source["overwrite"]
+
+    templates = {one["name"].removeprefix("KubeVirt: "): one for one in awx.given("job_template")}
+    assert {name: (one["playbook"], one["job_slice_count"]) for name, one in templates.items()} == {
+        "deploy catalog": ("playbooks/deploy_catalog.yml", 1),
+        "fleet report": ("playbooks/fleet_report.yml", 1),
+        "refresh": ("playbooks/refresh_revisions.yml", 4),
+        "declare VMs": ("playbooks/virtual_machines.yml", 4),
+    }
+    assert templates["declare VMs"]["inventory"] == "Fleet"
+    assert templates["refresh"]["extra_vars"] == {"revision_refresh_group": "all"}
+    for one in templates.values():
+        assert (CHECKOUT / one["playbook"]).is_file()
+        assert one["survey_spec"]["spec"] and one["survey_enabled"]
+
+    (schedule,) = awx.given("schedule")
+    assert schedule["unified_job_template"] == templates["fleet report"]["name"]
+    # AWX takes no variable from a schedule that the survey does not ask for.
+    asked = {question["variable"] for question in templates["fleet report"]["survey_spec"]["spec"]}
+    assert set(schedule["extra_data"]) <= asked
+
+
+def test_the_workflow(awx: Awx) -> None:
+    code, output = awx.run(name="Production")
+    assert code == 0, output
+    (workflow,) = awx.given("workflow_job_template")
+    nodes = {node["identifier"]: node for node in workflow["workflow_nodes"]}
+    after = {
+        name: [one["identifier"] for one in node.get("related", {}).get("success_nodes", [])]
+        for name, node in nodes.items()
+    }
+    assert after == {"catalog": ["report"], "report": ["approval"], "approval": ["refresh"], "refresh": []}
+    assert nodes["approval"]["unified_job_template"]["type"] == "workflow_approval"
+    assert str(nodes["approval"]["unified_job_template"]["timeout"]) == "86400"
+    templates = {one["name"] for one in awx.given("job_template")}
+    used = {node["unified_job_template"]["name"] for name, node in nodes.items() if name != "approval"}
+    assert used <= templates and len(used) == 3
+    assert awx.given("job_template")[0]["name"] == "Production: deploy catalog"
+    assert not [line for line in awx.log.read_text().splitlines() if line.startswith('["execution_environment"')]
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        (
+            {"cluster_host": ""},
+            "awx_setup_cluster_host: is empty; write the address of the API server, or set K8S_AUTH_HOST",
+        ),
+        ({"cluster_token": ""}, "awx_setup_cluster_token: is empty; give the token of a service account"),
+        ({"slices": "many"}, "awx_setup_slices: is many; write a whole number, 1 or more"),
+    ],
+)
+def test_bad_input(awx: Awx, variables: Told, told: str) -> None:
+    code, output = awx.run(**variables)
+    assert code == 2 and told in output
+    assert not awx.log.exists()
+
+
+def test_tasks_use_options_that_there_are() -> None:
+    """Also those that a run leaves out."""
+    (play,) = yaml.safe_load((PLAYBOOKS / "awx_setup.yml").read_text())
+    seen = set()
+    for task in play["tasks"]:
+        for key in [key for key in task if key.startswith("awx.awx.")]:
+            spec = RECORD["modules"][key.rpartition(".")[2]]
+            seen.add(key.rpartition(".")[2])
+            assert set(task[key]) <= {*spec, *(alias for one in spec.values() for alias in one.get("aliases", []))}, key
+    assert seen == set(RECORD["modules"])
+
+
+@pytest.mark.parametrize("path", sorted(SURVEYS.glob("*.json")), ids=lambda path: path.stem)
+def test_surveys(path: Path) -> None:
+    survey = json.loads(path.read_text())
+    assert set(survey) == {"name", "description", "spec"} and survey["description"]
+    variables = [question["variable"] for question in survey["spec"]]
+    assert len(set(variables)) == len(variables)
+    known = _variables(path.stem)
+    for question in survey["spec"]:
+        name = question["variable"]
+        assert set(question) == {
+            *("question_name", "question_description", "required", "type", "variable"),
+            *("min", "max", "default", "choices", "new_question"),
+        }
+        assert name in known, f"{name} is no variable of the playbook"
+        if question["type"] in ("multiplechoice", "multiselect"):
+            choices = known[name].get("choices")
+            assert not choices or set(question["choices"]) <= set(choices), name
+            assert set(filter(None, question["default"].split("\n"))) <= set(question["choices"]), name
+        elif question["type"] == "integer":
+            assert known[name].get("type") == "int" and question["min"] <= question["default"] <= question["max"]
+        else:
+            assert question["type"] == "text" and question["choices"] == ""
+        # Jobs of a workflow and of a schedule are asked nothing.
+        assert not question["required"] or question["default"] != "", name
+        if "default" in known[name] and known[name]["default"] not in ([], "", None):
+            assert str(question["default"]) == str(known[name]["default"]).replace("True", "true").replace(
+                "False", "false"
+            )
+
+
+def _variables(playbook: str) -> dict[str, Told]:
+    """The variables of a playbook and of the role that it runs, with type, choices and default where they are said."""
+    text = (PLAYBOOKS / f"{playbook}.yml").read_text()
+    (play,) = yaml.safe_load(text)
+    known: dict[str, Told] = {name: {"default": value} for name, value in play.get("vars", {}).items()}
+    for role in (CHECKOUT / "roles").iterdir():
+        if f"name: virtshape.instancetypes.{role.name}\n" in text:
+            spec = yaml.safe_load((role / "meta" / "argument_specs.yml").read_text())
+            known.update(spec["argument_specs"]["main"]["options"])
+    return known
+
+
+def test_playbooks_for_jobs_ask_nothing_and_leave_artifacts() -> None:
+    for path in SURVEYS.glob("*.json"):
+        text = (PLAYBOOKS / f"{path.stem}.yml").read_text()
+        (play,) = yaml.safe_load(text)
+        assert "vars_prompt" not in play and "ansible.builtin.pause" not in text
+        assert play["hosts"] == "localhost" and play["gather_facts"] is False
+        (stats,) = [task for task in play["tasks"][-1]["always"] if "ansible.builtin.set_stats" in task]
+        names = set(stats["ansible.builtin.set_stats"]["data"])
+        prefix = next(iter(names)).rpartition("_")[0]
+        assert {f"{prefix}_failed", f"{prefix}_msg"} <= names, path.stem

@@ -1,0 +1,61 @@
+"""The collection in an execution environment: what it asks for, and that a definition of one can be built from."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+BUILDER = Path(sys.executable).with_name("ansible-builder")
+
+
+def definition() -> str:
+    """That of docs/awx.md."""
+    text = (CHECKOUT / "docs" / "awx.md").read_text()
+    return text.partition("# execution-environment.yml\n")[2].partition("```")[0]
+
+
+def test_a_definition_with_the_collection(tmp_path: Path) -> None:
+    told = yaml.safe_load(definition())
+    (tmp_path / "execution-environment.yml").write_text(definition())
+    done = subprocess.run(
+        [str(BUILDER), "create", "--context", str(tmp_path / "context"), "--output-filename", "Containerfile"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    steps = (tmp_path / "context" / "Containerfile").read_text()
+    assert told["images"]["base_image"]["name"] in steps
+    galaxy = yaml.safe_load((tmp_path / "context" / "_build" / "requirements.yml").read_text())
+    assert "virtshape.instancetypes" in [one["name"] for one in galaxy["collections"]]
+
+
+def test_the_collection_itself_as_a_definition(tmp_path: Path) -> None:
+    """Its files are named from the root of the collection."""
+    shutil.copytree(CHECKOUT / "meta", tmp_path / "meta")
+    shutil.copy(tmp_path / "meta" / "execution-environment.yml", tmp_path)
+    done = subprocess.run(
+        [str(BUILDER), "create", "--context", str(tmp_path / "context")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "context" / "_build" / "requirements.txt").read_text().endswith("kubernetes>=24.2.0\n")
+
+
+def test_what_a_builder_finds_in_the_collection(tmp_path: Path) -> None:
+    place = tmp_path / "ansible_collections" / "virtshape" / "instancetypes"
+    shutil.copytree(CHECKOUT / "meta", place / "meta")
+    shutil.copy(CHECKOUT / "galaxy.yml", place)
+    done = subprocess.run([str(BUILDER), "introspect", str(tmp_path)], capture_output=True, text=True, check=True)
+    found = yaml.safe_load(done.stdout)
+    assert [one.partition(" ")[0] for one in found["python"]] == ["kubernetes>=24.2.0"]
+    assert not found["system"]

@@ -1,0 +1,20 @@
+"""Tests that the documentation names exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in (CHECKOUT / "docs").rglob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`(test_\w+)`", page)}
+    there = {
+        name
+        for path in (CHECKOUT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert named
+    assert sorted(named - there) == []

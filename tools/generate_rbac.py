@@ -1,0 +1,178 @@
+"""Writes the RBAC manifests and the table in docs/rbac from docs/rbac/rights.yml.
+
+With --check it writes nothing and exits 1 if a file is not up to date, is missing or is one too many.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "rbac"
+SOURCE = "rights.yml"
+
+# Of the kinds that occur in the table, those that are in no namespace.
+_WIDE = ("virtualmachinecluster", "customresourcedefinitions.")
+
+
+class Right(NamedTuple):
+    """Verbs on PLURAL.GROUP[/SUBRESOURCE]. purpose: what for. without: what happens where it is missing; "" for a
+    failure. wide: whether it has to hold beyond a namespace."""
+
+    resource: str
+    verbs: tuple[str, ...]
+    purpose: str
+    without: str
+    wide: bool
+
+    @property
+    def group(self) -> str:
+        return self.resource.partition("/")[0].partition(".")[2]
+
+    @property
+    def plural(self) -> str:
+        """With its subresource."""
+        kind, _slash, subresource = self.resource.partition("/")
+        return kind.partition(".")[0] + (f"/{subresource}" if subresource else "")
+
+
+def table(folder: Path = FOLDER) -> dict[str, list[Right]]:
+    """The rights of each module and role, by `modules/NAME` and `roles/NAME`."""
+    content = yaml.safe_load((folder / SOURCE).read_text(encoding="utf-8"))
+    found = {
+        f"modules/{name}": [right for entry in entries for right in _rights(entry)]
+        for name, entries in content["modules"].items()
+    }
+    for name, parts in content["roles"].items():
+        rights: list[Right] = []
+        for part in parts:
+            of_module = found[f"modules/{part['module']}"]
+            unknown = set(part.get("for", [])) - {right.purpose for right in of_module}
+            if unknown:
+                raise SystemExit(f"{SOURCE}: roles.{name}: {part['module']} has no right for {', '.join(unknown)}")
+            used = [right for right in of_module if right.purpose in part.get("for", [right.purpose])]
+            rights += [right._replace(without=part.get("without", right.without)) for right in used]
+        found[f"roles/{name}"] = list(dict.fromkeys(rights))
+    return found
+
+
+def _rights(entry: dict[str, Any]) -> list[Right]:
+    resources = entry["resource"] if isinstance(entry["resource"], list) else [entry["resource"]]
+    verbs, purpose, without = tuple(entry["verbs"]), entry["for"], entry.get("without", "")
+    everywhere = bool(entry.get("everywhere"))
+    return [Right(one, verbs, purpose, without, everywhere or one.startswith(_WIDE)) for one in resources]
+
+
+def files(folder: Path = FOLDER) -> dict[str, str]:
+    """The texts of all files that follow from the table, by name."""
+    rights = table(folder)
+    made = {f"{_slug(name)}.yml": manifest(name, lines) for name, lines in rights.items()}
+    return {**made, "README.md": _readme(rights)}
+
+
+def _slug(name: str) -> str:
+    kind, _slash, own = name.partition("/")
+    return ("role-" if kind == "roles" else "") + own.replace("_", "-")
+
+
+def manifest(name: str, rights: list[Right]) -> str:
+    """One ClusterRole for what is bound in namespaces, another for what has to be bound cluster-wide."""
+    label = f"virtshape-{_slug(name)}"
+    narrow, wide = ([one for one in rights if one.wide is which] for which in (False, True))
+    lines = [
+        f"# What the {name.partition('s/')[0]} {name.partition('/')[2]} needs; a rule that may be left out says so.",
+        f"# Written by tools/generate_rbac.py from {SOURCE}; do not edit.",
+        "#",
+    ]
+    if narrow:
+        lines += _binding(f"rolebinding {label}", f"{label} --namespace NAMESPACE")
+    if wide:
+        lines += _binding(f"clusterrolebinding {label}-cluster", f"{label}-cluster")
+    named = [(label, narrow), (f"{label}-cluster", wide)]
+    roles = [_cluster_role(role, own) for role, own in named if own]
+    lines.append("---")
+    if len(roles) == 1:
+        return "\n".join([*lines, *roles[0]]) + "\n"
+    lines += ["apiVersion: v1", "kind: List", "items:"]
+    for first, *others in roles:
+        lines += [f"  - {first}", *(f"    {line}" for line in others)]
+    return "\n".join(lines) + "\n"
+
+
+def _binding(what: str, role: str) -> list[str]:
+    return [f"#   kubectl create {what} --user USER \\", f"#     --clusterrole {role}"]
+
+
+def _cluster_role(name: str, rights: list[Right]) -> list[str]:
+    lines = [
+        "apiVersion: rbac.authorization.k8s.io/v1",
+        "kind: ClusterRole",
+        f"metadata: {{name: {name}}}",
+        "rules:",
+    ]
+    for right in rights:
+        lines.append(f"  # {right.purpose}")
+        if right.without:
+            lines.append(f"  # may be left out: {right.without}")
+        lines.append(f'  - apiGroups: ["{right.group}"]')
+        lines.append(f"    resources: [{right.plural}]")
+        lines.append(f"    verbs: [{', '.join(right.verbs)}]")
+    return lines
+
+
+def _readme(rights: dict[str, list[Right]]) -> str:
+    lines = [
+        "# Least privilege",
+        "",
+        "What each module and role may have to do, as RBAC has it, with a manifest for each. Written by",
+        f"`tools/generate_rbac.py` from [{SOURCE}]({SOURCE}); `make lint` checks that it is up to date, and the tests",
+        "that each module works with these rights and says which one it lacks. How to use them is told in",
+        "[Security](../security.md#rbac).",
+        "",
+        "Where the last column is empty the module fails without the right; else that is what happens. *cluster* is a",
+        "right beyond a namespace: a cluster-wide kind, or all namespaces. Only what is used has to be granted: who",
+        "never deletes needs no right for `state absent`.",
+    ]
+    for name, own in rights.items():
+        kind, _slash, title = name.partition("s/")
+        lines += [
+            "",
+            f"## {title}" + (" (role)" if kind == "role" else ""),
+            "",
+            f"[{_slug(name)}.yml]({_slug(name)}.yml)",
+            "",
+        ]
+        lines += ["| resource | verbs | where | for | without it |", "|---|---|---|---|---|"]
+        for right in own:
+            where = "cluster" if right.wide else "namespace"
+            verbs = ", ".join(right.verbs)
+            lines.append(f"| `{right.resource}` | {verbs} | {where} | {right.purpose} | {right.without} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    wanted = files()
+    stale = [name for name, text in wanted.items() if _read(name) != text]
+    surplus = [path.name for path in FOLDER.iterdir() if path.name not in wanted and path.name != SOURCE]
+    if "--check" not in arguments:
+        for name in stale:
+            (FOLDER / name).write_text(wanted[name], encoding="utf-8")
+        for name in surplus:
+            (FOLDER / name).unlink()
+        return 0
+    for name in stale + surplus:
+        print(f"docs/rbac/{name}")
+    return 1 if stale or surplus else 0
+
+
+def _read(name: str) -> str | None:
+    path = FOLDER / name
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
