@@ -1,10 +1,11 @@
-"""Refreshing on clusters that keep revisions as KubeVirt up to 1.4 did, or keep none.
+"""Refreshing on clusters that keep revisions in the status, in the spec as KubeVirt up to 1.4 did, or keep none.
 
 These tests start a cluster of their own, whatever KUBECONFIG says: they change what holds for all of it.
 """
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,20 +19,27 @@ from fleet_support import Fleet
 Launch = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def old_cluster(launch: Launch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The kubeconfig of a cluster with the revisions' names in the spec of VMs."""
+@pytest.fixture(scope="module", params=["spec", "status"])
+def styled_cluster(
+    request: pytest.FixtureRequest, launch: Launch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The kubeconfig of a cluster with the names of captured revisions in the spec of VMs, or in their status."""
     path = str(tmp_path_factory.mktemp("styles") / "cluster")
-    yield Path(launch("start", "--revision-style", "spec", "--dir", path)["kubeconfig"])
+    yield Path(launch("start", "--revision-style", request.param, "--dir", path)["kubeconfig"])
     launch("stop", "--remove", "--dir", path)
 
 
 @pytest.fixture
-def fleet(old_cluster: Path, tmp_path: Path) -> Fleet:
+def style(request: pytest.FixtureRequest) -> str:
+    return str(request.node.callspec.params["styled_cluster"])
+
+
+@pytest.fixture
+def fleet(styled_cluster: Path, tmp_path: Path) -> Fleet:
     name = f"test-{uuid.uuid4().hex[:10]}"
-    with config.new_client_from_config(str(old_cluster)) as connection:
+    with config.new_client_from_config(str(styled_cluster)) as connection:
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": name}})
-    made = Fleet(old_cluster, name, tmp_path)
+    made = Fleet(styled_cluster, name, tmp_path)
     made.size(1, "2Gi")
     return made
 
@@ -51,6 +59,74 @@ def matcher(fleet: Fleet, name: str) -> dict[str, Any] | None:
     return found
 
 
+def until_expanded(fleet: Fleet, *names: str) -> None:
+    deadline = time.monotonic() + 120
+    while any(matcher(fleet, name) for name in names):
+        assert time.monotonic() < deadline, "the VMs still have their matchers"
+        time.sleep(0.2)
+
+
+def test_every_transition_is_foreseen_done_and_done_only_once(fleet: Fleet, style: str) -> None:
+    fleet.create(4)
+    before = fleet.power()
+    restarting = {"restart": "if_required"}
+    back = {"state": "pinned", "revision": "previous"}
+    first = {name: one["instancetype"]["revision"] for name, one in fleet.revisions().items()}
+    pinned = {"state": "pinned", "revisions": {name: {"instancetype": one} for name, one in first.items()}}
+    fleet.size(1, "4Gi")
+    # Up to 1.4 there is no pin to take out: what was rolled back is refreshed.
+    unpinned = [({"state": "unpinned"}, 1, "2Gi")] if style == "status" else []
+    for options, generation, memory in [
+        ({}, 2, "4Gi"),
+        (back, 1, "2Gi"),
+        *unpinned,
+        ({}, 2, "4Gi"),
+        (pinned, 1, "2Gi"),
+        *unpinned,
+        ({"restart": "always"}, 2, "4Gi"),
+        ({"state": "pruned"}, 2, "4Gi"),
+    ]:
+        options = {**restarting, **options}
+        kept = (fleet.revisions(), fleet.kept())
+        planned = fleet.run("controller_revision", _ansible_check_mode=True, **options)
+        assert planned["changed"], (options, planned)
+        assert (fleet.revisions(), fleet.kept()) == kept, options
+        done = fleet.run("controller_revision", **options)
+        assert not done.get("failed"), (options, done)
+        assert [one["changed"] for one in done["results"]] == [True] * 4, (options, done)
+        assert set(fleet.generations().values()) == {generation}, options
+        assert set(fleet.memory().values()) == {memory}, options
+        assert fleet.power() == before, options
+        # Twice back would be further back.
+        named = pinned if options.get("revision") else options
+        again = fleet.run("controller_revision", **{**restarting, **named})
+        assert not again.get("failed"), (options, again)
+        assert not again["changed"], (options, again)
+    assert not fleet.run("controller_revision", state="upgraded")["changed"]
+    assert len(fleet.kept()) == 4
+
+
+def test_sockets_are_plugged_in_as_far_as_they_go_and_then_it_restarts(fleet: Fleet) -> None:
+    fleet.create(1)
+    fleet.size(2, "2Gi")
+    assert fleet.revisions()["vm-000"]["needs"] == "live update"
+    done = fleet.run("controller_revision", restart="if_required")
+    assert [(one["takes_effect"], one["restarted"]) for one in done["results"]] == [("live update", False)], done
+    assert fleet.vms()["vm-000"]["instance"]["guest"]["vcpus"] == 2
+    # The guest was started with one, and four times as much is the most; from two it looks as if eight would do.
+    fleet.size(8, "2Gi")
+    assert fleet.revisions()["vm-000"]["needs"] == "live update"
+    done = fleet.run("controller_revision", restart="if_required")
+    assert [(one["takes_effect"], one["restarted"]) for one in done["results"]] == [("restart", True)], done
+    assert fleet.vms()["vm-000"]["instance"]["guest"]["vcpus"] == 8
+    fleet.size(9, "3Gi")
+    assert fleet.revisions()["vm-000"]["needs"] == "restart"
+    done = fleet.run("controller_revision", restart="never")
+    assert [(one["takes_effect"], one["restarted"]) for one in done["results"]] == [("next start", False)], done
+    assert not fleet.run("controller_revision", restart="never")["changed"]
+
+
+@pytest.mark.parametrize("styled_cluster", ["spec"], indirect=True)
 def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> None:
     fleet.create(4)
     before = fleet.power()
@@ -91,13 +167,32 @@ def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> N
     assert "4 virtual machines: 4 unchanged" in output
 
 
+@pytest.mark.parametrize("styled_cluster", ["spec"], indirect=True)
+def test_the_name_in_the_spec_goes_with_another_instancetype(fleet: Fleet) -> None:
+    fleet.run("instancetype", name="large", cpu={"guest": 1}, memory={"guest": "4Gi"})
+
+    def declare(**options: Any) -> dict[str, Any]:
+        done = fleet.run("virtual_machine", name="web", wait=True, **options)
+        assert "failed" not in done, done["msg"]
+        assert not fleet.run("virtual_machine", name="web", wait=True, **options)["changed"]
+        return {**done["result"], **(matcher(fleet, "web") or {})}
+
+    for name, restart in (("fleet", "never"), ("large", "if_required")):
+        told = declare(instancetype={"name": name, "kind": "VirtualMachineInstancetype"}, restart=restart)
+        assert (told["name"], told["restarted"]) == (name, restart == "if_required")
+        assert told["revisionName"] == told["instancetype_revision"]
+        assert told["revisionName"].startswith(f"web-{name}-")
+    own = declare(cpu={"cores": 2}, memory="1Gi")
+    assert "revisionName" not in own and "instancetype_revision" not in own
+    assert declare(instancetype={"name": "fleet", "kind": "VirtualMachineInstancetype"})["changed"]
+
+
 @pytest.mark.parametrize("policy", ["expand", "expandAll"])
 def test_expanded_vms_have_nothing_to_refresh(fleet: Fleet, policy: str) -> None:
     set_policy(fleet.kubeconfig, policy)
     try:
         fleet.create(2)
-        while any(matcher(fleet, name) for name in ("vm-000", "vm-001")):
-            pass
+        until_expanded(fleet, "vm-000", "vm-001")
         fleet.size(1, "4Gi")
         for options in ({}, {"restart": "always"}, {"state": "unpinned"}, {"state": "upgraded"}, {"state": "pruned"}):
             done = fleet.run("controller_revision", **options)
@@ -107,5 +202,21 @@ def test_expanded_vms_have_nothing_to_refresh(fleet: Fleet, policy: str) -> None
         code, output = fleet.refresh()
         assert code == 0, output
         assert "2 virtual machines: 2 unchanged" in output
+    finally:
+        set_policy(fleet.kubeconfig, "reference")
+
+
+def test_the_policy_expands_vms_from_before_it_when_they_are_refreshed(fleet: Fleet) -> None:
+    fleet.create(2)
+    before = fleet.power()
+    fleet.size(1, "4Gi")
+    set_policy(fleet.kubeconfig, "expand")
+    try:
+        done = fleet.run("controller_revision", restart="if_required")
+        assert not done.get("failed"), done
+        assert [(one["changed"], one["expanded"]) for one in done["results"]] == [(True, ["instancetype"])] * 2, done
+        assert (fleet.power(), fleet.memory()) == (before, {"vm-000": "4Gi"})
+        again = fleet.run("controller_revision", restart="if_required")
+        assert not again.get("failed") and not again["changed"], again
     finally:
         set_policy(fleet.kubeconfig, "reference")

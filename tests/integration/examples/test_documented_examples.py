@@ -1,0 +1,233 @@
+"""Every example of the documentation is valid, and does what it shall on a cluster.
+
+All are parsed, and the options of every task are held against the module's own. Those that can run do so on a local
+cluster of their own, page by page in the order of the page, so that an example may build on the ones before it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster import ansible_edge
+from documented import CHECKOUT, Example, examples, tasks_of
+
+PREFIX = "virtshape.instancetypes."
+EXAMPLES = list(examples())
+"""As they come; see documented.py."""
+HERE = Path(__file__).parent
+# Options whose entries are as the options of the module itself.
+MANY = ("virtual_machines", "instancetypes", "preferences")
+
+NOT_RUN = {
+    # (page, name of the task or play): why. Everything else runs.
+    ("docs/getting_started.md", "A cluster to try things on"): "starts a cluster; tested with the role",
+    ("docs/getting_started.md", "Remove the cluster"): "ends a cluster; tested with the role",
+    ("docs/local_cluster.md", "Start two clusters"): "starts clusters; tested with the role",
+    ("docs/local_cluster.md", "Use the second"): "needs the cluster of the example before",
+    ("docs/local_cluster.md", "Let a tenth of all writes fail, and every watch end after 100 events"): (
+        "starts a cluster with faults; tested with the role"
+    ),
+    ("docs/virtual_machines.md", "A larger size, at once"): (
+        "restarts a VM whose disk only CDI can fill; with a container disk it is an example of the module"
+    ),
+    ("docs/revisions.md", "Back to revisions that are known by name"): "a revision has another name on each cluster",
+    ("plugins/modules/controller_revision.py", "Back to revisions that are known by name"): (
+        "a revision has another name on each cluster"
+    ),
+    ("roles/local_cluster/README.md", "Try something"): "starts a cluster, and leaves the VM's options out",
+    ("roles/revision_refresh/README.md", "The shop answers"): "asks a web server of a guest",
+    ("plugins/modules/instancetype_bundle.py", "See what the next release would change, and for which VMs"): (
+        "fetches a release from the network; tested with a server of the test"
+    ),
+    ("plugins/modules/instancetype_bundle.py", "Upgrade, and remove what is gone and no VM uses"): (
+        "fetches a release from the network; tested with a server of the test"
+    ),
+}
+
+# Modules whose examples need no VMs that are there.
+NEEDS_NO_VMS = {
+    PREFIX + module
+    for module in ("instancetype", "instancetype_bundle", "instancetype_info", "lease", "preference", "preference_info")
+}
+
+
+class Asked(Exception):
+    """A module has said which options it takes."""
+
+
+def argument_spec(module: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    def asked(*, argument_spec: dict[str, Any], **_rules: Any) -> Any:
+        raise Asked(argument_spec)
+
+    monkeypatch.setattr(ansible_edge, "AnsibleModule", asked)
+    with pytest.raises(Asked) as told:
+        importlib.import_module(f"ansible_collections.{PREFIX}plugins.modules.{module}").main()
+    found: dict[str, Any] = told.value.args[0]
+    return found
+
+
+def mistakes(options: Any, spec: dict[str, Any], where: str) -> Iterator[str]:
+    """Options that there are not, and values that are none of the choices; templates are left alone."""
+    names = {alias: name for name, option in spec.items() for alias in (name, *option.get("aliases", ()))}
+    for key, value in (options or {}).items():
+        if key not in names:
+            yield f"{where}: there is no option {key}"
+            continue
+        option = spec[names[key]]
+        for entry in value if isinstance(value, list) else [value]:
+            if isinstance(entry, dict) and option.get("options"):
+                yield from mistakes(entry, option["options"], f"{where}.{key}")
+            elif isinstance(entry, dict) and key in MANY and option.get("elements") == "dict":
+                yield from mistakes(entry, spec, f"{where}.{key}")
+            elif option.get("choices") and "{{" not in str(entry) and entry not in option["choices"]:
+                yield f"{where}.{key}: {entry!r} is none of {option['choices']}"
+
+
+def every_task(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for task in tasks:
+        inner = [entry for part in ("block", "rescue", "always") for entry in task.get(part, ())]
+        yield from every_task(inner) if inner else [task]
+
+
+def test_examples_are_found() -> None:
+    kinds = {example.kind for example in EXAMPLES}
+    assert kinds == {"plays", "tasks", "inventory", "data"}
+    documented = {example.page for example in EXAMPLES}
+    assert {f"plugins/modules/{path.name}" for path in (CHECKOUT / "plugins" / "modules").glob("*.py")} <= documented
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.place)
+def test_the_options_of_an_example_exist(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    if example.kind == "inventory":
+        documentation = _documentation("inventory", example.content["plugin"])
+        spec = {name: {**option, "options": None} for name, option in documentation["options"].items()}
+        assert list(mistakes(example.content, spec, example.place)) == []
+        return
+    found = []
+    for task in every_task(tasks_of(example)):
+        for module in [key.removeprefix(PREFIX) for key in task if key.startswith(PREFIX)]:
+            spec = argument_spec(module, monkeypatch)
+            found += mistakes(task[PREFIX + module], spec, f"{example.place}: {task.get('name')}")
+    assert found == []
+
+
+def _documentation(kind: str, name: str) -> dict[str, Any]:
+    done = _run(["ansible-doc", "--type", kind, "--json", name], {})
+    found: dict[str, Any] = json.loads(done.stdout)[name]["doc"]
+    return found
+
+
+def test_what_is_not_run_exists() -> None:
+    named = {(example.page, str(task.get("name"))) for example in EXAMPLES for task in tasks_of(example)}
+    assert set(NOT_RUN) <= named
+
+
+@pytest.fixture(scope="module")
+def own_cluster(launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The examples name namespaces that other tests might have, so they get a cluster for themselves."""
+    place = ("--name", "examples", "--dir", str(tmp_path_factory.mktemp("cluster") / "state"))
+    try:
+        yield str(launch("start", *place)["kubeconfig"])
+    finally:
+        launch("stop", "--remove", *place, check=False)
+
+
+def test_the_examples_run(own_cluster: str, tmp_path: Path) -> None:
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id_ed25519.pub").write_text("ssh-ed25519 AAAA example")
+    (tmp_path / "catalogs").mkdir()
+    (tmp_path / "catalogs" / "acme.yml").write_text(_catalog())
+    verdict = {
+        "name": "Every example has run",
+        "ansible.builtin.assert": {"that": "failures == []", "fail_msg": "{{ failures }}"},
+        "vars": {
+            "failures": "{{ groups.all | map('extract', hostvars, 'example_failures') | select('defined') | list }}"
+        },
+    }
+    plays = [*_plays(), _play("Verdict", [verdict])]
+    # A host for each page, so that none sees what another has registered.
+    settings = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    inventory = {"all": {"hosts": dict.fromkeys(str(play["hosts"]) for play in plays), "vars": settings}}
+    (tmp_path / "inventory.yml").write_text(yaml.safe_dump(inventory))
+    (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays, sort_keys=False, width=10000))
+    environment = {"HOME": str(tmp_path), "K8S_AUTH_KUBECONFIG": own_cluster, "ANSIBLE_NOCOLOR": "1"}
+    done = _run(
+        ["ansible-playbook", "-i", "inventory.yml", "playbook.yml", "-e", "vaulted_password=secret"],
+        environment,
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stdout.rpartition("PLAY [Verdict]")[2] + done.stderr
+
+
+def _catalog() -> str:
+    """The catalog that the README of the role shows, which is the one that other examples read from a file."""
+    for example in EXAMPLES:
+        if example.kind == "data" and "series" in example.content:
+            return yaml.safe_dump(example.content)
+    raise AssertionError("there is no example of a catalog")
+
+
+def _plays() -> Iterator[dict[str, Any]]:
+    """A play for each page: the VMs that its examples take for granted, then each of them, also after failures."""
+    yield _play("What all pages take for granted", [_included("prepare_once.yml")])
+    changed = True
+    for page in dict.fromkeys(example.page for example in EXAMPLES):
+        steps, used = [], set()
+        for example in EXAMPLES:
+            tasks = [task for task in tasks_of(example) if (page, str(task.get("name"))) not in NOT_RUN]
+            if example.page != page or not tasks:
+                continue
+            used |= {str(key) for task in every_task(tasks) for key in task} - NEEDS_NO_VMS
+            failed = {"example_failures": _merged(example.place)}
+            rescue = [{"name": "Remember it", "ansible.builtin.set_fact": failed}]
+            steps.append({"name": example.place, "block": tasks, "rescue": rescue})
+        ours = {key for key in used if key.startswith(PREFIX) or key == "ansible.builtin.include_role"}
+        if ours and changed:
+            steps.insert(0, _included("prepare_vms.yml"))
+            changed = False
+        changed = changed or not all(key.endswith("_info") for key in ours)
+        if steps:
+            yield _play(page, steps)
+
+
+def _included(file: str) -> dict[str, Any]:
+    return {"name": "Prepare", "ansible.builtin.include_tasks": str(HERE / file)}
+
+
+def _play(name: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
+    host = re.sub(r"\W+", "-", name.lower())
+    return {"name": name, "hosts": host, "gather_facts": False, "tasks": tasks}
+
+
+def _merged(place: str) -> str:
+    told = "ansible_failed_result.msg | default(ansible_failed_result | string)"
+    return f"{{{{ example_failures | default({{}}) | combine({{'{place} ' ~ ansible_failed_task.name: {told}}}) }}}}"
+
+
+def _run(
+    command: list[str], environment: dict[str, str], folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name(command[0])
+    settings = {
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+    }
+    return subprocess.run(
+        [str(program), *command[1:]],
+        env={**os.environ, **settings, **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,75 @@
+"""The scenarios of extensions/molecule, as `molecule test` runs them, on the cluster of the test run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+SCENARIOS = sorted(path.parent.name for path in (CHECKOUT / "extensions" / "molecule").glob("*/molecule.yml"))
+STEPS = ["destroy", "create", "prepare", "converge", "idempotence", "side_effect", "verify", "destroy"]
+
+
+def molecule(command: str, scenario: str, state: Path, kubeconfig: Path | None) -> str:
+    """Run a command of Molecule; its output. state: the scenario's ephemeral directory."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("K8S_AUTH_")}
+    environment.pop("KUBECONFIG", None)
+    if kubeconfig is not None:
+        environment["KUBECONFIG"] = str(kubeconfig)
+    state.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "molecule", command, "--scenario-name", scenario],
+        cwd=CHECKOUT,
+        env={
+            **environment,
+            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+            "LC_ALL": "C.UTF-8",
+            "MOLECULE_EPHEMERAL_DIRECTORY": str(state),
+            "NO_COLOR": "1",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def executed(output: str, scenario: str) -> list[str]:
+    """The steps that have passed, in order."""
+    return re.findall(rf"\[{scenario} > (\w+)\] Executed: Successful", output)
+
+
+def test_there_is_a_scenario_for_each_job() -> None:
+    assert SCENARIOS == ["catalog", "default", "fleet", "revision_refresh", "virtual_machines"]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_scenario_passes_on_a_given_cluster_and_leaves_nothing(cluster: Path, tmp_path: Path, scenario: str) -> None:
+    assert executed(molecule("test", scenario, tmp_path / "state", cluster), scenario) == STEPS
+    with config.new_client_from_config(str(cluster)) as connection:
+        listed = client.CoreV1Api(connection).list_namespace().items
+    left = [space.metadata.name for space in listed if space.status.phase == "Active"]
+    assert not [name for name in left if name.startswith(f"molecule-{scenario.replace('_', '-')}-")]
+
+
+def test_a_scenario_starts_a_cluster_of_its_own_and_removes_it(tmp_path: Path, launch: Callable[..., Any]) -> None:
+    state = tmp_path / "state"
+    try:
+        molecule("create", "default", state, None)
+        assert (state / "kubeconfig").resolve() == (state / "cluster" / "kubeconfig").resolve()
+        assert launch("status", "--dir", str(state / "cluster"))["state"] == "running"
+        molecule("destroy", "default", state, None)
+        assert not (state / "cluster").exists()
+    finally:
+        launch("stop", "--remove", "--dir", str(state / "cluster"), check=False)

@@ -1,0 +1,117 @@
+"""The playbook fleet_report, as users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+from fleet_support import Fleet
+
+CHECKOUT = Path(__file__).parents[3]
+Report = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
+    made = Fleet(cluster, namespace, tmp_path)
+    made.size(1, "2Gi")
+    return made
+
+
+@pytest.fixture
+def report(fleet: Fleet, tmp_path: Path) -> Report:
+    """report(**variables): exit code and output, blanks squeezed. Variables are the playbook's, without its prefix."""
+
+    def run(*arguments: str, **variables: Any) -> tuple[int, str]:
+        told = {"namespaces": fleet.namespace, "directory": "report", **variables}
+        environment = {
+            **os.environ,
+            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_SHOW_CUSTOM_STATS": "1",
+            "K8S_AUTH_KUBECONFIG": str(fleet.kubeconfig),
+            "LC_ALL": "C.UTF-8",
+        }
+        extra = json.dumps({f"fleet_report_{name}": value for name, value in told.items()})
+        command = [str(Path(sys.executable).with_name("ansible-playbook")), "virtshape.instancetypes.fleet_report"]
+        done = subprocess.run(
+            [*command, "-e", extra, *arguments],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    return run
+
+
+def written(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "fleet-report.json").read_text())
+    return found
+
+
+def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path) -> None:
+    fleet.create(4)
+    unused = fleet.run("instancetype", name="unused", cpu={"guest": 1}, memory={"guest": "1Gi"})
+    assert unused["changed"], unused
+    code, output = report()
+    assert code == 0, output
+    assert "4 virtual machines: 0 drifted" in output and "WARNING" not in output
+    before = written(tmp_path / "report")
+    assert (before["totals"]["virtual_machines"], before["totals"]["memory_bytes"]) == (4, 8 * 2**30)
+    assert {"name": "unused", "namespace": fleet.namespace}.items() <= next(
+        one for one in before["unused"] if one["name"] == "unused"
+    ).items()
+    assert fleet.namespace not in [one["namespace"] for one in before["unused"] if one["name"] == "fleet"]
+
+    fleet.size(1, "4Gi")
+    with config.new_client_from_config(str(fleet.kubeconfig)) as connection:
+        labels = {"instancetype.kubevirt.io/object-name": "fleet"}
+        client.AppsV1Api(connection).create_namespaced_controller_revision(
+            fleet.namespace, {"metadata": {"name": "left-over", "labels": labels}, "revision": 1, "data": {}}
+        )
+    code, output = report("--check", label_selectors="half=0", title="Half", fail_if="drifted, refused", rows=1)
+    assert code == 2
+    assert f"drifted: 2; see {tmp_path}/report/fleet-report.html" in output
+    assert "drifted: 2" in output.partition("CUSTOM STATS")[2]
+    after = written(tmp_path / "report")
+    assert (after["totals"]["virtual_machines"], after["totals"]["drifted"]) == (2, 2)
+    assert [one["virtual_machines"] for one in after["drift"]["by_age"]] == [2, 0, 0, 0, 0]
+    (group,) = after["drift"]["by_change"]
+    assert (group["needs"], group["virtual_machines"]) == (
+        "restart",
+        [f"{fleet.namespace}/vm-000", f"{fleet.namespace}/vm-002"],
+    )
+    # Also with selectors all VMs of the namespace count here.
+    assert [one["name"] for one in after["orphaned_revisions"]] == ["left-over"]
+    page = (tmp_path / "report" / "fleet-report.html").read_text()
+    assert "<title>Half</title>" in page
+    assert f"namespaces {fleet.namespace}; half=0" in page
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"namespaces": " ,"}, "fleet_report_namespaces: is empty; name namespaces, or '*' for all VMs of the cluster"),
+        ({"directory": ""}, "fleet_report_directory: is empty; name a folder"),
+        ({"rows": "many"}, "fleet_report_rows: is many; write a whole number, 1 or more"),
+        ({"fail_if": "drift"}, "fleet_report_fail_if: there is no total drift; choose from drifted, unknown"),
+        ({"label_selectors": "half=0=1"}, "expected: ',' or 'end of string'"),
+    ],
+)
+def test_bad_input(report: Report, variables: dict[str, Any], told: str, tmp_path: Path) -> None:
+    code, output = report(**variables)
+    assert code == 2
+    assert told in output
+    assert not (tmp_path / "report").exists()
