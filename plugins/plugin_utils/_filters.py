@@ -16,7 +16,7 @@ from ..module_utils._resolver.questions import Unanswerable
 from ..module_utils._resolver.schema import FieldError
 from ..module_utils._resolver.selection import Rejected
 
-__all__ = ["choice", "each", "manifests", "vm_filter", "whole_number"]
+__all__ = ["answering", "choice", "each", "manifests", "vm_filter", "whole_number"]
 
 Check = Callable[[Any], Any]
 
@@ -42,9 +42,7 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
                 raise AnsibleFilterError(f"{name}: {option}: expected a manifest or a spec, found {manifest!r}")
         more = {option: _checked(name, option, entry, checks) for option, entry in options.items()}
         known = manifests(name, "objects", objects)
-        version = release.NEWEST
-        if kubevirt_version is not None:
-            version = _checked(name, "kubevirt_version", kubevirt_version, {"kubevirt_version": release.of})
+        version = answering(name, kubevirt_version)
         return each(name, value, lambda vm: answer(vm, given, known, version, **more))
 
     return apply
@@ -79,6 +77,13 @@ def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
         if not isinstance(manifest, Mapping):
             raise AnsibleFilterError(f"{name}: {option}[{index}]: expected a manifest, found {manifest!r}")
     return [dict(manifest) for manifest in found]
+
+
+def answering(name: str, kubevirt_version: Any) -> release.Release:
+    """The release that the option `kubevirt_version` names; the newest one that is known where it is not given."""
+    if kubevirt_version is None:
+        return release.NEWEST
+    return _checked(name, "kubevirt_version", kubevirt_version, {"kubevirt_version": release.of})
 
 
 def choice(*values: str) -> Check:

@@ -12,10 +12,18 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ..module_utils._resolver.selection import Rejected, choose
+from ._filters import answering
 
 __all__ = ["fitting", "smallest"]
 
-_OPTIONS: dict[str, Any] = {"cpu": None, "memory": None, "class": "", "labels": {}, "series": ""}
+_OPTIONS: dict[str, Any] = {
+    "cpu": None,
+    "memory": None,
+    "class": "",
+    "labels": {},
+    "series": "",
+    "kubevirt_version": None,
+}
 
 
 def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str, Any]]:
@@ -28,7 +36,7 @@ def smallest(value: Any, preference: Any = None, **options: Any) -> dict[str, An
     found = _chosen("smallest", value, preference, options)
     if found:
         return found[0]
-    asked = [f"{name}={entry}" for name, entry in options.items() if entry]
+    asked = [f"{name}={entry}" for name, entry in options.items() if entry and name != "kubevirt_version"]
     if preference is not None:
         asked.insert(0, "the preference")
     raise AnsibleFilterError(f"smallest: no instancetype fits {' and '.join(asked) or 'as there is none'}")
@@ -46,6 +54,7 @@ def _chosen(name: str, value: Any, preference: Any, options: dict[str, Any]) -> 
     for option in ("class", "series"):
         if not isinstance(given[option], str):
             raise AnsibleFilterError(f"{name}: {option}: expected text, found {given[option]!r}")
+    release = answering(name, given["kubevirt_version"])
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
@@ -61,6 +70,7 @@ def _chosen(name: str, value: Any, preference: Any, options: dict[str, Any]) -> 
             class_label=given["class"],
             labels=given["labels"],
             series=given["series"],
+            release=release,
         )
     except Rejected as error:
         raise AnsibleFilterError(f"{name}: {error}") from error

@@ -1,0 +1,92 @@
+"""One command as a whole: wall time, CPU time, and the peak memory of its parts."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+_POLL = 0.03  # seconds
+
+
+class Measured(NamedTuple):
+    """wall, cpu: seconds; cpu counts all processes that the command started and waited for.
+    controller, module: peak resident MiB of the command's own process, and of the largest module process."""
+
+    wall: float
+    cpu: float
+    controller: float
+    module: float
+
+
+def measure(command: list[str], environment: dict[str, str], output: Path) -> Measured:
+    """Runs the command; raises SystemExit with the end of its output if it fails."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    with output.open("w") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        watch = _Watch(process.pid)
+        status = process.wait()
+        wall = time.monotonic() - began
+        watch.end()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if status:
+        raise SystemExit(f"{' '.join(command)} ended with {status}:\n{output.read_text()[-3000:]}")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Measured(wall, cpu, watch.controller, watch.module)
+
+
+class _Watch:
+    """Looks at the peak memory of a process and of those below it until told to end. MiB."""
+
+    def __init__(self, root: int) -> None:
+        self.controller = 0.0
+        self.module = 0.0
+        self._root = root
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._end.wait(_POLL):
+            for pid in _tree(self._root):
+                peak = _peak(pid)
+                if pid == self._root:
+                    self.controller = max(self.controller, peak)
+                elif "AnsiballZ" in _command_line(pid):
+                    self.module = max(self.module, peak)
+
+
+def _tree(root: int) -> list[int]:
+    found = [root]
+    for pid in found:
+        try:
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                children = (task / "children").read_text()
+                found.extend(int(child) for child in children.split())
+        except OSError:
+            continue
+    return found
+
+
+def _peak(pid: int) -> float:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    _before, _name, rest = status.partition("VmHWM:")
+    return int(rest.split()[0]) / 1024 if rest else 0.0
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""

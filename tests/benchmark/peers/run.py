@@ -1,0 +1,212 @@
+"""This collection beside its peers on one API server: ``run.py [--sizes 20,200,1000] [--rounds N] [--out FILE]``.
+
+Each round asks every contestant in turn to create VMs, to run again, to change one label and to delete them, first on
+an API server with KubeVirt's webhooks (the local cluster's), then on one that only stores. Requests are counted in a
+round of its own through the local cluster's proxy. Writes what was measured as JSON; `picture.py` draws it.
+Run it on an idle machine. The peers come with the PyPI package `ansible`, which is fetched once (55 MB).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from contestants import ALL, NOTHING, OURS, PHASES, Contestant
+from kubernetes import client, config
+from measure import measure
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+FILES = CHECKOUT / "roles" / "local_cluster" / "files"
+UTILS = CHECKOUT / "plugins" / "module_utils"
+PEERS = CHECKOUT / ".cache" / "peers"
+PACKAGE = "ansible==12.3.0"
+COLLECTIONS = ("kubernetes/core", "kubevirt/core")
+sys.path[:0] = [str(FILES), str(UTILS)]
+GROUP = "instancetype.kubevirt.io/v1beta1"
+NEEDED = (
+    ("VirtualMachineInstancetype", "size", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}),
+    ("VirtualMachinePreference", "taste", {"devices": {"preferredDiskBus": "virtio"}}),
+)
+SETTLED = 10.0  # seconds for which the API server may work off what a contestant left it to do
+
+Row = dict[str, Any]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sizes", default="20,200,1000", help="numbers of VMs (default 20,200,1000)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds for up to 200 VMs by a loop: 1 (default 3)")
+    parser.add_argument("--servers", default="stores,webhooks", help="which API servers (default both)")
+    parser.add_argument("--out", type=Path, default=CHECKOUT / "docs" / "benchmarks" / "peers.json")
+    options = parser.parse_args()
+    fetch_peers()
+    sizes = [int(size) for size in options.sizes.split(",")]
+    rows: list[Row] = []
+    machine = {"cpus": os.cpu_count(), "python": sys.version.split()[0], "load_before": round(os.getloadavg()[0], 1)}
+    for server in options.servers.split(","):
+        with running(server == "webhooks") as directory, tempfile.TemporaryDirectory() as folder:
+            for size, kind, number in schedule(sizes, options.rounds):
+                for contestant in ALL:
+                    if size > contestant.most:
+                        continue
+                    # A loop over 200 VMs takes minutes, and needs as many requests for each as one over 20.
+                    if contestant.loops and size > 20 and (number or kind == "count" or server == "stores"):
+                        continue
+                    print(f"{server}: {size} VMs, {kind} {number + 1}, {contestant.name}", flush=True)
+                    phases = ("again",) if contestant is NOTHING else PHASES
+                    if contestant is OURS and server == "webhooks":
+                        phases = (*PHASES[:-1], "refresh", PHASES[-1])
+                    for row in run(contestant, phases, directory, size, Path(folder), counted=kind == "count"):
+                        rows.append({"server": server, "round": number, **row})
+                        options.out.parent.mkdir(parents=True, exist_ok=True)
+                        options.out.write_text(json.dumps({"machine": machine, "rows": rows}, indent=0) + "\n")
+    return 0
+
+
+def schedule(sizes: list[int], rounds: int) -> Iterator[tuple[int, str, int]]:
+    """Size, whether times are measured or requests counted, and the number of the round."""
+    for number in range(rounds):
+        for size in sizes:
+            yield size, "round", number
+    for size in sizes:
+        yield size, "count", 0
+
+
+def run(
+    contestant: Contestant, phases: tuple[str, ...], directory: Path, size: int, folder: Path, *, counted: bool
+) -> Iterator[Row]:
+    """One contestant's phases, in a namespace of its own."""
+    kubeconfig = directory / ("kubeconfig-faults" if counted else "kubeconfig")
+    namespace = f"bench-{time.monotonic_ns():x}"
+    (folder / "ansible.cfg").write_text("[defaults]\n")
+    environment = {
+        **os.environ,
+        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([str(CHECKOUT / ".cache" / "collections"), str(PEERS)]),
+        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+        "ANSIBLE_LOCALHOST_WARNING": "False",
+        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "False",
+    }
+    with config.new_client_from_config(str(directory / "kubeconfig")) as connection:
+        prepare(connection, namespace)
+        for phase in phases:
+            if phase == "refresh":
+                grow(connection, namespace)
+            if counted:
+                launch("faults", directory, "--clear-counts")
+            command = contestant.command(kubeconfig, namespace, phase, size, folder)
+            found = measure(command, environment, folder / "output")
+            row = {"contestant": contestant.name, "vms": size, "phase": phase, "counted": counted, **found._asdict()}
+            if counted:
+                counts = launch("faults", directory)["counts"]
+                row |= {name: counts[name] for name in ("requests", "writes", "at_once")}
+            check(connection, namespace, phase, 0 if contestant is NOTHING else size)
+            yield row
+        client.CoreV1Api(connection).delete_namespace(namespace)
+    time.sleep(min(SETTLED, size / 50))
+
+
+def prepare(connection: Any, namespace: str) -> None:
+    client.CoreV1Api(connection).create_namespace({"metadata": {"name": namespace}})
+    objects = client.CustomObjectsApi(connection)
+    for kind, name, spec in NEEDED:
+        body = {"apiVersion": GROUP, "kind": kind, "metadata": {"name": name}, "spec": spec}
+        objects.create_namespaced_custom_object(*GROUP.split("/"), namespace, f"{kind.lower()}s", body)
+
+
+def grow(connection: Any, namespace: str) -> None:
+    """Another memory for the instancetype, so that all VMs drift."""
+    body = {"spec": {"memory": {"guest": "8Gi"}}}
+    kind, name, _spec = NEEDED[0]
+    client.CustomObjectsApi(connection).patch_namespaced_custom_object(
+        *GROUP.split("/"), namespace, f"{kind.lower()}s", name, body
+    )
+
+
+def check(connection: Any, namespace: str, phase: str, size: int) -> None:
+    """Raises SystemExit unless the cluster is as the phase should have left it."""
+    objects = client.CustomObjectsApi(connection)
+    deadline = time.monotonic() + 120
+    while True:
+        items = objects.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines")["items"]
+        tier = "one" if phase in ("create", "again") else "two"
+        there = [item for item in items if (item["metadata"].get("labels") or {}).get("tier") == tier]
+        if len(there) == len(items) == (0 if phase == "delete" else size):
+            return
+        if phase != "delete" or time.monotonic() > deadline:
+            raise SystemExit(f"after {phase} there are {len(items)} VMs, {len(there)} of them as they should be")
+        time.sleep(0.2)
+
+
+@contextmanager
+def running(webhooks: bool) -> Iterator[Path]:
+    """The state directory of a cluster; without webhooks, KubeVirt's kinds are stored and no more."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder, "cluster")
+        try:
+            launch("start", directory, "--faults", "--emulation" if webhooks else "--no-emulation")
+            if not webhooks:
+                create_kinds(directory)
+            yield directory
+        finally:
+            launch("stop", directory, "--remove")
+
+
+def create_kinds(directory: Path) -> None:
+    from _resolver import openapi
+
+    crds = openapi.crds()
+    with config.new_client_from_config(str(directory / "kubeconfig")) as connection:
+        extensions = client.ApiextensionsV1Api(connection)
+        for crd in crds:
+            extensions.create_custom_resource_definition(crd)
+        objects = client.CustomObjectsApi(connection)
+        for kind, _name, _spec in NEEDED:
+            until_served(objects, *GROUP.split("/"), f"{kind.lower()}s")
+        until_served(objects, "kubevirt.io", "v1", "virtualmachines")
+
+
+def until_served(objects: Any, group: str, version: str, plural: str) -> None:
+    for _unused in range(200):
+        try:
+            objects.list_cluster_custom_object(group, version, plural)
+            return
+        except client.ApiException:
+            time.sleep(0.1)
+    raise SystemExit(f"{plural} are not served")
+
+
+def launch(command: str, directory: Path, *more: str) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(FILES), str(UTILS)])}
+    argv = [sys.executable, "-m", "local_cluster", command, "--dir", str(directory), *more]
+    done = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if answer.get("failed"):
+        raise SystemExit(answer["msg"])
+    return answer
+
+
+def fetch_peers() -> None:
+    """The two collections, from the package that carries all of the community's."""
+    if all((PEERS / "ansible_collections" / name / "MANIFEST.json").is_file() for name in COLLECTIONS):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, PACKAGE]
+        subprocess.run(fetch, check=True)
+        (wheel,) = Path(folder).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            wanted = tuple(f"ansible_collections/{name}/" for name in COLLECTIONS)
+            archive.extractall(PEERS, [name for name in archive.namelist() if name.startswith(wanted)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

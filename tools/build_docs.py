@@ -1,0 +1,139 @@
+"""Builds the documentation site: `make docs`, into .cache/docs/html.
+
+The pages are those of docs/, which read as well in a repository's browser, and the roles' README files; the reference
+of modules, filters and plugins is written by antsibull-docs from what ansible-doc shows. Sphinx makes HTML of both.
+
+The pages are copied to a folder of the build, where links between them become links between pages of the site, links to
+a module or filter lead to its page of the reference, and links to other files lead to the repository. A link to a file
+that does not exist is an error. The list in docs/index.md is the site's table of contents; a page that is missing there
+is an error as well, by Sphinx.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+OUTPUT = CHECKOUT / ".cache" / "docs"
+SETTINGS = CHECKOUT / "tools" / "docsite"
+GALAXY = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text(encoding="utf-8"))
+COLLECTION = f"{GALAXY['namespace']}.{GALAXY['name']}"
+REFERENCE = "reference"
+
+# A link or a picture of Markdown to something that has no scheme.
+_LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+_SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+
+
+class BrokenLink(Exception):
+    """Page and link."""
+
+
+def pages(checkout: Path = CHECKOUT) -> dict[Path, str]:
+    """The Markdown files of the site: path in the checkout → path in the site."""
+    found = {path: path.name for path in sorted((checkout / "docs").glob("*.md"))}
+    return found | {path: f"role_{path.parent.name}.md" for path in sorted((checkout / "roles").glob("*/README.md"))}
+
+
+def place(target: Path, known: dict[Path, str], checkout: Path = CHECKOUT) -> str | None:
+    """Where in the site, or in the repository, a file of the checkout is; None if there is no such file."""
+    if target in known:
+        return known[target]
+    if not target.exists():
+        return None
+    path = target.relative_to(checkout)
+    if path == Path("plugins"):
+        return f"{REFERENCE}/index.rst"
+    kind = {"modules": "module", "filter": "filter", "inventory": "inventory"}.get(path.parent.name)
+    if path.parts[0] == "plugins" and kind and path.suffix == ".py":
+        return f"{REFERENCE}/{path.stem}_{kind}.rst"
+    if path.parts[:2] == ("docs", "images"):
+        return str(path.relative_to("docs"))
+    return f"{GALAXY['repository']}/{'tree' if target.is_dir() else 'blob'}/main/{path}"
+
+
+def relinked(page: Path, known: dict[Path, str], checkout: Path = CHECKOUT) -> str:
+    """The text of a page with its links as the site needs them. Raises BrokenLink."""
+
+    def link(match: re.Match[str]) -> str:
+        target = Path(os.path.normpath(page.parent / match[2]))
+        where = place(target, known, checkout)
+        if where is None:
+            raise BrokenLink(f"{page.relative_to(checkout)}: there is no {match[2]}")
+        return f"{match[1]}{where}{match[3] or ''})"
+
+    return _LINK.sub(link, page.read_text(encoding="utf-8"))
+
+
+def contents(index: str) -> str:
+    """The start page with a table of contents for each of its sections that is a list of links.
+
+    index: the start page, relinked.
+    """
+    parts = _SECTION.split(index)
+    out = [parts[0]]
+    for title, body in zip(parts[1::2], parts[2::2], strict=True):
+        entries = re.findall(r"^- \[([^]]+)\]\((?!https?:)([^)#]+)\.(?:md|rst)\)", body, re.MULTILINE)
+        out.append(f"## {title}{body}")
+        if entries:
+            tree = "\n".join(f"{name} <{target}>" for name, target in entries)
+            out.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n{tree}\n```\n\n")
+    return "".join(out)
+
+
+def stage(source: Path, checkout: Path = CHECKOUT) -> None:
+    """Copy the pages, with the links of the site, and the pictures."""
+    known = pages(checkout)
+    for page, name in known.items():
+        text = relinked(page, known, checkout)
+        (source / name).write_text(contents(text) if name == "index.md" else text, encoding="utf-8")
+    shutil.copytree(checkout / "docs" / "images", source / "images")
+
+
+def without_contents(text: str) -> str:
+    """A page of the reference without its list of sections, which the theme shows beside it."""
+    return re.sub(r"^\.\. contents::\n(?: +:.*\n)*", "", text, flags=re.MULTILINE)
+
+
+def write_reference(folder: Path) -> int:
+    """Let antsibull-docs write the reference; the exit status."""
+    # It wants a folder that nobody else may write to.
+    folder.mkdir(mode=0o755, parents=True)
+    command = ["antsibull-docs", "--config-file", str(SETTINGS / "antsibull-docs.cfg"), "collection", "--use-current"]
+    done = subprocess.run([*command, "--squash-hierarchy", "--dest-dir", str(folder), COLLECTION], check=False)
+    for page in folder.glob("*.rst"):
+        page.write_text(without_contents(page.read_text(encoding="utf-8")), encoding="utf-8")
+    return done.returncode
+
+
+def main() -> int:
+    argparse.ArgumentParser(description="Build the documentation site into .cache/docs/html.").parse_args()
+    source = OUTPUT / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    try:
+        stage(source)
+    except BrokenLink as error:
+        print(error, file=sys.stderr)
+        return 1
+    status = write_reference(source / REFERENCE)
+    if status:
+        return status
+    sphinx = ["sphinx-build", "-b", "html", "-c", str(SETTINGS), "-d", str(OUTPUT / "doctrees"), "-j", "auto", "-q"]
+    done = subprocess.run([*sphinx, "--fail-on-warning", str(source), str(OUTPUT / "html")], check=False)
+    if done.returncode:
+        return done.returncode
+    print(OUTPUT / "html" / "index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""How Sphinx makes the site of docs/ and the reference; tools/build_docs.py calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from docutils import nodes
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+GALAXY = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text(encoding="utf-8"))
+
+project = f"{GALAXY['namespace']}.{GALAXY['name']}"
+version = release = GALAXY["version"]
+html_title = project
+language = "en"
+
+extensions = ["myst_parser", "sphinx_antsibull_ext"]
+myst_heading_anchors = 4
+# Text in backquotes that is no role of Sphinx's is an error, as is a link that leads nowhere.
+default_role = "any"
+nitpicky = True
+# A block that does not say what it is, is what a program prints.
+highlight_language = "text"
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+html_theme = "furo"
+html_theme_options = {
+    "source_repository": f"{GALAXY['repository']}/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_show_sourcelink = False
+html_use_index = False
+
+# What the reference refers to of Ansible's own documentation. Nothing is looked up there: a build needs no network.
+_ANSIBLE = "https://docs.ansible.com/projects/ansible/latest"
+_LABELS = {
+    "action_plugins": f"{_ANSIBLE}/plugins/action.html",
+    "ansible_configuration_settings": f"{_ANSIBLE}/reference_appendices/config.html",
+    "common_return_values": f"{_ANSIBLE}/reference_appendices/common_return_values.html",
+}
+
+
+def _elsewhere(_app: Any, _env: Any, node: Any, content: Any) -> nodes.reference | None:
+    target = node["reftarget"]
+    address = _LABELS.get(target)
+    if node.get("reftype") == "envvar" and target.startswith("ANSIBLE_"):
+        address = f"{_ANSIBLE}/reference_appendices/config.html#envvar-{target}"
+    return nodes.reference("", "", content, refuri=address) if address else None
+
+
+def setup(app: Any) -> None:
+    app.connect("missing-reference", _elsewhere)
