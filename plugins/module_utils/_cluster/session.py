@@ -21,6 +21,8 @@ from .transport import connections
 __all__ = ["FIELD_MANAGER", "PASSING", "Session"]
 
 FIELD_MANAGER: Final = "virtshape"
+# A field that the schema does not have, to server-side apply: which answers as if the fault were the server's.
+_MISTYPED: Final = "failed to create typed patch object"
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
 """The codes of answers that may be others a little later."""
 _APPLY: Final = "application/apply-patch+yaml"
@@ -381,7 +383,7 @@ def _passes(error: ApiError, safe: bool) -> bool:
     if error.code == 409:
         # Others wrote the object at the same moment. Field managers' conflicts, which do not pass, have causes.
         return safe and error.reason == "Conflict" and not error.causes and not _is_another(error)
-    if error.code == 500 and error.reason not in ("", "InternalError"):
+    if error.code == 500 and (error.reason not in ("", "InternalError") or _MISTYPED in error.message):
         return False  # what comes from the request itself, such as a webhook that refuses it, is the same next time
     return safe and error.code in PASSING
 

@@ -94,7 +94,7 @@ def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_t
     ]
     assert sorted(cluster.restarted) == ["lab/d-r", "shop/a-r", "shop/b-r"]
     # Until KubeVirt has looked, and until they run again: with the latter the first list may do.
-    assert all(cluster.asked[f"{namespace} watch"] in (1, 2) for namespace in ("shop", "lab"))
+    assert all(1 <= cluster.asked[f"{namespace} watch"] <= 3 for namespace in ("shop", "lab")), cluster.asked
     assert not any(waits_for_restart(result) for result in results)
 
 

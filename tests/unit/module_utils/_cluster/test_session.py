@@ -99,6 +99,7 @@ MANAGERS = {**CONFLICT, "details": {"causes": [{"reason": "FieldManagerConflict"
         *(status(code) for code in (400, 401, 403, 404, 409, 422)),
         (409, {}, json.dumps(MANAGERS).encode()),
         status(500, "Invalid", "a webhook says no"),
+        status(500, "", "failed to create typed patch object (a/b): .spec.x: field not declared in schema"),
     ],
 )
 def test_a_refusal_is_final(server: Server, answer: Any) -> None:
