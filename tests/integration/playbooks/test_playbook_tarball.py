@@ -37,6 +37,7 @@ def test_only_what_is_needed_to_run_is_in_it(tarball: Path) -> None:
     with tarfile.open(tarball) as archive:
         top = {name.partition("/")[0] for name in archive.getnames()}
     assert top <= {
+        ".ansible-lint",
         "CHANGELOG.rst",
         "FILES.json",
         "LICENSE",
