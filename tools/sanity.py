@@ -6,6 +6,8 @@ tests. It would fetch a script that puts pip into them; Python brings pip along,
 
 from __future__ import annotations
 
+import ast
+import configparser
 import os
 import shutil
 import subprocess
@@ -34,8 +36,25 @@ def copy() -> None:
         shutil.copy2(CHECKOUT / name, COLLECTION / name)
 
 
+def configure_pip() -> None:
+    """Let pip find packages where it finds them for this user: ansible-test takes no environment along to it."""
+    listed = [sys.executable, "-m", "pip", "config", "list"]
+    settings = subprocess.run(listed, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    options = dict(setting.split("=", 1) for setting in settings if setting.startswith((":env:.", "global.")))
+    config = configparser.RawConfigParser()
+    # What the environment says comes first in the list and counts more than what files say.
+    config["global"] = {
+        name.rpartition(".")[2]: str(ast.literal_eval(value)) for name, value in reversed(list(options.items()))
+    }
+    path = HOME / ".config" / "pip" / "pip.conf"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        config.write(file)
+
+
 def main() -> int:
     copy()
+    configure_pip()
     subprocess.run(["git", "init", "--quiet", COLLECTION], check=True)
     PIP.parent.mkdir(parents=True, exist_ok=True)
     PIP.write_text("import ensurepip\nensurepip.bootstrap(upgrade=True)\n")
