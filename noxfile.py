@@ -26,6 +26,7 @@ NEEDED = (
     "pytest",
     "pytest-xdist",
     "pytest-timeout",
+    "pytest-rerunfailures",
     "hypothesis",
 )
 # What follows from the version of ansible-core, and the tools that need one certain version.
