@@ -26,12 +26,9 @@ from kubernetes import client, config
 from measure import measure
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-FILES = CHECKOUT / "roles" / "local_cluster" / "files"
-UTILS = CHECKOUT / "plugins" / "module_utils"
 PEERS = CHECKOUT / ".cache" / "peers"
 PACKAGE = "ansible==12.3.0"
 COLLECTIONS = ("kubernetes/core", "kubevirt/core")
-sys.path[:0] = [str(FILES), str(UTILS)]
 GROUP = "instancetype.kubevirt.io/v1beta1"
 NEEDED = (
     ("VirtualMachineInstancetype", "size", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}),
@@ -40,6 +37,10 @@ NEEDED = (
 SETTLED = 10.0  # seconds for which the API server may work off what a contestant left it to do
 
 Row = dict[str, Any]
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(CHECKOUT / "plugins" / "module_utils")]
+
+from cluster_load import launch  # noqa: E402  (beside this folder)
 
 
 def main() -> int:
@@ -183,16 +184,6 @@ def until_served(objects: Any, group: str, version: str, plural: str) -> None:
         except client.ApiException:
             time.sleep(0.1)
     raise SystemExit(f"{plural} are not served")
-
-
-def launch(command: str, directory: Path, *more: str) -> dict[str, Any]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(FILES), str(UTILS)])}
-    argv = [sys.executable, "-m", "local_cluster", command, "--dir", str(directory), *more]
-    done = subprocess.run(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    answer: dict[str, Any] = json.loads(done.stdout)
-    if answer.get("failed"):
-        raise SystemExit(answer["msg"])
-    return answer
 
 
 def fetch_peers() -> None:
