@@ -16,26 +16,23 @@ import tempfile
 import time
 from pathlib import Path
 
-import aiohttp
 from cluster_load import (
     APPLY,
+    INSTANCE,
     MACHINE,
-    NAMESPACE,
-    REVISIONS,
+    REVISION,
+    Namespace,
     connect,
     cost,
     count,
-    create_halted,
     launch,
     machine,
-    path,
     send,
     status,
-    stock,
 )
 
-INSTANCES = "/apis/kubevirt.io/v1/namespaces/load/virtualmachineinstances"
-POWER = "/apis/subresources.kubevirt.io/v1/namespaces/load/virtualmachines"
+NAMESPACE = "load"
+POWER = f"/apis/subresources.kubevirt.io/v1/namespaces/{NAMESPACE}/virtualmachines"
 PAUSE = 2.0  # seconds between two steps of a VM's life
 SAMPLE = 60.0  # seconds
 COLUMNS = ("minute", "API server MiB", "emulation MiB", "VMs lived", "VMs", "VMIs", "revisions", "events", "CPU s")
@@ -73,64 +70,65 @@ class Churn:
 
     async def run(self, seconds: float, standing: int) -> None:
         async with connect(self._directory) as session:
-            await stock(session)
-            await create_halted(session, standing)
-            await self.churn(session, seconds)
+            namespace = Namespace(session, NAMESPACE)
+            await namespace.stock()
+            await namespace.create_halted(standing)
+            await self.churn(namespace, seconds)
 
-    async def churn(self, session: aiohttp.ClientSession, seconds: float) -> None:
+    async def churn(self, namespace: Namespace, seconds: float) -> None:
         """Ends with the last life, or at once when one of them fails."""
         print("| " + " | ".join(COLUMNS) + " |\n|" + "--:|" * len(COLUMNS))
         self._began = time.monotonic()
         async with asyncio.TaskGroup() as tasks:
-            sampler = tasks.create_task(self._sample(session))
+            sampler = tasks.create_task(self._sample(namespace))
             async with asyncio.TaskGroup() as lives:
                 for number in itertools.count():
                     if time.monotonic() - self._began > seconds:
                         break
                     await self._room.acquire()
-                    lives.create_task(self._live(session, f"churn-{number:06}", stops=number % 2 == 0))
+                    lives.create_task(self._live(namespace, f"churn-{number:06}", stops=number % 2 == 0))
                     await asyncio.sleep(self._interval)
             sampler.cancel()
-        await self._row(session)
+        await self._row(namespace)
 
-    async def _live(self, session: aiohttp.ClientSession, name: str, *, stops: bool) -> None:
-        one = path(MACHINE, name)
+    async def _live(self, namespace: Namespace, name: str, *, stops: bool) -> None:
+        session, one = namespace.session, namespace.path(MACHINE, name)
         body = {"apiVersion": MACHINE[0], "kind": MACHINE[1], "metadata": {"name": name}, "spec": machine()}
         await send(session, "PATCH", f"{one}?fieldManager=churn", body, APPLY)
         await asyncio.sleep(PAUSE)
         await send(session, "PUT", f"{POWER}/{name}/start")
-        await _shows(session, name, "Running")
+        await _shows(namespace, name, "Running")
         merge = {"Content-Type": "application/merge-patch+json"}
         await send(session, "PATCH", one, {"spec": {"instancetype": {"name": "larger"}}}, merge)
         await asyncio.sleep(PAUSE)
         if stops:
             await send(session, "PUT", f"{POWER}/{name}/stop")
-            await _shows(session, name, "Stopped")
+            await _shows(namespace, name, "Stopped")
         await send(session, "DELETE", one)
         while await status(session, one) != 404:
             await asyncio.sleep(PAUSE)
         self._lived += 1
         self._room.release()
 
-    async def _sample(self, session: aiohttp.ClientSession) -> None:
+    async def _sample(self, namespace: Namespace) -> None:
         while True:
-            await self._row(session)
+            await self._row(namespace)
             await asyncio.sleep(SAMPLE - (time.monotonic() - self._began) % SAMPLE)
 
-    async def _row(self, session: aiohttp.ClientSession) -> None:
+    async def _row(self, namespace: Namespace) -> None:
         now = await asyncio.to_thread(cost, self._directory)
-        targets = (path(MACHINE), INSTANCES, REVISIONS, f"{NAMESPACE}/events")
-        counts = [await count(session, target) for target in targets]
+        counts = [await namespace.count(kind) for kind in (MACHINE, INSTANCE, REVISION)]
+        counts.append(await count(namespace.session, f"{namespace.own_path}/events"))
         minute = (time.monotonic() - self._began) / 60
         values = (minute, *now.memory.values(), self._lived, *counts, sum(now.cpu.values()))
         print("| " + " | ".join(f"{value:.0f}" for value in values) + " |", flush=True)
 
 
-async def _shows(session: aiohttp.ClientSession, name: str, wanted: str) -> None:
+async def _shows(namespace: Namespace, name: str, wanted: str) -> None:
     """Waits until the VM's printableStatus is `wanted`."""
     while True:
         await asyncio.sleep(PAUSE)
-        vm = await send(session, "GET", path(MACHINE, name))
+        vm = await send(namespace.session, "GET", namespace.path(MACHINE, name))
         if vm.get("status", {}).get("printableStatus") == wanted:
             return
 

@@ -21,8 +21,8 @@ APPLY = {"Content-Type": "application/apply-patch+yaml"}
 INSTANCETYPE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachineInstancetype", "virtualmachineinstancetypes")
 PREFERENCE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachinePreference", "virtualmachinepreferences")
 MACHINE = ("kubevirt.io/v1", "VirtualMachine", "virtualmachines")
-NAMESPACE = "/api/v1/namespaces/load"
-REVISIONS = "/apis/apps/v1/namespaces/load/controllerrevisions"
+REVISION = ("apps/v1", "ControllerRevision", "controllerrevisions")
+INSTANCE = ("kubevirt.io/v1", "VirtualMachineInstance", "virtualmachineinstances")
 
 
 class Cost(NamedTuple):
@@ -72,24 +72,52 @@ def connect(directory: Path, connections: int = CONNECTIONS) -> aiohttp.ClientSe
     )
 
 
-async def stock(session: aiohttp.ClientSession) -> None:
-    """A namespace with two instancetypes and a preference."""
-    await send(session, "POST", "/api/v1/namespaces", {"metadata": {"name": "load"}})
-    await apply(session, INSTANCETYPE, "size", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}})
-    await apply(session, INSTANCETYPE, "larger", {"cpu": {"guest": 4}, "memory": {"guest": "4Gi"}})
-    taste = {"cpu": {"preferredCPUTopology": "sockets"}, "devices": {"preferredDiskBus": "virtio"}}
-    await apply(session, PREFERENCE, "taste", taste)
+class Namespace:
+    """A namespace for the VMs of one measurement.
 
+    Each wants a name of its own: a namespace that was deleted half a minute ago costs the API server a live look at
+    each object that is created in it.
+    """
 
-async def create_halted(session: aiohttp.ClientSession, count: int) -> None:
-    """VMs vm-00000 and on, over all connections."""
-    numbers = iter(range(count))
-    await asyncio.gather(*(_worker(session, numbers) for _unused in range(CONNECTIONS)))
+    def __init__(self, session: aiohttp.ClientSession, name: str) -> None:
+        self.session = session
+        self.name = name
+        self.own_path = f"/api/v1/namespaces/{name}"
 
+    async def stock(self) -> None:
+        """Creates the namespace, with two instancetypes and a preference."""
+        await send(self.session, "POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})
+        await self.apply(INSTANCETYPE, "size", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}})
+        await self.apply(INSTANCETYPE, "larger", {"cpu": {"guest": 4}, "memory": {"guest": "4Gi"}})
+        taste = {"cpu": {"preferredCPUTopology": "sockets"}, "devices": {"preferredDiskBus": "virtio"}}
+        await self.apply(PREFERENCE, "taste", taste)
 
-async def _worker(session: aiohttp.ClientSession, numbers: Any) -> None:
-    for number in numbers:
-        await apply(session, MACHINE, f"vm-{number:05}", machine())
+    async def create_halted(self, count: int) -> None:
+        """VMs vm-00000 and on, over all connections."""
+        numbers = iter(range(count))
+        await asyncio.gather(*(self._worker(numbers) for _unused in range(CONNECTIONS)))
+
+    async def _worker(self, numbers: Any) -> None:
+        for number in numbers:
+            await self.apply(MACHINE, f"vm-{number:05}", machine())
+
+    async def apply(self, kind: tuple[str, str, str], name: str, spec: Any) -> None:
+        body = {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": name}, "spec": spec}
+        await send(self.session, "PATCH", f"{self.path(kind, name)}?fieldManager=benchmark", body, APPLY)
+
+    async def count(self, kind: tuple[str, str, str]) -> int:
+        """How many there are, without reading them."""
+        return await count(self.session, self.path(kind))
+
+    def path(self, kind: tuple[str, str, str], name: str = "") -> str:
+        return f"/apis/{kind[0]}/namespaces/{self.name}/{kind[2]}" + (f"/{name}" if name else "")
+
+    async def delete(self) -> None:
+        """Deletes the namespace with all that is in it, and waits until it is gone."""
+        await send(self.session, "DELETE", self.path(MACHINE))
+        await send(self.session, "DELETE", self.own_path)
+        while await status(self.session, self.own_path) != 404:
+            await asyncio.sleep(0.2)
 
 
 def machine(size: str = "size") -> dict[str, Any]:
@@ -113,15 +141,6 @@ async def count(session: aiohttp.ClientSession, target: str) -> int:
     """How many objects a list has, without reading it."""
     first = await send(session, "GET", f"{target}?limit=1")
     return len(first["items"]) + int(first["metadata"].get("remainingItemCount", 0))
-
-
-def path(kind: tuple[str, str, str], name: str = "") -> str:
-    return f"/apis/{kind[0]}/namespaces/load/{kind[2]}" + (f"/{name}" if name else "")
-
-
-async def apply(session: aiohttp.ClientSession, kind: tuple[str, str, str], name: str, spec: Any) -> None:
-    body = {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": name}, "spec": spec}
-    await send(session, "PATCH", f"{path(kind, name)}?fieldManager=benchmark", body, APPLY)
 
 
 async def send(

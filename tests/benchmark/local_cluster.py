@@ -16,21 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import aiohttp
-from cluster_load import (
-    MACHINE,
-    NAMESPACE,
-    REVISIONS,
-    connect,
-    cost,
-    count,
-    create_halted,
-    launch,
-    path,
-    send,
-    status,
-    stock,
-)
+from cluster_load import MACHINE, REVISION, Namespace, connect, cost, launch, send
 
 SETTLE = 15.0  # seconds after a start until the memory is looked at
 
@@ -67,7 +53,7 @@ def measure(directory: Path, vms: int, rounds: int, starts: int) -> None:
     row("idle", None, None, before.memory, None)
     row("  PSS", None, None, before.proportional, None)
     for number in range(1, rounds + 1):
-        created, captured = asyncio.run(create_and_delete(directory, vms))
+        created, captured = asyncio.run(create_and_delete(directory, vms, f"round-{number}"))
         after = cost(directory)
         used = sum(after.cpu.values()) - sum(before.cpu.values())
         row(f"round {number}", vms / created, vms / captured, after.memory, used)
@@ -80,28 +66,26 @@ def row(name: str, created: float | None, captured: float | None, memory: dict[s
     print(f"{name:10}" + "".join(f"{'' if n is None else f'{n:.0f}':>{w}}" for n, w in zip(numbers, widths)))
 
 
-async def create_and_delete(directory: Path, vms: int) -> tuple[float, float]:
+async def create_and_delete(directory: Path, vms: int, name: str) -> tuple[float, float]:
     """Seconds until all were created, and until all had both revisions; all are gone at the end."""
     async with connect(directory) as session:
-        await stock(session)
+        namespace = Namespace(session, name)
+        await namespace.stock()
         began = time.monotonic()
-        await create_halted(session, vms)
+        await namespace.create_halted(vms)
         created = time.monotonic() - began
-        while not await all_captured(session, vms):
+        while not await all_captured(namespace, vms):
             await asyncio.sleep(0.1)
         captured = time.monotonic() - began
-        await send(session, "DELETE", path(MACHINE))
-        await send(session, "DELETE", NAMESPACE)
-        while await status(session, NAMESPACE) != 404:
-            await asyncio.sleep(0.2)
+        await namespace.delete()
         return created, captured
 
 
-async def all_captured(session: aiohttp.ClientSession, vms: int) -> bool:
+async def all_captured(namespace: Namespace, vms: int) -> bool:
     """Whether there are two revisions for each VM, and, once there are, whether each VM names them."""
-    if await count(session, REVISIONS) < 2 * vms:
+    if await namespace.count(REVISION) < 2 * vms:
         return False
-    machines = (await send(session, "GET", path(MACHINE)))["items"]
+    machines = (await send(namespace.session, "GET", namespace.path(MACHINE)))["items"]
     return len(machines) == vms and all(
         ((vm.get("status") or {}).get(reference) or {}).get("controllerRevisionRef")
         for vm in machines

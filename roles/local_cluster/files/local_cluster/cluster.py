@@ -454,7 +454,9 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
         record_as=layout.process(CONTROL_PLANE),
         log=layout.log(CONTROL_PLANE),
         cwd=layout.run,
-        env=_without_proxy(dict(os.environ)),
+        # Half as many garbage collections, which are a fifth of its CPU time while objects are created, for a third
+        # more memory.
+        env=_without_proxy({"GOGC": "200", **os.environ}),
     )
     api = ApiServer(port, layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
     _wait_until(api.is_ready, layout, CONTROL_PLANE, timeout)
