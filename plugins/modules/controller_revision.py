@@ -89,12 +89,12 @@ options:
     default: never
   wait_timeout:
     description:
-      - Seconds that each VM may take to capture the new revision and, if it is restarted, to run again.
+      - Seconds that VMs may take to capture their new revisions and, each, to take the change up or to run again.
     type: int
     default: 120
   concurrency:
     description:
-      - Number of VMs that may be worked on at the same time.
+      - Number of requests that may be under way, and of VMs that are restarted, at the same time.
     type: int
     default: 16
 extends_documentation_fragment:

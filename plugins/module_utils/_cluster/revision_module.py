@@ -14,7 +14,8 @@ from .errors import ApiError, ConnectionFailed, explain
 from .kinds import BY_NAME
 from .pruning import prunable, prune, upgrade_revisions
 from .reading import SELECTION, selection, selector
-from .revisions import Changed, Inspected, change, inspect, roles_of, unknown_names
+from .revision_changes import Changed, change
+from .revisions import Inspected, inspect, roles_of, unknown_names
 from .session import Session
 from .snapshot import Unreadable
 
