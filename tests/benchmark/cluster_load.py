@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import ssl
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +45,18 @@ def launch(command: str, directory: Path, *more: str) -> dict[str, Any]:
     if answer.get("failed"):
         raise SystemExit(answer["msg"])
     return answer
+
+
+@contextmanager
+def cluster() -> Iterator[Path]:
+    """The state directory of a cluster that is to be started; whatever ends the benchmark, the cluster ends too."""
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit("ended by SIGTERM"))
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder, "cluster")
+        try:
+            yield directory
+        finally:
+            launch("stop", directory, "--remove")
 
 
 def cost(directory: Path) -> Cost:

@@ -12,11 +12,10 @@ import asyncio
 import os
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from cluster_load import MACHINE, REVISION, Namespace, connect, cost, launch, send
+from cluster_load import MACHINE, REVISION, Namespace, cluster, connect, cost, launch, send
 
 SETTLE = 15.0  # seconds after a start until the memory is looked at
 
@@ -28,12 +27,8 @@ def main() -> int:
     parser.add_argument("--starts", type=int, default=5, metavar="N", help="starts that are timed (default 5)")
     options = parser.parse_args()
     print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
-    with tempfile.TemporaryDirectory() as folder:
-        directory = Path(folder, "cluster")
-        try:
-            measure(directory, options.vms, options.rounds, options.starts)
-        finally:
-            launch("stop", directory, "--remove")
+    with cluster() as directory:
+        measure(directory, options.vms, options.rounds, options.starts)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""This collection beside its peers on one API server: ``run.py [--sizes ...] [--rounds N] [--only NAMES] [--out FILE]``.
+"""This collection beside its peers on one API server: ``run.py [--sizes ...] [--rounds N] [--only NAMES]``.
 
 Each round asks every contestant in turn to create VMs, to run again, to change one label and to delete them, first on
 an API server with KubeVirt's webhooks (the local cluster's), then on one that only stores. Requests are counted in a
@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(CHECKOUT / "plugins" / "module_utils")]
 
-from cluster_load import launch  # noqa: E402  (beside this folder)
+from cluster_load import cluster, launch  # noqa: E402  (beside this folder)
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--sizes", default="20,200,1000,10000", help="numbers of VMs (default 20,200,1000,10000)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of what does not take minutes (default 3)")
     parser.add_argument("--only", help="names of contestants, separated by semicolons (default all)")
-    parser.add_argument("--servers", default="stores,webhooks", help="which API servers (default both)")
+    parser.add_argument("--servers", default="webhooks,stores", help="which API servers (default both)")
     parser.add_argument("--out", type=Path, default=CHECKOUT / "docs" / "benchmarks" / "peers.json")
     options = parser.parse_args()
     fetch_peers()
@@ -61,7 +61,7 @@ def main() -> int:
                 for contestant in ALL:
                     if options.only and contestant.name not in options.only.split(";"):
                         continue
-                    if not takes_part(contestant, size, server, first=kind == "round" and number == 0):
+                    if not takes_part(contestant, size, server, kind, number):
                         continue
                     print(f"{server}: {size} VMs, {kind} {number + 1}, {contestant.name}", flush=True)
                     phases = ("again",) if contestant is NOTHING else PHASES
@@ -74,15 +74,14 @@ def main() -> int:
     return 0
 
 
-def takes_part(contestant: Contestant, size: int, server: str, *, first: bool) -> bool:
-    """What would take minutes without telling more is left out."""
-    if size > contestant.most:
+def takes_part(contestant: Contestant, size: int, server: str, kind: str, number: int) -> bool:
+    """The server with webhooks is the one that users have; the other is asked once. What takes minutes is done once."""
+    first = kind == "round" and number == 0
+    if size > contestant.most or (server == "stores" and not first):
         return False
     if size > 1000:
-        return first and server == "stores"
-    if contestant.slow_from is None or size < contestant.slow_from:
-        return True
-    return first and server == "webhooks"
+        return server == "stores"
+    return contestant.slow_from is None or size < contestant.slow_from or (first and server == "webhooks")
 
 
 def schedule(sizes: list[int], rounds: int) -> Iterator[tuple[int, str, int]]:
@@ -162,15 +161,11 @@ def check(connection: Any, namespace: str, phase: str, size: int) -> None:
 @contextmanager
 def running(webhooks: bool) -> Iterator[Path]:
     """The state directory of a cluster; without webhooks, KubeVirt's kinds are stored and no more."""
-    with tempfile.TemporaryDirectory() as folder:
-        directory = Path(folder, "cluster")
-        try:
-            launch("start", directory, "--faults", "--emulation" if webhooks else "--no-emulation")
-            if not webhooks:
-                create_kinds(directory)
-            yield directory
-        finally:
-            launch("stop", directory, "--remove")
+    with cluster() as directory:
+        launch("start", directory, "--faults", "--emulation" if webhooks else "--no-emulation")
+        if not webhooks:
+            create_kinds(directory)
+        yield directory
 
 
 def create_kinds(directory: Path) -> None:
