@@ -18,6 +18,7 @@ nox.options.error_on_missing_interpreters = False
 PYTHONS = {"2.17": "3.11", "2.18": "3.11", "2.19": "3.11", "2.20": "3.12"}
 """The versions of ansible-core that the collection supports, each with a Python that it supports."""
 NEEDED = (
+    "ansible-builder",
     "kubernetes",
     "PyYAML",
     "aiohttp",

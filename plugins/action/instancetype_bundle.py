@@ -49,8 +49,9 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail("path: is missing; name a file or a directory")
         try:
             found = Path(self._find_needle("files", str(options["path"])))
-        except AnsibleError as error:
-            raise AnsibleActionFail(f"path: {options['path']}: there is no such file or directory") from error
+        except AnsibleError:
+            # Not from it: Ansible would add its words, about an option that this module does not have.
+            raise AnsibleActionFail(f"path: {options['path']}: there is no such file or directory") from None
         files = _files(found) if found.is_dir() else [found]
         if not files:
             raise AnsibleActionFail(f"path: {found} holds no file that ends in {', '.join(SUFFIXES)}")
@@ -82,4 +83,4 @@ def _parse(content: bytes, path: Path) -> list[Any]:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         reason = getattr(error, "problem", None) or "no YAML"
-        raise AnsibleActionFail(f"{path}{line}: {reason}; is the file complete?") from error
+        raise AnsibleActionFail(f"{path}{line}: {reason}; is the file complete?") from None

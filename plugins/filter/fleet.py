@@ -80,7 +80,7 @@ seealso:
 EXAMPLES = r"""
 - name: Tell how much the VMs of a file have been promised
   ansible.builtin.debug:
-    msg: "{{ fleet.totals.vcpus }} vCPUs, {{ fleet.totals.memory_bytes | human_readable }}"
+    msg: "{{ fleet.totals.vcpus }} vCPUs, {{ fleet.totals.memory_bytes | int | human_readable }}"
   vars:
     fleet: "{{ lookup('ansible.builtin.file', 'vms.json') | from_json | virtshape.instancetypes.fleet }}"
 

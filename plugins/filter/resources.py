@@ -31,7 +31,7 @@ options:
 EXAMPLES = r"""
 - name: Will the VMs fit on the node?
   ansible.builtin.debug:
-    msg: "{{ needed | human_readable }} of memory"
+    msg: "{{ needed | int | human_readable }} of memory"
   vars:
     needed: >-
       {{ [web, web] | virtshape.instancetypes.resources(instancetype=o1_large)

@@ -107,8 +107,8 @@ virtual_machines:
       description:
         - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision lost),
           V(not captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
-          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at) and C(changed_at), when the object
-          was last changed.
+          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), when the object
+          was last changed, and C(problem), why its state is V(unknown), else empty.
       type: dict
       returned: when the VM has one
     preference:

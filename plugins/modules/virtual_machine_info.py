@@ -86,7 +86,7 @@ EXAMPLES = r"""
 
 - name: Memory that the pods of the VMs ask for, without KubeVirt's overhead
   ansible.builtin.debug:
-    msg: "{{ known | map(attribute='resources.pod.memory_bytes') | sum | human_readable }}"
+    msg: "{{ known | map(attribute='resources.pod.memory_bytes') | sum | int | human_readable }}"
   vars:
     known: "{{ found.virtual_machines | selectattr('resources', 'defined') }}"
 """
@@ -190,6 +190,10 @@ virtual_machines:
           sample: "2026-03-01T08:00:00Z"
         changed_at:
           description: When the instancetype was last changed, be it only a label of it; empty where it is not known.
+          type: str
+          returned: always
+        problem:
+          description: Why its state is V(unknown), such as a missing right with the rule to grant; else empty.
           type: str
           returned: always
     preference:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from .._resolver import adopt as rules
-from .._resolver.adopt import Adoption
+from .._resolver.adopt import Adoption, Candidate
 from .._resolver.impact import Cluster, Impact, impact
 from .._resolver.matcher import INSTANCETYPE, PREFERENCE, Role
 from .errors import ApiError, ConnectionFailed, explain
@@ -73,6 +73,7 @@ def adopt(session: Session, vms: list[Manifest], wanted: Wanted, write: bool, co
     lookup = ClusterLookup(session)
     cluster = Cluster(lookup, found.configuration, found.release, found.live_updates)
     instances = _instances(session, todo)
+    due: list[tuple[Adopted, Candidate]] = []
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]
         result.adoption = rules.adopt(
@@ -87,10 +88,11 @@ def adopt(session: Session, vms: list[Manifest], wanted: Wanted, write: bool, co
             result.failed = result.adoption.problem or "no instancetype gives it what it has"
             continue
         result.changed = True
+        due.append((result, chosen))
         result.impact = impact(result.vm, chosen.vm, instances.get(_key(result.vm)), cluster)
     if write:
         with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-            list(pool.map(lambda result: _write(session, result), [one for one in todo if one.changed]))
+            list(pool.map(lambda one: _write(session, *one), due))
     return results
 
 
@@ -125,10 +127,7 @@ def _candidates(
     return [one for one in found if any(fnmatchcase(one["metadata"]["name"], pattern) for pattern in patterns)]
 
 
-def _write(session: Session, result: Adopted) -> None:
-    chosen = result.adoption.chosen if result.adoption is not None else None
-    if chosen is None:
-        return
+def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     namespace, name = _key(result.vm)
     try:
         # A second try would find the generation changed, by the first one or by somebody else: a look tells.

@@ -208,7 +208,7 @@ def _foresee(
                 spec = catalog_upgrade.predicted(manifest, live[key], owner)
                 changes = catalog_upgrade.changes(live[key], spec)
             except schema.FieldError:
-                continue  # a live spec of a newer KubeVirt, which is compared as it is by the plan
+                continue  # of a newer KubeVirt: declare says so, for the object
             if changes:
                 told.changed.append(Change(place, changes))
                 after[place] = {**manifest, "spec": spec}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._resolver.bundle import CATALOG_LABEL, marked
+from .._resolver.catalog import CatalogError
 from .._resolver.catalog_facts import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES, Range, facts, within
 from .._resolver.catalog_matrix import as_data, markdown, matrix
 from .._resolver.catalog_picture import html
@@ -120,7 +122,12 @@ def _listed(module: Any, session: Session, role: Role) -> list[Manifest]:
     kinds = {"all": (role.cluster_kind, role.kind), "cluster": (role.cluster_kind,), "namespaced": (role.kind,)}
     selectors = [*options["label_selectors"]]
     if options["catalog"]:
-        selectors.append(f"instancetypes.virtshape.io/catalog={options['catalog']}")
+        try:
+            # A name that no catalog is deployed with.
+            marked([], catalog=options["catalog"], version="")
+        except CatalogError as error:
+            module.fail_json(msg=str(error))
+        selectors.append(f"{CATALOG_LABEL}={options['catalog']}")
     query = {"labelSelector": ",".join(selectors)} if selectors else {}
     found: list[Manifest] = []
     for name in kinds[options["scope"]]:

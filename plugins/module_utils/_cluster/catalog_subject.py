@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._resolver import ownership, schema
+from .._resolver import ownership
 from .._resolver.catalog_upgrade import changes, place_of, predicted
 from .._resolver.modernize import modernize
 from .catalog_users import Users, labels
@@ -57,10 +57,7 @@ def deletion_findings(users: Users, planned: list[Planned], force: bool) -> list
 
 def deprecated(manifest: Manifest) -> list[str]:
     """One line for each deprecated field of an object, with what to write instead."""
-    try:
-        found = modernize(manifest)
-    except schema.FieldError:
-        return []
+    found = modernize(manifest)
     told = [
         f"{one.path} is deprecated or without effect: "
         + (f"write {one.now_path}: {_words(one.now)}" if one.now_path else f"take it out. {one.note}")

@@ -15,6 +15,7 @@ from .._resolver import ownership, plan
 from .._resolver.ownership import Field
 from .._resolver.plan import Plan
 from .._resolver.redaction import redact
+from .._resolver.schema import FieldError
 from .errors import ApiError, Cause, ConnectionFailed, explain
 from .kinds import BY_NAME, Kind
 from .session import FIELD_MANAGER, Session
@@ -221,7 +222,11 @@ def _plan(session: Session, subject: Subject, results: list[Result], force: bool
             if result.left:
                 result.action = plan.KEEP
                 continue
-            step = _plan_entry(subject, result.entry, result.live, force)
+            try:
+                step = _plan_entry(subject, result.entry, result.live, force)
+            except FieldError as error:
+                result.failed = f"the live object cannot be read: {error}; is its KubeVirt newer than this collection?"
+                continue
             # Sensitive values are hidden here, once; the plan keeps them.
             result.action = step.action
             result.before, result.after = redact(step.before, step.after)
@@ -293,6 +298,8 @@ def _write_one(session: Session, result: Result, step: Plan, force: bool) -> Non
         else:
             _patch_first(session, kind, result.entry.key, step)
             result.live = _apply(session, step.manifest, force)
+            # A third of each answer, in tasks with thousands of them; the plan, which asks for it, is done.
+            result.live["metadata"].pop("managedFields", None)
         result.written = True
     except (ApiError, ConnectionFailed) as error:
         result.failed = explain(error, verb, kind)

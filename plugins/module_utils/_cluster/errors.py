@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from .._resolver.label_selector import SelectorError, selector
 from .._resolver.ownership import refusal
 from .kinds import Kind
 
@@ -24,6 +25,7 @@ class ApiError(Exception):
 
     code: HTTP status. reason: the Status' reason ("" where the server gave none). message: its text.
     causes: its details.causes. retry_after: seconds, as the server asked, or None.
+    selector: the label selector of a list that is refused before its first page, else "".
     """
 
     def __init__(self, code: int, body: Any, retry_after: float | None = None) -> None:
@@ -37,6 +39,7 @@ class ApiError(Exception):
             for c in details.get("causes") or []
         ]
         self.retry_after = retry_after
+        self.selector = ""
         super().__init__(f"{code} {self.reason}: {self.message}")
 
 
@@ -69,6 +72,8 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     if isinstance(error, ConnectionFailed):
         return str(error)
     message = " ".join(error.message.split())
+    if error.code == 400 and error.selector:
+        return f"label_selectors: {_malformed(error.selector)} ({message})"
     if error.code == 401:
         return f"the API server refused the credentials ({message}): log in again or give another token or kubeconfig"
     if error.code == 403:
@@ -79,6 +84,16 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     if error.code == 409 and error.causes:
         return _conflict(error)
     return message
+
+
+def _malformed(text: str) -> str:
+    """What the matter is with a label selector that the server does not take. Where this is not known here, such as of
+    a value that is too long, the server's words have to do."""
+    try:
+        selector(text)
+    except SelectorError as error:
+        return str(error)
+    return f"{text!r} is no label selector"
 
 
 def _missing(message: str, verb: str, kind: Kind | None) -> str:

@@ -115,7 +115,7 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
 
 def _missing(matcher: str, part: RoleDrift) -> str:
     if part.state == UNKNOWN:
-        return f"{matcher}: its ControllerRevision {part.revision} could not be read"
+        return f"{matcher}: its ControllerRevision {part.revision} could not be read: {part.problem}"
     if part.revision:
         return find.not_found("ControllerRevision", part.revision).message
     if part.kind in find.KINDS:

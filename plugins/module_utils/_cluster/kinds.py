@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import quote
 
-__all__ = ["BY_NAME", "Kind", "of"]
+__all__ = ["BY_NAME", "Kind"]
 
 
 class Kind(NamedTuple):
@@ -54,8 +54,3 @@ BY_NAME: dict[str, Kind] = {
         Kind("VolumeSnapshot", "snapshot.storage.k8s.io", "v1", "volumesnapshots", True),
     )
 }
-
-
-def of(manifest: dict[str, object]) -> Kind:
-    """The kind of a manifest; KeyError for one that this collection does not know."""
-    return BY_NAME[str(manifest["kind"])]

@@ -117,7 +117,11 @@ class Session:
         items: _Items = []
         accept = _METADATA.format("List") if metadata_only else _JSON
         while True:
-            page = self.request("GET", kind.path(namespace), query=query, accept=accept)
+            try:
+                page = self.request("GET", kind.path(namespace), query=query, accept=accept)
+            except ApiError as error:
+                error.selector = query.get("labelSelector", "") if "continue" not in query else ""
+                raise
             # Items of a list leave out what the list itself says.
             items += [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in page.get("items") or []]
             token = page["metadata"].get("continue")

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from . import applier, defaults, find, mutate, release_schema, schema, validate, vmi
+from .conflict import Conflict
 from .copying import copy
 from .defaults import Configuration
 from .difference import differences
-from .errors import Crash
 from .fitting import Wanted, fitting
 from .guest import guest
 from .impact import Cluster
@@ -31,8 +31,8 @@ Manifest = dict[str, Any]
 # Those that come near which are told where nothing fits.
 _NEAREST: Final = 3
 _NAMES: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
-# As many as there are fields that can be in conflict; each turn takes out at least one.
-_TURNS: Final = 100
+# More than there are fields that can be in conflict: those that are told are taken out, and others may be told then.
+_FIELDS: Final = 100
 
 
 class Candidate(NamedTuple):
@@ -84,8 +84,6 @@ def adopt(
         return Adoption(problem=before)
     ranked = [_choice(manifest, INSTANCETYPE, cluster) for manifest in fitting(instancetypes, Wanted())]
     preferred = _preferences(vm, preferences, cluster)
-    if isinstance(preferred, str):
-        return Adoption(problem=preferred)
     subject = _Subject(vm, before, cluster, tuple(accept))
     exact = [choice for choice in ranked if choice is not None and _size(choice.spec) == _size_of_guest(before)]
     fits: list[Candidate] = []
@@ -128,11 +126,7 @@ class _Subject(NamedTuple):
         rewritten["spec"][INSTANCETYPE.matcher] = instancetype.matcher
         if preference.matcher is not None:
             rewritten["spec"][PREFERENCE.matcher] = preference.matcher
-        try:
-            removed = self._without_conflicts(rewritten, instancetype, preference)
-        except Crash as crash:
-            return self._refused(rewritten, str(crash))
-        return self._told(rewritten, removed)
+        return self._told(rewritten, self._without_conflicts(rewritten, instancetype, preference))
 
     def fits(self, candidate: Candidate) -> bool:
         return candidate.refusal is None and all(self._accepted(one["field"]) for one in candidate.differences)
@@ -192,17 +186,18 @@ class _Subject(NamedTuple):
     def _without_conflicts(self, rewritten: Manifest, instancetype: _Choice, preference: _Choice) -> list[str]:
         removed: list[str] = []
         template = rewritten["spec"]["template"]
-        for _turn in range(_TURNS):
-            found = applier.apply(template, instancetype.spec or {}, preference.spec, self.cluster.release)
-            if found.crash is not None:
-                raise Crash(found.crash)
-            if not found.conflicts:
-                break
-            for conflict in found.conflicts:
+        conflicts = self._conflicts(template, instancetype, preference)
+        while conflicts and len(removed) < _FIELDS:
+            for conflict in conflicts:
                 template = without(template, conflict.path)
                 removed.append(conflict.path)
+            conflicts = self._conflicts(template, instancetype, preference)
         rewritten["spec"]["template"] = template
         return removed
+
+    def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[Conflict, ...]:
+        """None as well where KubeVirt would crash, which is told when the VMI is built."""
+        return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 
 
 def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
@@ -214,12 +209,10 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
     return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)
 
 
-def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice] | str:
-    """What to choose from, none first; or why the VM's own one cannot be kept."""
-    own = PREFERENCE.matcher_of(vm)
-    if own is not None:
-        found = find.preference_spec(vm, cluster.objects, cluster.release)
-        return [_Choice(None, found.spec)] if found.error is None else found.error.message
+def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
+    """What to choose from, none first; of a VM that has one, which is there, just that."""
+    if PREFERENCE.matcher_of(vm) is not None:
+        return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
     named = sorted(given or (), key=lambda one: (str(one["metadata"]["name"]), one["kind"]))
     choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
     # Many a catalog has the same one under several names.
@@ -236,9 +229,8 @@ def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     if built.spec is None or built.metadata is None:
         return built.error.message if built.error is not None else "it cannot be expanded"
     spec = built.spec
-    problem = defaults.set_spec_defaults(spec, cluster.configuration, cluster.release)
-    if problem is not None:
-        return problem.message
+    # Only the network could be a problem, and that it has by now.
+    defaults.set_spec_defaults(spec, cluster.configuration, cluster.release)
     _equalize(spec["domain"], cluster.configuration)
     annotations = built.metadata.get("annotations") or {}
     stored = release_schema.canonical("VirtualMachine", vm, cluster.release)["spec"]

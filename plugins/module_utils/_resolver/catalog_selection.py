@@ -98,7 +98,7 @@ def _selector(text: str) -> Callable[[dict[str, str]], bool]:
     try:
         return selector(text)
     except SelectorError as error:
-        raise CatalogError(f"labels: {error}") from error
+        raise CatalogError(f"label_selectors: {error}") from error
 
 
 def _fitting(

@@ -59,13 +59,12 @@ def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Fi
     owner: the fields that our field manager owns of the live one: those that are declared no more go, others stay.
     """
     role = ROLE_OF_KIND[manifest["kind"]]
-    spec: Manifest = copy((live or {}).get("spec") or {})
+    result = {"spec": copy((live or {}).get("spec") or {})}
     for field in ownership.undeclared(owner or set(), ownership.declared(manifest)):
-        if field[0] == "spec":
-            _take_out(spec, field[1:])
-    for field, value in ownership.leaves(manifest.get("spec") or {}):
-        _put(spec, field, value)
-    return schema.canonical(role.spec_type, spec)
+        ownership.take(result, field)
+    for field, value in ownership.leaves({"spec": manifest.get("spec") or {}}):
+        ownership.put(result, field, value)
+    return schema.canonical(role.spec_type, result["spec"])
 
 
 def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
@@ -101,27 +100,3 @@ def affected(
         if used:
             found.append((vm, used, drift(vm, planned)))
     return found
-
-
-def _take_out(spec: Any, field: ownership.Field) -> None:
-    """Removes a field, and the objects around it that this leaves empty."""
-    if not field or not isinstance(spec, dict) or field[0] not in spec:
-        return
-    if len(field) > 1:
-        _take_out(spec[field[0]], field[1:])
-        if spec[field[0]] == {}:
-            del spec[field[0]]
-    else:
-        del spec[field[0]]
-
-
-def _put(spec: Manifest, field: ownership.Field, value: Any) -> None:
-    if not field:
-        return
-    for key in field[:-1]:
-        if not isinstance(spec.get(key), dict):
-            spec[key] = {}
-        spec = spec[key]
-    # An empty object only says that there is one; what others put into it stays.
-    if value != {} or not isinstance(spec.get(field[-1]), dict):
-        spec[field[-1]] = copy(value)

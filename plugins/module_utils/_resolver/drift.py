@@ -54,6 +54,7 @@ class RoleDrift(NamedTuple):
     recreated: the live object is another one of the same name. changes: of the spec, [{field, before, after}].
     captured_at: when the revision was created. changed_at: when the live object was last changed. Both are times as
     the API server writes them, "" where there is none.
+    problem: why it is UNKNOWN, in the words of who could not read it, else "".
     """
 
     state: str
@@ -67,6 +68,7 @@ class RoleDrift(NamedTuple):
     changes: tuple[dict[str, Any], ...]
     captured_at: str
     changed_at: str
+    problem: str = ""
 
 
 class Specs(NamedTuple):
@@ -139,13 +141,13 @@ def _role_drift(
     old = kept_spec(kept.manifest, role, release).spec if kept.manifest is not None else None
     new = _spec(role, live.manifest, release) if live.manifest is not None else None
     same = old is not None and new is not None and semantic.equal(role.spec_type, old, new)
+    problem = ""
     if not reference.name:
         state = NEW
     elif old is None:
-        unread = kept.error is not None and kept.error.code != 404
-        state = UNKNOWN if unread else LOST
+        state, problem = _unread(kept.error, LOST)
     elif new is None:
-        state = GONE if live.error is not None and live.error.code == 404 else UNKNOWN
+        state, problem = _unread(live.error, GONE)
     else:
         state = CURRENT if same else DRIFTED
     data = (kept.manifest or {}).get("data") or {}
@@ -163,8 +165,16 @@ def _role_drift(
         changes=tuple(differences(old, new)) if state == DRIFTED else (),
         captured_at=str(((kept.manifest or {}).get("metadata") or {}).get("creationTimestamp") or ""),
         changed_at=ownership.changed_at(live.manifest or {}),
+        problem=problem,
     )
     return part, old if old is not None else new, new if new is not None else old
+
+
+def _unread(error: find.Problem | None, gone: str) -> tuple[str, str]:
+    """The state of what is not there to be compared, and why nobody can tell. gone: the state of what was deleted."""
+    if error is None or error.code == 404:
+        return gone, ""
+    return UNKNOWN, error.message
 
 
 def kept_spec(kept: Manifest, role: Role, release: Release = NEWEST) -> decode.DecodedSpec:

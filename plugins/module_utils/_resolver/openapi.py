@@ -99,7 +99,7 @@ class Resource(NamedTuple):
 
     def manifest(self) -> dict[str, Any]:
         """The CustomResourceDefinition."""
-        root = {
+        root: dict[str, Any] = {
             "type": "object",
             "properties": {
                 "apiVersion": {"type": "string"},
@@ -107,9 +107,8 @@ class Resource(NamedTuple):
                 "metadata": {"type": "object"},
                 **self.properties,
             },
+            "required": list(self.required),
         }
-        if self.required:
-            root["required"] = list(self.required)
         version: dict[str, Any] = {
             "name": self.version,
             "served": True,

@@ -8,7 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["Field", "changed_at", "declared", "leaves", "lookup", "owned", "unclaimed", "undeclared", "updated"]
+from .copying import copy
+
+__all__ = [
+    "Field",
+    "changed_at",
+    "declared",
+    "leaves",
+    "lookup",
+    "owned",
+    "put",
+    "take",
+    "unclaimed",
+    "undeclared",
+    "updated",
+]
 
 Field = tuple[str, ...]
 
@@ -106,6 +120,26 @@ def _covers(wanted: Field, value: Any, field: Field) -> bool:
         # An object declared as empty declares nothing in it.
         return value != {} and field[: len(wanted)] == wanted
     return wanted[: len(field)] == field
+
+
+def put(target: dict[str, Any], field: Field, value: Any) -> None:
+    """Sets a field, with the objects that lead to it."""
+    for key in field[:-1]:
+        if not isinstance(target.get(key), dict):
+            target[key] = {}
+        target = target[key]
+    # An empty object only says that there is one; what others put into it stays.
+    if value != {} or not isinstance(target.get(field[-1]), dict):
+        target[field[-1]] = copy(value)
+
+
+def take(target: dict[str, Any], field: Field) -> None:
+    """Takes a field out, if it is there, and the objects around it that have nothing in them any more."""
+    inside = target.get(field[0])
+    if len(field) > 1 and isinstance(inside, dict):
+        take(inside, field[1:])
+    if len(field) == 1 or inside == {}:
+        target.pop(field[0], None)
 
 
 def lookup(value: Any, path: Field, default: Any = None) -> Any:

@@ -55,31 +55,15 @@ def result(plan: Plan, live: Manifest | None) -> Manifest:
         return plan.manifest
     result = copy(live)
     for field in ownership.declared(plan.before):
-        _take(result, field)
+        ownership.take(result, field)
     for field, value in plan.first.items():
         if value is None:
-            _take(result, field)
+            ownership.take(result, field)
         else:
-            _put(result, field, value)
+            ownership.put(result, field, value)
     for field, value in ownership.declared(plan.manifest).items():
-        _put(result, field, value)
+        ownership.put(result, field, value)
     return result
-
-
-def _put(target: Manifest, field: tuple[str, ...], value: Any) -> None:
-    for key in field[:-1]:
-        target = target.setdefault(key, {})
-    if value != {} or not isinstance(target.get(field[-1]), dict):
-        target[field[-1]] = copy(value)
-
-
-def _take(target: Manifest, field: tuple[str, ...]) -> None:
-    """Takes a field out, and what has nothing in it any more."""
-    inside = target.get(field[0])
-    if len(field) > 1 and isinstance(inside, dict):
-        _take(inside, field[1:])
-    if len(field) == 1 or inside == {}:
-        target.pop(field[0], None)
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:
@@ -128,10 +112,9 @@ def _remedy(answer: dict[str, Any], vm: Manifest, objects: Lookup, listed: Names
 
 def _fitting(vm: Manifest, objects: Lookup, listed: Names) -> list[str]:
     """The best instancetypes, of the kind that the VM names, with which its preference is content."""
-    kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"])
+    # A kind that there is not has been told already.
+    kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, objects).spec
-    if kind is None or preference is None:
-        return []
     namespace = vm["metadata"].get("namespace", "") if find.KINDS[kind].namespaced else ""
     spec = schema.canonical("VirtualMachineInstanceSpec", vm["spec"]["template"].get("spec"))
     series = fitting.series_of(str(vm["spec"]["instancetype"].get("name", "")))

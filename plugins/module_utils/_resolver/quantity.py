@@ -19,6 +19,8 @@ DECIMAL_EXPONENT: Final = "DecimalExponent"
 
 _NANO: Final = 10**9
 _MAX_INT64: Final = 2**63 - 1
+# apimachinery caps what has a binary suffix, in billionths.
+_MOST: Final = _MAX_INT64 * _NANO
 # Above it apimachinery leaves int64 arithmetic.
 _FAST_DIGITS: Final = 18
 # Go takes any 32-bit exponent; nobody means such a number, and writing it out would take for ever.
@@ -33,6 +35,7 @@ _EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]+", re.ASCII)
 
 _BAD_FORM: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _BAD_SUFFIX: Final = "unable to parse quantity's suffix"
+_BAD_NUMBER: Final = "unable to parse numeric part of quantity"
 
 
 class QuantityError(ValueError):
@@ -65,18 +68,21 @@ class Quantity(NamedTuple):
 def parse(text: str) -> Quantity:
     """Reads a quantity such as ``512Mi``, ``1.5Gi``, ``2k`` or ``1e3``.
 
-    Raises QuantityError for a wrong form or an unknown suffix, with apimachinery's words.
+    Raises QuantityError for a wrong form, an unknown suffix or a missing number, with apimachinery's words.
     """
     match = _FORM.fullmatch(text)
     if match is None or not text:
         raise QuantityError(_BAD_FORM)
     sign, digits, fraction, letters, tail = match.groups()
-    suffix = letters + tail
-    form, base, exponent = _suffix(suffix)
-    # apimachinery reads a number without leading digits as if it began with one 0.
-    digits = digits.lstrip("0") or "0"
+    form, base, exponent = _suffix(letters + tail)
     fraction = fraction or ""
-    kept = _keeps_text(digits, fraction, form, exponent)
+    none = not digits and not fraction
+    # apimachinery reads a number without leading digits as if it began with one 0, if it is read fast.
+    digits = digits.lstrip("0") or "0"
+    fast = _is_fast(digits, fraction, form, exponent)
+    if none and not fast:
+        raise QuantityError(_BAD_NUMBER)
+    kept = fast and _keeps_text(digits + fraction, form, exponent - len(fraction))
 
     mantissa = int(digits + fraction)
     if mantissa == 0:
@@ -84,14 +90,18 @@ def parse(text: str) -> Quantity:
     power = exponent - len(fraction) if base == 10 else -len(fraction)
     nanos = mantissa * _NANO * 10 ** max(power, 0) * (2**exponent if base == 2 else 1)
     nanos = -(-nanos // 10 ** max(-power, 0))
-    # apimachinery caps what it holds as a binary number of arbitrary precision.
-    if form == BINARY_SI and nanos > _MAX_INT64 * _NANO:
-        nanos = _MAX_INT64 * _NANO
-    if form == BINARY_SI and nanos < _NANO and not kept:
+    capped = form == BINARY_SI and nanos > _MOST
+    if capped:
+        nanos = _MOST
+    if form == BINARY_SI and nanos < _NANO:
         form = DECIMAL_SI
     if sign == "-":
         mantissa, nanos = -mantissa, -nanos
-    return Quantity(nanos, form, text if kept else _print(nanos, form), _value(nanos, mantissa, power))
+    if capped:
+        value = nanos // _NANO
+    else:
+        value = _fast_value(nanos, mantissa, power) if fast else _slow_value(nanos)
+    return Quantity(nanos, form, text if kept else _print(nanos, form), value)
 
 
 def canonical(text: str) -> str:
@@ -109,7 +119,7 @@ def human(text: str, binary: bool = True) -> str:
     if nanos == 0:
         return "0"
     large = {suffix: _NANO << bits for suffix, bits in _BINARY_SUFFIXES.items()} if binary else {}
-    small = {suffix: 10 ** (power + 9) for suffix, power in _DECIMAL_SUFFIXES.items() if power <= 0 or not binary}
+    small = {suffix: 10 ** (power + 9) for suffix, power in _DECIMAL_SUFFIXES.items() if power < 3 or not binary}
     units = {**small, **large}
     # The first unit of which there are not so many, rounded, that they make one of the next.
     suffix, unit = next(
@@ -130,15 +140,23 @@ def _hundredths(nanos: int, unit: int) -> int:
     return (200 * nanos + unit) // (2 * unit)
 
 
-def _value(nanos: int, mantissa: int, power: int) -> int:
+def _fast_value(nanos: int, mantissa: int, power: int) -> int:
+    """Go's ``Value()`` of what it holds as an int64 and a power of ten."""
     whole = -(-abs(nanos) // _NANO)
     if whole <= _MAX_INT64:
         return whole if nanos > 0 else -whole
-    if len(str(abs(mantissa))) > _FAST_DIGITS:
-        factor = 10**power if power <= 18 else -(2**63)
-        return _as_int64(_as_int64(mantissa) * factor)
-    # Of a short mantissa, Go multiplies at once by a few powers of ten, and else stops at the overflow.
+    # Go multiplies at once by a few powers of ten, and else stops at the overflow.
     return _as_int64(mantissa * 10**power) if power in (1, 2, 3, 6, 9) else 0
+
+
+def _slow_value(nanos: int) -> int:
+    """Go's ``Value()`` of what it holds as billionths of any size."""
+    if nanos < _MAX_INT64:
+        # Go divides int64s here; of what is far below zero that is the rest.
+        nanos = _as_int64(nanos)
+    whole, rest = divmod(abs(nanos), _NANO)
+    # It adds 1 for a rest whatever the sign, so that -1.5 becomes 0.
+    return _as_int64((whole if nanos > 0 else -whole) + (rest > 0))
 
 
 def _as_int64(value: int) -> int:
@@ -159,27 +177,30 @@ def _suffix(suffix: str) -> tuple[str, int, int]:
     raise QuantityError(_BAD_SUFFIX)
 
 
-def _keeps_text(digits: str, fraction: str, form: str, exponent: int) -> bool:
-    """Whether apimachinery's fast path takes the text as canonical and keeps it to the letter (rule 10)."""
+def _is_fast(digits: str, fraction: str, form: str, exponent: int) -> bool:
+    """Whether apimachinery reads the number as an int64, and not as one of arbitrary precision."""
     if form == BINARY_SI:
-        precision = 15 - len(digits) - int(exponent * 0.3) - 1
-        return not fraction and precision >= 0 and int(digits) & 7 != 0
-    together = digits + fraction
-    scale = exponent - len(fraction)
-    if len(together) > _FAST_DIGITS or scale < -9:
-        return False
-    return scale % 3 == 0 and not together.endswith("000") and not together.startswith("0")
+        return not fraction and 15 - len(digits) - int(exponent * 0.3) - 1 >= 0
+    return len(digits + fraction) <= _FAST_DIGITS and exponent - len(fraction) >= -9
+
+
+def _keeps_text(digits: str, form: str, scale: int) -> bool:
+    """Whether it takes what it has read so as canonical and keeps the text to the letter (rule 10).
+
+    scale: the power of ten of the last digit.
+    """
+    if form == BINARY_SI:
+        return int(digits) & 7 != 0
+    return scale % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
 
 
 def _print(nanos: int, form: str) -> str:
-    if form == BINARY_SI and nanos % _NANO == 0:
+    if form == BINARY_SI and nanos % _NANO == 0 and abs(nanos) >= 1024 * _NANO:
         return _print_binary(nanos // _NANO)
     return _print_decimal(nanos, form)
 
 
 def _print_binary(units: int) -> str:
-    if abs(units) < 1024:
-        return str(units)
     for suffix, bits in reversed(_BINARY_SUFFIXES.items()):
         if units % (1 << bits) == 0:
             return f"{units >> bits}{suffix}"
@@ -187,12 +208,15 @@ def _print_binary(units: int) -> str:
 
 
 def _print_decimal(nanos: int, form: str) -> str:
-    """The shortest mantissa with an exponent that is a multiple of three."""
+    """The shortest mantissa with an exponent that is a multiple of three.
+
+    There is no suffix beyond E, and apimachinery writes none then: 1000E becomes 1.
+    """
     if nanos == 0:
         return "0"
     mantissa, power = nanos, -9
-    while mantissa % 1000 == 0 and (power < 18 or form == DECIMAL_EXPONENT):
+    while mantissa % 1000 == 0:
         mantissa, power = mantissa // 1000, power + 3
     if form == DECIMAL_EXPONENT:
         return f"{mantissa}e{power}" if power else str(mantissa)
-    return f"{mantissa}{_DECIMAL_NAMES[power]}"
+    return f"{mantissa}{_DECIMAL_NAMES.get(power, '')}"

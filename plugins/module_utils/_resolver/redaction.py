@@ -20,7 +20,10 @@ _SECRET_PARTS: Final = (re.compile(r"(?<=://)[^/@?]*(?=@)"), re.compile(r"(?<=\?
 
 
 def redact(before: Any, after: Any) -> tuple[Any, Any]:
-    """Copies of two states of an object without secret values, of which it still shows whether they differ."""
+    """Two states of an object without secret values, of which it still shows whether they differ.
+
+    What holds no secret is no copy, so that thousands of objects do not take their memory twice.
+    """
     hidden = _hide(before, HIDDEN)
     return hidden, _hide(after, HIDDEN if before == after or not _secrets(before) else _CHANGED, _secrets(before))
 
@@ -49,13 +52,15 @@ def _secrets(value: Any) -> frozenset[str]:
 
 def _hide(value: Any, text: str, known: frozenset[str] = frozenset(), name: str = "") -> Any:
     if isinstance(value, dict):
-        return {
+        hidden = {
             key: (HIDDEN if str(entry) in known else text) if key in _SECRET else _hide(entry, text, known, key)
             for key, entry in value.items()
         }
+        return hidden if any(hidden[key] is not entry for key, entry in value.items()) else value
     if name == "url" and isinstance(value, str):
         for part in _SECRET_PARTS:
             value = part.sub(HIDDEN, value)
     if isinstance(value, list):
-        return [_hide(entry, text, known) for entry in value]
+        entries = [_hide(entry, text, known) for entry in value]
+        return entries if any(one is not other for one, other in zip(entries, value)) else value
     return value

@@ -54,14 +54,11 @@ def reduced(template: Manifest, alone: Make, applied: Make) -> tuple[Manifest, l
             # Put back, the order of the fields included.
             node.clear()
             node.update(fields)
-            had = bool(value)
             inside = [(here, value)] if isinstance(value, dict) else []
             if isinstance(value, list):
                 inside = [(f"{here}[{index}]", one) for index, one in enumerate(value) if isinstance(one, dict)]
             for place, entry in inside:
                 reduce(entry, place)
-            if had and value == {} and optional:
-                del node[key]
 
     annotations = (work.get("metadata") or {}).get("annotations") or {}
     reduce(annotations, "annotations")
@@ -78,7 +75,7 @@ def _take(node: Manifest, keys: list[str]) -> None:
         inside = node[name]
         if len(keys) == 1:
             del node[name]
-        elif isinstance(inside, dict):
+        else:
             _take(inside, keys[1:])
             if not inside and name not in _REQUIRED:
                 del node[name]

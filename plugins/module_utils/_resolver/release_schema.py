@@ -34,7 +34,7 @@ def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Ite
     """
     for name, entry, expression in _entries(type_name, value):
         here = name if name.startswith("[") or not path else f".{name}"
-        if expression is None or not _is_known(type_name, name, release):
+        if not expression or not _is_known(type_name, name, release):
             yield f"{path}{here}", entry
         else:
             yield from unknown(expression, entry, release, f"{path}{here}")
@@ -45,7 +45,7 @@ def known(expression: str, value: Any, release: Release) -> Any:
     kept = (
         (name, known(below, entry, release))
         for name, entry, below in _entries(expression, value)
-        if below is not None and _is_known(expression, name, release)
+        if below and _is_known(expression, name, release)
     )
     if isinstance(value, dict) and _bare(expression) in schema.TYPES:
         return dict(kept)
@@ -65,8 +65,7 @@ def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
             value.setdefault(name, zero)
     originals = {name: entry for name, entry, _range in _entries(expression, given)}
     for name, entry, below in _entries(expression, value):
-        if below is not None:
-            _fill(below, entry, originals.get(name) or {}, release)
+        _fill(below, entry, originals.get(name) or {}, release)
 
 
 @cache
@@ -79,13 +78,13 @@ def _left_out(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
     }
 
 
-def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str | None]]:
-    """Name, value and type expression of what an object or a list holds; None for a field that no release knows."""
+def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
+    """Name, value and type expression of what an object or a list holds; "" for a field that no release knows."""
     expression = _bare(expression)
     if isinstance(value, dict) and expression in schema.TYPES:
         declarations = schema.TYPES[expression]
         for name, entry in value.items():
-            yield name, entry, schema.field_type(declarations[name]) if name in declarations else None
+            yield name, entry, schema.field_type(declarations[name]) if name in declarations else ""
     elif isinstance(value, list) and expression.startswith("[]"):
         for index, entry in enumerate(value):
             yield f"[{index}]", entry, expression[2:]

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from . import decode, drift, revision
-from .drift import Drift, Effect, RoleDrift, Specs
-from .find import Problem
+from .drift import Drift, Effect, Specs
 from .matcher import ROLES, Role
 from .store import captured_anew
 
@@ -43,17 +42,19 @@ class Change(NamedTuple):
 
 def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
     """Captures the current generation of what drifted, and of what has lost its revision."""
-    due = [role for role in roles if _state(found, role) in (drift.DRIFTED, drift.LOST)]
+    parts = dict(zip(ROLES, (found.instancetype, found.preference)))
+    outdated = {role: part for role in roles if (part := parts[role]) and part.state in (drift.DRIFTED, drift.LOST)}
+    due = tuple(outdated)
     if not due:
         return Change()
     if found.effect.refusal:
-        return Change(tuple(due), refusal=f"would be refused after a refresh: {found.effect.refusal}")
-    pinned = [role for role in due if _part(found, role).pinned]
+        return Change(due, refusal=f"would be refused after a refresh: {found.effect.refusal}")
+    pinned = [role for role, part in outdated.items() if part.pinned]
     if any(role.reference_of(vm) for role in pinned):
-        return Change(tuple(due), refusal="is pinned by revisionName; unpin it first (state: unpinned)")
+        return Change(due, refusal="is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status this is the way of KubeVirt up to 1.4.
     spec = {role.matcher: {"revisionName": None} for role in pinned}
-    return Change(tuple(due), spec or None, release=len(pinned) < len(due), effect=found.effect)
+    return Change(due, spec or None, release=len(pinned) < len(due), effect=found.effect)
 
 
 def pin(
@@ -178,18 +179,5 @@ def _before(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest | N
 def _named(name: str, role: Role, revisions: list[Manifest]) -> Manifest | None:
     for one in revisions:
         if one["metadata"]["name"] == name:
-            found = decode.spec(one, role)
-            return one if not isinstance(found.error, (str, Problem)) else None
+            return one if decode.spec(one, role).error is None else None
     return None
-
-
-def _part(found: Drift, role: Role) -> RoleDrift:
-    part = dict(zip(ROLES, (found.instancetype, found.preference)))[role]
-    if part is None:
-        raise KeyError(role.matcher)
-    return part
-
-
-def _state(found: Drift, role: Role) -> str:
-    part = dict(zip(ROLES, (found.instancetype, found.preference)))[role]
-    return "" if part is None else part.state

@@ -174,13 +174,20 @@ def _is_struct(expression: str) -> bool:
     return expression in TYPES or expression in ("Quantity", "Time")
 
 
+_ZEROS: Final[dict[str, Value]] = {
+    "Quantity": "0",
+    "Time": None,
+    "bool": False,
+    **dict.fromkeys(("int", "int32", "int64", "uint", "uint32", "IntOrString"), 0),
+}
+
+
 def _zero(expression: str) -> Value:
     """Go's zero value; nil for pointers, lists and maps."""
     if expression.startswith(("*", "[]", "map[")):
         return None
-    if expression in enums.ENUMS:
-        return ""
-    return {"Quantity": "0", "string": "", "bool": False, "Time": None}.get(expression, 0)
+    # All else is text, some of it with a few choices.
+    return _ZEROS.get(expression, "")
 
 
 def _reader(expression: str, keeps_empty: bool, fill: bool) -> _Reader:

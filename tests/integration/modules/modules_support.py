@@ -7,13 +7,23 @@ import importlib
 import io
 import json
 import time
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from ansible.module_utils import _internal
+from ansible.module_utils import basic
 from ansible.module_utils.common import warnings
-from ansible.module_utils.testing import patch_module_args
 from kubernetes import client
+
+try:
+    from ansible.module_utils import _internal
+    from ansible.module_utils.testing import patch_module_args
+except ImportError:  # ansible-core 2.18 and before
+    _internal = SimpleNamespace(is_controller=False)
+
+    def patch_module_args(arguments: dict[str, Any]) -> Any:
+        return mock.patch.object(basic, "_ANSIBLE_ARGS", json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode())
+
 
 MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import io
 import json
 import os
 import subprocess
@@ -12,11 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ansible.module_utils.testing import patch_module_args
 from kubernetes import client, config
 
 CHECKOUT = Path(__file__).parents[3]
-MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
+sys.path.append(str(CHECKOUT / "tests" / "integration" / "modules"))
+
+from modules_support import execute  # noqa: E402
+
 # Manual ones are started by hand; every other halted one stays as it is.
 STRATEGIES = ("Always", "Halted", "Manual", "RerunOnFailure")
 
@@ -31,13 +30,7 @@ class Fleet:
 
     def run(self, module: str, **options: Any) -> dict[str, Any]:
         """The result of a module, run in this process."""
-        loaded = importlib.import_module(f"{MODULES}.{module}")
-        printed = io.StringIO()
-        arguments = {"kubeconfig": str(self.kubeconfig), "namespace": self.namespace, **options}
-        with patch_module_args(arguments), contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
-            loaded.main()
-        result: dict[str, Any] = json.loads(printed.getvalue())
-        return result
+        return execute(module, {"kubeconfig": str(self.kubeconfig), "namespace": self.namespace, **options})
 
     def size(self, vcpus: int, memory: str, **cpu: Any) -> None:
         """Makes the instancetype, or changes it."""

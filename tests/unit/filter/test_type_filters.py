@@ -94,6 +94,12 @@ def test_none_that_fits_is_an_error_of_smallest() -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load("smallest")(CATALOG, {"requirements": {}}, cpu=64, memory="1Gi")
     assert str(error.value) == "smallest: no instancetype fits the preference and cpu=64 and memory=1Gi"
+    with pytest.raises(AnsibleFilterError) as error:
+        load("smallest")(CATALOG, cpu=64, kubevirt_version="1.9")
+    assert str(error.value) == "smallest: no instancetype fits cpu=64"
+    with pytest.raises(AnsibleFilterError) as error:
+        load("smallest")([])
+    assert str(error.value) == "smallest: no instancetype fits as there is none"
 
 
 SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}

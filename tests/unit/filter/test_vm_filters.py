@@ -118,6 +118,8 @@ def test_infer() -> None:
     inferred = load("infer")([inferring(), vm()], [PVC])
     assert inferred[0]["spec"]["instancetype"] == {"name": "u1.medium"}
     assert "instancetype" not in inferred[1]["spec"] and "status" not in inferred[1]
+    created = {**inferring(), "status": {"created": True}}
+    assert load("infer")(created, [PVC])["status"] == {"created": True}
     with pytest.raises(AnsibleFilterError) as error:
         load("infer")(inferring(), objects=[])
     assert str(error.value) == 'infer: shop/web: persistentvolumeclaims "root" not found'

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster import ansible_edge
+from scripted_server import Store
+
+Run = Callable[..., dict[str, Any]]
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 
@@ -15,3 +24,37 @@ def test_no_module_is_made_elsewhere() -> None:
         if re.search(r"\bAnsibleModule\(", path.read_text(encoding="utf-8"))
     ]
     assert making == ["module_utils/_cluster/ansible_edge.py"]
+
+
+def test_without_the_official_client_a_module_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ansible_edge, "MISSING", "Traceback: no such module")
+    store = Store({})
+    refused = run("virtual_machine_info", store)
+    assert refused["failed"] and "(kubernetes)" in refused["msg"]
+    assert store.asked == []
+
+
+@pytest.mark.parametrize("qps", [0, -1.5])
+def test_a_rate_that_would_send_nothing(run: Run, qps: float) -> None:
+    refused = run("virtual_machine_info", Store({}), qps=qps)
+    told = f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit"
+    assert refused["msg"] == told
+
+
+@pytest.mark.parametrize(
+    "users",
+    ["none", ["none"], [{"name": "u"}], [{"name": "u", "user": "none"}], [{"name": "u", "user": {"token": None}}]],
+)
+def test_a_kubeconfig_that_is_none_is_told_as_such(run: Run, users: Any) -> None:
+    refused = run("virtual_machine_info", Store({}), kubeconfig={"users": users})
+    assert refused["failed"]
+    assert refused["msg"].startswith("kubeconfig cannot be used: ") and "\n" not in refused["msg"]
+
+
+def test_what_is_secret_in_a_kubeconfig_is_hidden(run: Run) -> None:
+    secret = "a-secret-of-mine"
+    user = {"token": secret, "username": "me"}
+    refused = run(
+        "virtual_machine_info", Store({}), kubeconfig={"users": [{"name": "u", "user": user}]}, context=secret
+    )
+    assert refused["failed"] and secret not in str(refused)

@@ -179,8 +179,9 @@ def test_surveys(path: Path) -> None:
             choices = known[name].get("choices")
             assert not choices or set(question["choices"]) <= set(choices), name
             assert set(filter(None, question["default"].split("\n"))) <= set(question["choices"]), name
-        elif question["type"] == "integer":
-            assert known[name].get("type") == "int" and question["min"] <= question["default"] <= question["max"]
+        elif question["type"] in ("integer", "float"):
+            assert question["type"].startswith(known[name]["type"])
+            assert question["min"] <= question["default"] <= question["max"]
         else:
             assert question["type"] == "text" and question["choices"] == ""
         # Jobs of a workflow and of a schedule are asked nothing.

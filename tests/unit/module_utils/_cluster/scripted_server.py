@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.session import Session
 
+NO_SUCH_API = "the server could not find the requested resource"
+
 # (method, path, query) → (code, JSON value or a list of watch events), or None to cut the connection.
 Answer = Callable[[str, str, "dict[str, str]"], "tuple[int, Any] | None"]
 
@@ -46,6 +48,41 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Store:
+    """The objects of a cluster in which nobody does anything.
+
+    lists: objects by the path of their collection; for any other path there is no such API. answers: what to answer
+    instead, by a method and the end of a path; None cuts the connection. asked: all requests in order. writes: those
+    that read nothing; they have no effect and are answered with the object as it is, or with one that has only a name.
+    """
+
+    def __init__(self, lists: dict[str, list[Any]], answers: dict[tuple[str, str], Any] | None = None) -> None:
+        self.lists = lists
+        self.answers = answers or {}
+        self.asked: list[tuple[str, str]] = []
+
+    @property
+    def writes(self) -> list[tuple[str, str]]:
+        return [one for one in self.asked if one[0] != "GET"]
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        self.asked.append((method, path))
+        for (scripted, end), answer in self.answers.items():
+            if method == scripted and path.endswith(end):
+                told: tuple[int, Any] | None = answer
+                return told
+        if path in self.lists:
+            watched = [{"type": "MODIFIED", "object": one} for one in self.lists[path]]
+            return 200, watched if query.get("watch") else listed(*self.lists[path])
+        place, _slash, name = path.rpartition("/")
+        found = next((one for one in self.lists.get(place, []) if one["metadata"]["name"] == name), None)
+        if found is not None:
+            return 200, found
+        if method == "PATCH":
+            return 200, {"metadata": {"name": name}}
+        return status(404, f"{name} not found" if place in self.lists else NO_SUCH_API, "NotFound")
+
+
 @contextlib.contextmanager
 def session_with(answer: Answer, retry_timeout: float = 0) -> Iterator[Session]:
     """A session with a server that lives as long."""
@@ -68,3 +105,8 @@ def listed(*items: Any) -> dict[str, Any]:
 def status(code: int, message: str, reason: str = "") -> tuple[int, dict[str, Any]]:
     """A refusal."""
     return code, {"kind": "Status", "code": code, "reason": reason, "message": message}
+
+
+def forbidden(plural: str) -> tuple[int, dict[str, Any]]:
+    """The refusal of what a user may not do."""
+    return status(403, f"{plural} is forbidden", "Forbidden")

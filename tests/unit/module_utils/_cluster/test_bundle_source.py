@@ -205,3 +205,44 @@ def test_a_cut_document_names_its_place() -> None:
     assert parse(TEXT, "a.yaml") == [{"kind": "A"}, {"kind": "B"}]
     with pytest.raises(SourceError, match=r"a.yaml, line 2: .*; is the file complete\?"):
         parse('kind: A\nmetadata: {name: "x', "a.yaml")
+
+
+def test_a_list_of_checksums_may_hold_other_lines_but_not_nothing_else(web: Web, sources: Sources) -> None:
+    web.files["/own.yaml"] = TEXT.encode()
+    web.files["/CHECKSUMS.sha256"] = f"# of this release\n\n{DIGEST}\n{DIGEST} *dist/own.yaml\n".encode()
+    assert fetch([f"{web.address}/own.yaml"], "", sources) == [(TEXT, DIGEST)]
+    web.files["/v2/own.yaml"] = TEXT.encode()
+    web.files["/v2/CHECKSUMS.sha256"] = b"<html>please log in</html>"
+    with pytest.raises(SourceError, match=r"/v2/CHECKSUMS.sha256 holds no checksums; give the checksum of the bundle"):
+        fetch([f"{web.address}/v2/own.yaml"], "", sources)
+
+
+def test_one_list_of_checksums_does_for_all_files_of_a_folder(web: Web, sources: Sources) -> None:
+    lines = ""
+    for name in ("a.yaml", "b.yaml"):
+        web.files[f"/{name}"] = TEXT.encode()
+        lines += f"{DIGEST}  {name}\n"
+    web.files["/CHECKSUMS.sha256"] = lines.encode()
+    fetch([f"{web.address}/a.yaml", f"{web.address}/b.yaml"], "", sources)
+    assert web.asked.count("/CHECKSUMS.sha256") == 1
+
+
+def test_what_is_no_text(web: Web, sources: Sources) -> None:
+    web.files["/own.yaml"] = b"\xff\xfe"
+    address = f"{web.address}/own.yaml"
+    with pytest.raises(SourceError, match=r"own.yaml is no text: "):
+        fetch([address], hashlib.sha256(b"\xff\xfe").hexdigest(), sources)
+
+
+def test_a_proxy_that_is_none(sources: Sources) -> None:
+    with pytest.raises(SourceError, match=r"download_proxy: 'socks9://x' cannot be used: "):
+        fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(proxy="socks9://x"))
+
+
+def test_without_a_place_for_the_cache_it_is_fetched_each_time(web: Web, sources: Sources, tmp_path: Path) -> None:
+    web.files["/own.yaml"] = TEXT.encode()
+    (tmp_path / "file").write_text("")
+    nowhere = sources._replace(cache=tmp_path / "file" / "cache")
+    for times in (1, 2):
+        assert fetch([f"{web.address}/own.yaml"], DIGEST, nowhere) == [(TEXT, DIGEST)]
+        assert len(web.asked) == times

@@ -83,3 +83,26 @@ def test_what_does_not_go_is_a_failure_that_names_it() -> None:
         told = remains(session, "shop", [VM], 0)
     assert list(told) == ["a"]
     assert told["a"].startswith("ControllerRevision a-small-1: not ready after 0 s: it to be gone")
+
+
+def test_what_cannot_be_seen_to_go_fails_each_vm_and_keeps_what_is_known_of_others() -> None:
+    def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path == REVISIONS:
+            return FORBIDDEN
+        return 200, [] if "watch" in query else listed(owned("a", "1"))
+
+    other = {"metadata": {"name": "b", "namespace": "shop", "uid": "2"}}
+    with session_with(answer) as session:
+        told = remains(session, "shop", [VM, other], 0)
+    assert told["a"].startswith("VirtualMachineInstance a: not ready after 0 s")
+    assert told["b"].endswith('resources: ["controllerrevisions"], verbs: ["list"]}')
+
+
+def test_what_is_gone_in_time_is_no_failure() -> None:
+    def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if "watch" in query:
+            return 200, [{"type": "DELETED", "object": owned("a-small-1", "1")}]
+        return 200, listed(*([owned("a-small-1", "1")] if path == REVISIONS else []))
+
+    with session_with(answer) as session:
+        assert remains(session, "shop", [VM], 60) == {}

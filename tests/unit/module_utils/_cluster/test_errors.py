@@ -80,5 +80,32 @@ def test_a_conflict_names_managers_and_fields() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "x=1,a in (b",
+            "label_selectors: 'a in (b' in 'x=1,a in (b' is no label selector; write k=v, k!=v, k in (a,b), "
+            "k notin (a,b), k or !k (unable to parse requirement: why)",
+        ),
+        # What only the server knows.
+        ("a=1,", "label_selectors: 'a=1,' is no label selector (unable to parse requirement: why)"),
+    ],
+)
+def test_a_malformed_label_selector(text: str, told: str) -> None:
+    error = ApiError(400, {"reason": "BadRequest", "message": "unable to parse requirement: why"})
+    error.selector = text
+    assert explain(error, "LIST", VM) == told
+
+
+def test_without_a_kind_the_rule_is_what_the_server_names() -> None:
+    named = 'User "u" cannot list resource "nodes" in API group ""'
+    error = ApiError(403, {"reason": "Forbidden", "message": named})
+    assert explain(error, "GET") == (
+        f'{named}. To permit it, grant {{apiGroups: [""], resources: ["nodes"], verbs: ["list"]}}'
+    )
+    assert explain(ApiError(403, {"reason": "Forbidden", "message": "a webhook says no"}), "GET") == "a webhook says no"
+
+
 def test_a_lost_connection_speaks_for_itself() -> None:
     assert explain(ConnectionFailed("gone"), "GET") == "gone"

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.pruning import (
+    Pruned,
     prunable,
+    prune,
     upgrade_revisions,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.revisions import inspect
@@ -166,3 +168,73 @@ def test_an_old_revision_is_stored_anew_where_the_vm_keeps_it(style: str) -> Non
         ("PATCH", patched),
         ("DELETE", f"{REVISIONS}/old"),
     ]
+
+
+def test_one_that_cannot_be_deleted_is_told_and_the_others_go() -> None:
+    server = Server()
+    found = [Pruned("shop", "a"), Pruned("shop", "b"), Pruned("shop", "c")]
+    refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        name = path.rpartition("/")[2]
+        return refusals[name] if name in refusals else server(method, path, query)
+
+    with session_with(answer) as session:
+        prune(session, found, 1)
+    denied, cut, gone = (one.failed for one in found)
+    assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
+    assert str(cut).startswith("cannot reach the API server")
+    assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
+
+
+def old_revision() -> Server:
+    """A VM that keeps a revision of an older version, as `old`."""
+    old, machine = copy.deepcopy(kept(1)), vm(1)
+    old["metadata"]["name"] = "old"
+    del old["metadata"]["labels"][revision.VERSION_LABEL]
+    machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
+    server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
+    server.lists[f"{REVISIONS}/old"] = (200, old)
+    server.lists[f"{KUBEVIRT}/virtualmachines/db"] = (200, machine)
+    return server
+
+
+def upgraded(server: Server, meanwhile: Any) -> tuple[bool, str | None]:
+    """What becomes of an upgrade whose patch is refused, and after which the VM is found as `meanwhile`."""
+    refused = status(422, "the server rejected our request", "Invalid")
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PATCH":
+            server.lists[f"{KUBEVIRT}/virtualmachines/db"] = meanwhile
+            server.lists[f"{REVISIONS}/{named(1)}"] = (200, kept(1))
+            return refused
+        if path.endswith("/db") and meanwhile is None:
+            return None
+        return server(method, path, query)
+
+    with session_with(answer) as session:
+        [seen] = inspect(session, "shop")
+        return upgrade_revisions(session, seen, check_mode=False)
+
+
+def test_a_patch_that_is_refused_since_virt_controller_was_faster_is_done() -> None:
+    assert upgraded(old_revision(), (200, vm(1))) == (True, None)
+
+
+@pytest.mark.parametrize("meanwhile", ["as before", "gone", "not to be seen"])
+def test_a_patch_that_is_refused_otherwise_fails_with_the_servers_words(meanwhile: str) -> None:
+    server = old_revision()
+    before = server.lists[f"{KUBEVIRT}/virtualmachines/db"]
+    then = {"as before": before, "gone": status(404, "db not found", "NotFound"), "not to be seen": None}[meanwhile]
+    assert upgraded(server, then) == (True, "the server rejected our request")
+
+
+def test_a_revision_that_is_lost_cannot_be_stored_anew() -> None:
+    server = old_revision()
+    server.lists[REVISIONS] = []
+    server.lists[f"{REVISIONS}/old"] = status(404, "old not found", "NotFound")
+    with session_with(server) as session:
+        [seen] = inspect(session, "shop")
+        changed, failed = upgrade_revisions(session, seen, check_mode=False)
+    assert (changed, failed) == (False, 'controllerrevisions.apps "old" not found')
+    assert {method for method, _path in server.asked} == {"GET"}

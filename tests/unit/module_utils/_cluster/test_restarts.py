@@ -93,8 +93,9 @@ def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_t
         (True, None),
     ]
     assert sorted(cluster.restarted) == ["lab/d-r", "shop/a-r", "shop/b-r"]
-    # Until KubeVirt has looked, and until they run again: with the latter the first list may do.
-    assert all(1 <= cluster.asked[f"{namespace} watch"] <= 3 for namespace in ("shop", "lab")), cluster.asked
+    # Until KubeVirt has looked, and until they run again: where it has by the time of the first list, that may do.
+    watches = [cluster.asked[f"{namespace} watch"] for namespace in ("shop", "lab")]
+    assert any(watches) and max(watches) <= 3, cluster.asked
     assert not any(waits_for_restart(result) for result in results)
 
 

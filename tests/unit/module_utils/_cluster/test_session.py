@@ -280,6 +280,15 @@ def test_a_list_is_read_in_pages(server: Server) -> None:
     ]
 
 
+def test_a_list_that_is_refused_for_its_selector_says_so_on_its_first_page_only(server: Server) -> None:
+    page = {"metadata": {"continue": "next"}, "items": []}
+    server.answers = [status(400, "BadRequest"), (200, {}, json.dumps(page).encode()), status(400, "BadRequest")]
+    for selector in ("a in (b", ""):
+        with pytest.raises(ApiError) as error:
+            session(server).list(VM, "shop", labelSelector="a in (b")
+        assert error.value.selector == selector
+
+
 def test_a_watch_reads_line_by_line_and_tells_an_expired_version(server: Server) -> None:
     events = [{"type": "ADDED", "object": {"metadata": {"name": "a"}}}, {"type": "ERROR", "object": {"code": 410}}]
     server.answers = [(200, {}, b"".join(json.dumps(event).encode() + b"\n" for event in events))]
@@ -303,3 +312,56 @@ def test_nobody_listens() -> None:
         pass
     with pytest.raises(ConnectionFailed, match=r"cannot reach the API server http://127\.0\.0\.1:.*refused"):
         session(closed, retry_timeout=0.2).request("GET", "/x")
+
+
+def test_a_create_whose_object_is_gone_again_is_refused(server: Server) -> None:
+    server.answers = [OK, None, status(409, "AlreadyExists", "it exists"), status(404, "NotFound", "gone")]
+    way = session(server)
+    way.request("GET", "/readyz")
+    with pytest.raises(ApiError, match="it exists"):
+        way.create(VM, "shop", {"metadata": {"name": "a"}})
+
+
+def test_an_answer_without_a_body_is_empty(server: Server) -> None:
+    server.answers = [(200, {}, b"")]
+    assert session(server).request("DELETE", "/x") == {}
+
+
+def test_a_refusal_that_was_cut_is_no_refusal(server: Server) -> None:
+    cut = (403, {"Content-Type": "application/json"}, b'{"kind": "Sta')
+    server.answers = [cut, OK, cut]
+    way = session(server)
+    assert way.request("GET", "/x") == {}
+    with pytest.raises(ConnectionFailed, match=r"sent no valid JSON with 403: ") as error:
+        way.request("POST", "/x", body={})
+    assert error.value.sent
+
+
+def test_who_is_asked_for_whom(server: Server) -> None:
+    server.answers = [OK]
+    options = {"api_key": None, "username": "me", "password": "secret"}
+    session(server, **options, impersonate_user="you", impersonate_groups=["a", "b"]).request("GET", "/x")
+    headers = server.headers[0]
+    assert headers["Authorization"] == "Basic bWU6c2VjcmV0"
+    assert (headers["Impersonate-User"], headers.get_all("Impersonate-Group")) == ("you", ["a", "b"])
+
+
+def test_credentials_that_another_thread_has_renewed_are_used_and_not_renewed_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way = session(server)
+    original = Session._once
+    connected: list[str] = []
+
+    def once(own: Session, *arguments: Any) -> Any:
+        try:
+            return original(own, *arguments)
+        except ApiError:
+            own._renewals += 1  # as another thread does in between
+            raise
+
+    monkeypatch.setattr(Session, "_once", once)
+    monkeypatch.setattr(Session, "_connect", lambda _session: connected.append("anew"))
+    server.answers = [status(401), OK]
+    assert way.request("GET", "/x") == {}
+    assert (len(server.seen), connected) == (2, [])

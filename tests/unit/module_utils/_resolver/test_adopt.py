@@ -277,3 +277,42 @@ def test_the_patch_is_of_this_generation_alone() -> None:
         {"op": "add", "path": "/spec/instancetype", "value": found.instancetype},
         {"op": "replace", "path": "/spec/template", "value": found.vm["spec"]["template"]},
     ]
+
+
+def test_annotations_that_the_instancetype_sets_otherwise_go() -> None:
+    noted = [size("noted", 2, "4Gi", annotations={"a.b/c": "theirs"})]
+    machine = vm(metadata={"annotations": {"a.b/c": "mine", "d": "2"}})
+    changed = {"field": "annotations.a.b/c", "before": "mine", "after": "theirs"}
+    assert adopted(machine, types=noted).nearest[0].differences == (changed,)
+    found = chosen(adopted(machine, types=noted, accept=["annotations.a"]))
+    assert "annotations.a.b/c" in found.removed
+    assert found.vm["spec"]["template"]["metadata"] == {"annotations": {"d": "2"}}
+
+
+def test_what_is_not_of_the_apis_types_is_no_choice() -> None:
+    broken = wish("broken", cpu="many")
+    found = chosen(adopted(vm(devices={"rng": {}}), [broken, wish("rng", devices={"preferredRng": {}})]))
+    assert found.preference == {"kind": CLUSTER_PREFERENCE, "name": "rng"}
+    assert chosen(adopted(vm(), [broken])).preference is None
+
+
+def test_a_pair_on_which_kubevirt_crashes_is_not_taken() -> None:
+    zero = wish(
+        "zero", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}, devices={"preferredRng": {}}
+    )
+    assert chosen(adopted(vm(devices={"rng": {}}), [zero])).preference is None
+    machine = vm()
+    machine["spec"]["preference"] = {"name": "zero"}
+    refused = adopted(machine, [zero])
+    assert (refused.chosen, refused.problem) == (None, None)
+    assert refused.nearest[0].refusal == "a spread ratio of 0 divides by zero"
+    assert (refused.nearest[0].removed, refused.nearest[0].differences) == ((), ())
+
+
+def test_matchers_that_admission_does_not_take() -> None:
+    machine = vm()
+    # Stored by a release that let it pass.
+    machine["spec"]["preference"] = {"name": "cores", "inferFromVolume": "root"}
+    refused = adopted(machine)
+    assert refused.chosen is None
+    assert refused.nearest[0].refusal == "Name already set, should be cleared before setting inferFromVolume"

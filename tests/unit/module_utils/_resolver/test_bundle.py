@@ -58,6 +58,11 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
         ),
         ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: is missing"),
         (manifest("x", apiVersion="instancetype.kubevirt.io/v9"), "v9"),
+        (
+            manifest("x", apiVersion="example.org/v1"),
+            "document 1 (VirtualMachineClusterInstancetype x): apiVersion: 'example.org/v1' is not supported;"
+            f" use {API}",
+        ),
     ],
 )
 def test_what_cannot_be_read_names_the_document(document: dict[str, Any], told: str) -> None:

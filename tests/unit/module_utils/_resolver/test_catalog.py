@@ -421,3 +421,10 @@ def test_adapt_refuses(builtin: list[dict[str, Any]], options: dict[str, Any], m
         adapt(builtin, **options)
 
     assert str(caught.value).startswith(message)
+
+
+def test_entries_of_a_list_are_checked_one_by_one() -> None:
+    gpus = [{"name": "a", "deviceName": "nvidia.com/A100"}, {"name": "b", "deviceName": "nvidia.com/A30"}]
+    assert expand_catalog(size(spec={"gpus": gpus}))[0]["spec"]["gpus"] == gpus
+    with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: there is no such field"):
+        expand_catalog(size(spec={"gpus": [gpus[0], {"name": "b", "devicename": "x"}]}))

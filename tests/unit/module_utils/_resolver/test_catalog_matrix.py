@@ -17,7 +17,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_facts import (
     INSTANCETYPE_FEATURES,
     PREFERENCE_FEATURES,
+    Range,
     facts,
+    within,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_matrix import (
     LEGEND,
@@ -89,6 +91,32 @@ def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
                 uneven = True
             assert bool(cell.sign) == (unmet is not None or uneven), (one["name"], other["name"])
             assert bool(cell.sign) == bool(cell.reasons)
+
+
+def test_a_spread_that_crashes_kubevirt_fits_nothing() -> None:
+    zero = {"spec": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}}
+    families = {"f": {"os": "linux", "preferences": {"zero": zero}}}
+    found = matrix(expand_catalog({"series": OWN["series"], "families": families}))
+    cells = {cell for row in found.cells for cell in row}
+    assert cells == {("s", ("a spread ratio of 0 divides by zero",))}
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "memory", "features", "names"),
+    [
+        (Range(), Range(), [], ["a.one", "a.three", "a.four"]),
+        (Range(least=3), Range(), [], ["a.three", "a.four"]),
+        (Range(most=3), Range(), [], ["a.one", "a.three"]),
+        (Range(2, 3), Range(), [], ["a.three"]),
+        (Range(), Range(least=2**30 + 1), [], ["a.three", "a.four"]),
+        (Range(), Range(most=2**30), [], ["a.one"]),
+        (Range(), Range(8 * 2**30, 8 * 2**30), ["hugepages"], ["a.four"]),
+        (Range(), Range(), ["hugepages", "numa"], []),
+    ],
+)
+def test_figures_within_a_range(vcpus: Range, memory: Range, features: list[str], names: list[str]) -> None:
+    found = map(facts, expand_catalog({"series": OWN["series"]}))
+    assert [one["name"] for one in within(found, vcpus, memory, features)] == names
 
 
 def test_preferences_that_nothing_satisfies() -> None:

@@ -75,3 +75,37 @@ def test_the_vms_that_are_affected_and_how() -> None:
         ("three", [Place(KIND, "", "c")]),
     ]
     assert found[0][2].effect.guest_after["vcpus"] == 2
+
+
+def preference(**spec: Any) -> dict[str, Any]:
+    kind = "VirtualMachineClusterPreference"
+    return {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": {"name": "p"}, "spec": spec}
+
+
+def test_what_is_new_is_predicted_as_declared() -> None:
+    assert predicted(size("a", 4, schedulerName="x"), None, None) == {
+        "cpu": {"guest": 4},
+        "memory": {"guest": "1Gi"},
+        "schedulerName": "x",
+    }
+
+
+def test_a_prediction_is_about_the_spec_alone() -> None:
+    """Labels that we owned go as well, but these are none of it; nor is a spec that was declared as an empty one."""
+    live = size("a", 2)
+    live["metadata"]["labels"]["old"] = "1"
+    assert predicted(size("a", 2), live, {("metadata", "labels", "old")})["cpu"] == {"guest": 2}
+    bare = {"kind": preference()["kind"], "metadata": {"name": "p"}}
+    assert predicted(bare, preference(preferredSubdomain="theirs"), {("spec",)}) == {}
+
+
+def test_an_object_that_is_declared_as_empty_keeps_what_others_have_in_it() -> None:
+    live = preference(devices={"preferredTPM": {"persistent": True}})
+    spec = predicted(preference(devices={"preferredTPM": {}, "preferredRng": {}}), live, set())
+    assert spec["devices"] == {"preferredTPM": {"persistent": True}, "preferredRng": {}}
+
+
+def test_objects_that_lose_all_of_their_fields_go() -> None:
+    live = preference(clock={"preferredTimer": {"hpet": {"present": False}}}, preferredSubdomain="x")
+    owner = set(ownership.declared(live)) | {("spec", "machine", "preferredMachineType")}
+    assert predicted(preference(preferredSubdomain="x"), live, owner) == {"preferredSubdomain": "x"}

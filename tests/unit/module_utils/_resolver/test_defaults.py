@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import defaults, schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import defaults, release, schema
 
 
 def spec(**fields: Any) -> dict[str, Any]:
     return schema.canonical("VirtualMachineInstanceSpec", fields)
 
 
-def with_defaults(config: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
+def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **fields: Any) -> dict[str, Any]:
     result = spec(**fields)
-    assert defaults.set_spec_defaults(result, defaults.configuration(config)) is None
+    assert defaults.set_spec_defaults(result, defaults.configuration(config), release.of(version)) is None
     return result
 
 
@@ -105,3 +105,24 @@ def test_defaults_are_set_once() -> None:
     second = schema.canonical("VirtualMachineInstanceSpec", first)
     assert defaults.set_spec_defaults(second, defaults.Configuration()) is None
     assert second == first
+
+
+@pytest.mark.parametrize(
+    ("memory", "config", "asked"),
+    [
+        ({"guest": "0"}, {}, None),
+        ({"guest": "-1Gi"}, {}, None),
+        ({"guest": "1"}, {}, "1"),
+        ({"guest": "3Gi"}, {"memoryOvercommit": 150}, "2Gi"),
+        ({"hugepages": {"pageSize": "2Mi"}}, {}, "2Mi"),
+        ({"hugepages": {"pageSize": "big"}}, {}, None),
+        ({"guest": "1Gi", "hugepages": {"pageSize": "2Mi"}}, {}, "1Gi"),
+    ],
+)
+def test_releases_before_1_6_ask_for_the_guests_memory(
+    memory: dict[str, Any], config: dict[str, int], asked: str | None
+) -> None:
+    for version in ("1.5", "1.9"):
+        result = with_defaults({"developerConfiguration": config}, version, domain={"devices": {}, "memory": memory})
+        requests = result["domain"]["resources"].get("requests", {})
+        assert requests.get("memory") == (asked if version == "1.5" else None)

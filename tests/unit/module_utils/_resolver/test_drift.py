@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import drift, revision
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import Objects, Problem
 
 VM: dict[str, Any] = {
     "kind": "VirtualMachine",
@@ -71,6 +73,20 @@ def test_a_lost_revision() -> None:
     found = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1), keep=False)
     assert found.instancetype is not None
     assert found.instancetype.state == drift.LOST
+
+
+@pytest.mark.parametrize("kind", ["ControllerRevision", "VirtualMachineInstancetype"])
+def test_what_may_not_be_read_is_unknown_and_says_why(kind: str) -> None:
+    class Hidden(Objects):
+        def get(self, wanted: str, namespace: str, name: str) -> Any:
+            return Problem("no", "Forbidden", 403) if wanted == kind else super().get(wanted, namespace, name)
+
+    live = instancetype(2, "4Gi", 1)
+    made = {**revision.controller_revision(VM, live), "kind": "ControllerRevision"}
+    reference = {"name": "big", "controllerRevisionRef": {"name": made["metadata"]["name"]}}
+    found = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Hidden([made, live]))
+    assert found.instancetype is not None
+    assert (found.instancetype.state, found.instancetype.problem) == (drift.UNKNOWN, "no")
 
 
 def test_a_revision_of_an_older_api_version_can_be_compared() -> None:

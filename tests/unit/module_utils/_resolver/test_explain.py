@@ -145,3 +145,15 @@ def test_table() -> None:
         "spec.boolean  (removed)  preference  true (VM)",
         'spec.c        ""         VM          spec.d {} (default)',
     ]
+
+
+def test_an_entry_of_a_list_stays_where_its_only_field_is_left_out() -> None:
+    rows = explained(template(tolerations=[{"operator": "Exists"}, {"key": "a"}]), LARGE)
+    assert told(rows["spec.tolerations[0].operator"]) == ("Exists", "VM", ())
+    assert told(rows["spec.tolerations[1].key"]) == ("a", "VM", ())
+
+
+def test_a_template_of_which_one_field_is_all() -> None:
+    preference = {"machine": {"preferredMachineType": "q35"}}
+    rows = explained({"spec": {"domain": {"machine": {"type": "pc"}}}}, None, preference)
+    assert told(rows["spec.domain.machine.type"]) == ("pc", "VM", (("q35", "preference"),))

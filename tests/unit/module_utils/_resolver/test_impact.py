@@ -145,3 +145,17 @@ def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
     told = str(outgrown(vm("large"), expanded, cluster))
     assert "1 vCPU, 1Gi, and that stays; now it stands for 1 vCPU, 4Gi: declare cpu and memory" in told
     assert outgrown(vm("nowhere"), expanded, cluster) is None
+
+
+def test_what_admission_refuses_has_no_effect_that_is_known() -> None:
+    planned = vm("two")
+    planned["spec"]["instancetype"]["inferFromVolume"] = "root"
+    assert of(planned, running()) == Impact(UNKNOWN)
+
+
+def test_a_guest_of_which_nothing_is_known_counts_as_it_was_started() -> None:
+    bare = running()
+    del bare["spec"]["domain"]["memory"]
+    told = of(vm("two"), bare)
+    assert told.guest is not None
+    assert (told.guest["vcpus"], told.guest["memory"]) == (1, "1Gi")

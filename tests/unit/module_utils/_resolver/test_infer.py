@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import CRASH, Objects, Problem
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.infer import infer
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.infer import (
+    Inferred,
+    NotInferred,
+    from_volume,
+    infer,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 
 LABEL = "instancetype.kubevirt.io/default-"
@@ -87,6 +94,82 @@ def test_a_vm_without_namespace_does_not_find_namespaced_volumes() -> None:
     del given["metadata"]["namespace"]
     inferred = infer(given, Objects([obj("PersistentVolumeClaim", "disk", LABELS)]))
     assert inferred.error == Problem('persistentvolumeclaims "disk" not found', "NotFound", 404)
+    here = obj("PersistentVolumeClaim", "disk", LABELS)
+    del here["metadata"]["namespace"]
+    found = infer(given, Objects([here])).vm
+    assert found is not None
+    assert found["spec"]["instancetype"] == {"name": "u1.small"}
+
+
+def test_what_would_have_to_be_there_is_named_with_its_namespace() -> None:
+    canonical = schema.canonical("VirtualMachine", vm())
+    assert from_volume(canonical, "root", INSTANCETYPE, Objects([])) == NotInferred(
+        Problem('persistentvolumeclaims "disk" not found', "NotFound", 404),
+        missing=("PersistentVolumeClaim", "web", "disk"),
+    )
+    del canonical["metadata"]["namespace"]
+    found = from_volume(canonical, "root", INSTANCETYPE, Objects([]))
+    assert isinstance(found, NotInferred)
+    assert found.missing == ("PersistentVolumeClaim", "", "disk")
+    assert from_volume(canonical, "nowhere", INSTANCETYPE, Objects([])) == NotInferred(
+        Problem("unable to find volume nowhere to infer defaults")
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        # A source without a namespace is not looked for in that of the VM.
+        ({"source": {"pvc": {"name": "x"}}}, 'persistentvolumeclaims "x" not found'),
+        ({"source": {"pvc": {}}}, 'persistentvolumeclaims "" not found'),
+        ({"source": {"snapshot": {}}}, 'volumesnapshots.snapshot.storage.k8s.io "" not found'),
+        ({"sourceRef": {"kind": "DataSource"}}, 'datasources.cdi.kubevirt.io "" not found'),
+    ],
+)
+def test_a_source_that_names_nothing_is_not_there(spec: dict[str, Any], message: str) -> None:
+    there = [obj(kind, "x", LABELS) for kind in ("PersistentVolumeClaim", "VolumeSnapshot", "DataSource")]
+    inferred = infer(vm(DV_VOLUME, policy="Ignore"), Objects([*there, obj("DataVolume", "disk", **spec)]))
+    assert inferred == Inferred(error=Problem(message, "NotFound", 404))
+
+
+@pytest.mark.parametrize(
+    ("volume", "objects", "message"),
+    [
+        (
+            {"name": "root", "containerDisk": {"image": "x"}},
+            [],
+            "unable to infer defaults from volume root as type is not supported",
+        ),
+        (
+            PVC_VOLUME,
+            [obj("PersistentVolumeClaim", "disk")],
+            f"unable to find required {LABEL}instancetype label on the volume",
+        ),
+        (
+            DV_VOLUME,
+            [obj("DataVolume", "disk")],
+            "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
+        ),
+        (
+            DV_VOLUME,
+            [obj("DataVolume", "disk", sourceRef={"name": "x"})],
+            "unable to infer defaults from DataVolumeSourceRef as Kind  is not supported",
+        ),
+        (
+            DV_VOLUME,
+            [obj("DataVolume", "disk", sourceRef={"kind": "DataSource", "name": "x"}), obj("DataSource", "x")],
+            "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC or"
+            " DataVolumeSourceSnapshot",
+        ),
+    ],
+)
+def test_a_volume_that_says_nothing_may_be_ignored(
+    volume: dict[str, Any], objects: list[dict[str, Any]], message: str
+) -> None:
+    assert infer(vm(volume), Objects(objects)) == Inferred(error=Problem(message), ignorable=True)
+    ignored = infer(vm(volume, policy="Ignore"), Objects(objects))
+    assert ignored.vm is not None
+    assert not {"instancetype", "preference"} & set(ignored.vm["spec"])
 
 
 @pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "VolumeSnapshot", "DataSource", "DataVolume"])
@@ -115,16 +198,15 @@ def test_a_data_source_is_looked_up_in_the_namespace_of_the_vm_or_its_own() -> N
 
 def test_a_vm_without_template_crashes_kubevirt_only_if_there_is_something_to_infer() -> None:
     inferred = infer(vm(template=None), Objects([]))
-    assert inferred.error is not None
-    assert inferred.error.reason == CRASH
+    assert inferred == Inferred(error=Problem("the VirtualMachine has no template", CRASH))
     assert infer(vm(template=None, instancetype=None, preference=None), Objects([])).error is None
 
 
 def test_a_value_of_a_wrong_type_is_an_error() -> None:
     error = infer(vm(runStrategy=1), Objects([])).error
     assert error is not None
-    assert error.code == 400
-    assert "spec.runStrategy" in error.message
+    assert (error.reason, error.code) == ("BadRequest", 400)
+    assert error.message == "spec.runStrategy: expected text, found 1"
 
 
 def test_snapshots_tell_something_since_1_9() -> None:

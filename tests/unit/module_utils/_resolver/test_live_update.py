@@ -170,3 +170,22 @@ def test_what_can_be_foreseen_without_the_guest(after: Manifest, live: bool) -> 
 def test_memory_needs_a_vm_that_can_migrate() -> None:
     assert not foreseen({}, applied(), applied("2Gi"))
     assert not foreseen({"status": {}}, applied(sockets=2), applied(sockets=1))
+
+
+def test_a_vm_that_cannot_be_expanded_means_nothing() -> None:
+    unknown = {**spec(), "instancetype": {"name": "nowhere"}}
+    for now, started in ((unknown, spec("4Gi")), (spec("4Gi"), unknown)):
+        vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
+        assert compare(vm, started, instance(), Objects([]), Configuration()) == Update()
+
+
+def test_huge_pages_do_not_change_while_the_guest_runs() -> None:
+    def pages(size: str) -> Manifest:
+        made = spec()
+        made["template"]["spec"]["domain"]["memory"]["hugepages"] = {"pageSize": size}
+        return made
+
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": pages("2Mi")}
+    assert compare(vm, pages("2Mi"), instance(), Objects([]), Configuration()) == Update()
+    changed = compare(vm, pages("1Gi"), instance(), Objects([]), Configuration())
+    assert "non-live-updatable" in (changed.restart_required or "")

@@ -88,6 +88,10 @@ def test_windows_loses_its_video_type_before_1_9() -> None:
     assert found is not None
     assert found.lost == ("spec.devices.preferredVideoType",)
     assert found.effects == ({"field": "domain.devices.video", "before": {"type": "virtio"}, "after": None},)
+    assert found.text == (
+        "the cluster's KubeVirt has no spec.devices.preferredVideoType;"
+        " a VM would have domain.devices.video {'type': 'virtio'} -> nothing"
+    )
     assert "preferredVideoType" not in found.manifest["spec"]["devices"]
     assert "preferredVideoType" in catalog()["windows.2k25.virtio"]["spec"]["devices"], "the input is left as it is"
 
@@ -136,3 +140,22 @@ def test_the_schema_of_a_definition() -> None:
     [definition] = [one for one in openapi.crds() if one["spec"]["names"]["kind"] == PREFERENCE.cluster_kind]
     assert spec_schema(definition, "v1beta1") == openapi.schema_of(PREFERENCE.spec_type)
     assert spec_schema(definition, "v1") is None
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        # KubeVirt crashes on it.
+        {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}},
+        {"cpu": {"preferredCPUTopology": 5}},
+    ],
+)
+def test_what_makes_no_vm_has_no_effects_to_show(spec: dict[str, Any]) -> None:
+    manifest = {
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "a"},
+        "spec": {**spec, "requirements": {"architecture": "amd64"}},
+    }
+    found = misfit(manifest, cluster("1.6")[PREFERENCE], release_of(cluster("1.6")))
+    assert found is not None
+    assert (found.lost, found.effects, found.vcpus) == (("spec.requirements.architecture",), (), None)

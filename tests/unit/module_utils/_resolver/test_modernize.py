@@ -357,3 +357,8 @@ def test_specs_kept_alone_are_read_by_releases_up_to_1_6() -> None:
             "memory": {"guest": "1Gi"},
         }
     assert decode.spec(revision, INSTANCETYPE, of("1.7")).error is not None
+
+
+def test_a_vm_without_spec_gets_the_api_version_alone() -> None:
+    old = {"apiVersion": "kubevirt.io/v1alpha3", "kind": "VirtualMachine", "metadata": {"name": "x"}}
+    assert modernize(old).manifest == {**old, "apiVersion": "kubevirt.io/v1"}

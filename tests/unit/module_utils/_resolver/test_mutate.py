@@ -90,6 +90,7 @@ def test_inference_without_a_template_is_a_crash_of_kubevirt() -> None:
     assert refusal is not None
     assert refusal.crash
     assert refusal.status()["code"] == 500
+    assert refusal.message == "the VirtualMachine has no template"
 
 
 def test_a_value_of_a_wrong_type_is_refused_in_the_words_of_go() -> None:
@@ -190,3 +191,131 @@ def test_the_first_release_knew_no_failure_policy() -> None:
     assert told["1.0"] is not None and told["1.1"] is not None
     assert told["1.0"].message == "unable to infer defaults from volume v as type is not supported"
     assert told["1.1"].message == "Invalid value 'Never' for InferFromVolumeFailurePolicy"
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (
+            {"preference": {"kind": "VirtualMachinePreference"}},
+            (
+                "FieldValueNotFound",
+                "Either Name or InferFromVolume should be provided within the PreferenceMatcher",
+                "spec.preference",
+            ),
+        ),
+        (
+            {"instancetype": {"revisionName": "r"}},
+            (
+                "FieldValueNotFound",
+                "Either Name or InferFromVolume should be provided within the InstancetypeMatcher",
+                "spec.instancetype",
+            ),
+        ),
+        (
+            {"instancetype": {"name": "i", "inferFromVolumeFailurePolicy": "Maybe"}},
+            (
+                "FieldValueInvalid",
+                "Invalid value 'Maybe' for InferFromVolumeFailurePolicy",
+                "spec.instancetype.inferFromVolumeFailurePolicy",
+            ),
+        ),
+    ],
+)
+def test_a_matcher_that_cannot_be(spec: dict[str, Any], told: tuple[str, str, str]) -> None:
+    refusal = mutate(vm(**spec), Objects([])).refusal
+    assert refusal is not None
+    assert [(cause.type, cause.message, cause.field) for cause in refusal.causes] == [told]
+
+
+@pytest.mark.parametrize("policy", ["Ignore", "Reject"])
+def test_the_failure_policies_that_there_are(policy: str) -> None:
+    given = vm(instancetype={"name": "i", "inferFromVolumeFailurePolicy": policy})
+    mutated = mutate(given, Objects([])).vm
+    assert mutated is not None
+    assert mutated["spec"]["instancetype"] == {"name": "i", "inferFromVolumeFailurePolicy": policy}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        ({"name": "p", "revisionName": "r"}, {"name": "q", "revisionName": "r"}, True),
+        ({"name": "p", "revisionName": "r"}, {"name": "q", "revisionName": "s"}, False),
+        ({"name": "p", "revisionName": "r"}, {"name": "p", "revisionName": "r"}, False),
+        ({"name": "p", "revisionName": "r"}, {"name": "q"}, False),
+        ({"name": "p", "revisionName": "r"}, None, False),
+        ({"name": "p"}, {"name": "q"}, False),
+        (None, {"name": "q", "revisionName": "r"}, False),
+    ],
+)
+def test_a_revision_is_of_one_name(before: Any, after: Any, refused: bool) -> None:
+    for matcher in ("instancetype", "preference"):
+        old, new = (vm(**({matcher: given} if given else {})) for given in (before, after))
+        refusal = mutate(new, Objects([]), old, "UPDATE").refusal
+        causes = refusal.causes if refusal is not None else ()
+        message = "the Matcher Name has been updated without updating the RevisionName"
+        expected = [("FieldValueInvalid", message, f"spec.{matcher}.revisionName")] if refused else []
+        assert [(cause.type, cause.message, cause.field) for cause in causes] == expected
+
+
+def test_the_stored_vm_counts_on_an_update_alone() -> None:
+    old, new = vm(preference={"name": "p", "revisionName": "r"}), vm(preference={"name": "q", "revisionName": "r"})
+    assert mutate(new, Objects([]), old).refusal is None
+    assert mutate(new, Objects([]), None, "UPDATE").refusal is None
+    refusal = mutate(vm(), Objects([]), vm(runStrategy=1), "UPDATE").refusal
+    assert refusal is not None
+    assert refusal.message == "spec.runStrategy: expected text, found 1"
+    # What the release does not know is not read, nor is what nobody asks for.
+    newer = vm(preference={"name": "p", "inferFromVolumeFailurePolicy": 5})
+    assert mutate(vm(), Objects([]), newer, "UPDATE", of("1.0")).refusal is None
+    assert mutate(vm(), Objects([]), newer, "CREATE").refusal is None
+
+
+def test_a_release_infers_from_what_it_knows() -> None:
+    snapshot = {
+        "kind": "VolumeSnapshot",
+        "metadata": {
+            "name": "s",
+            "namespace": "web",
+            "labels": {"instancetype.kubevirt.io/default-preference": "p"},
+        },
+    }
+    volume = {
+        "kind": "DataVolume",
+        "metadata": {"name": "d", "namespace": "web"},
+        "spec": {"source": {"snapshot": {"name": "s", "namespace": "web"}}},
+    }
+    given = vm(preference={"inferFromVolume": "v"})
+    given["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "dataVolume": {"name": "d"}}]
+    mutated = mutate(given, Objects([snapshot, volume])).vm
+    assert mutated is not None
+    assert mutated["spec"]["preference"] == {"name": "p"}
+    refusal = mutate(given, Objects([snapshot, volume]), release=of("1.8")).refusal
+    assert refusal is not None
+    assert not refusal.crash
+    assert refusal.status() == {
+        "code": 400,
+        "message": "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
+    }
+
+
+def test_of_two_templates_each_gets_the_storage_class_and_other_fields_stay() -> None:
+    templates = [
+        {"spec": {"storage": {"volumeMode": "Block"}}},
+        {"spec": {"pvc": {"storageClassName": "own"}}},
+        {"spec": {"pvc": {}}},
+    ]
+    mutated = mutate(vm(preference={"name": "p"}, dataVolumeTemplates=templates), Objects([PREFERENCE])).vm
+    assert mutated is not None
+    specs = [template["spec"] for template in mutated["spec"]["dataVolumeTemplates"]]
+    assert [(spec.get("storage") or spec.get("pvc"))["storageClassName"] for spec in specs] == ["fast", "own", "fast"]
+    assert specs[0]["storage"]["volumeMode"] == "Block"
+
+
+def test_a_machine_type_of_the_vm_stays() -> None:
+    for own, given in (("pc", "pc"), ("", "virt")):
+        machine = vm(preference={"name": "p"})
+        machine["spec"]["template"]["spec"]["domain"]["machine"] = {"type": own}
+        mutated = mutate(machine, Objects([PREFERENCE])).vm
+        assert mutated is not None
+        assert mutated["spec"]["template"]["spec"]["domain"]["machine"] == {"type": given}

@@ -140,3 +140,13 @@ def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
     assert plan.present(changed, theirs, OWNER, "virtshape", force=True).conflict is None
     # The value that they declare, too.
     assert plan.present(MANIFEST, theirs, None, "virtshape").conflict is None
+
+
+def test_a_spec_of_which_nothing_is_declared_any_more_goes_as_a_whole() -> None:
+    bare = {name: value for name, value in MANIFEST.items() if name != "spec"}
+    fields = {"f:spec": {"f:cpu": {"f:guest": {}}, "f:memory": {"f:guest": {}}}}
+    there = live()
+    there["metadata"]["managedFields"] = [{"manager": "kubectl", "operation": "Update", "fieldsV1": fields}]
+    made = plan.present(bare, there, OWNER, "virtshape", force=True)
+    assert (made.action, made.first) == (plan.APPLY, {("spec",): None})
+    assert made.before == {"spec": MANIFEST["spec"]}

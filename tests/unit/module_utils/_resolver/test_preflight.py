@@ -30,6 +30,8 @@ THERE = [
     instancetype("own", 2, "16Gi", OWN),
     preference("windows", requirements={"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}),
     preference("spread", cpu={"preferredCPUTopology": "spread"}),
+    preference("picky", cpu={"preferredCPUFeatures": [{"name": "vmx"}]}),
+    preference("huge", requirements={"cpu": {"guest": 64}}),
 ]
 
 
@@ -116,6 +118,18 @@ def test_an_instancetype_that_is_too_small() -> None:
     text = told(vm(instancetype={"name": "u1.small"}, preference={"name": "windows"}))
     # Those of the series first.
     assert text.endswith(" preference requires 2 vCPU; u1.odd, u1.large or m1.large would do")
+
+
+def test_where_nothing_would_do_nothing_is_said() -> None:
+    assert told(vm(instancetype={"name": "u1.large"}, preference={"name": "huge"})).endswith(
+        "preference requires 64 vCPU"
+    )
+
+
+def test_a_crash_of_kubevirt_has_no_remedy() -> None:
+    assert told(vm(preference={"name": "picky"})) == (
+        "preferred CPU features need an instancetype or a cpu object in the VM"
+    )
 
 
 def test_vcpus_that_cannot_be_spread() -> None:

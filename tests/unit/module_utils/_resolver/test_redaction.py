@@ -40,3 +40,11 @@ def test_secret_texts_are_found_at_every_depth() -> None:
     options = {"template": [volumes("old")], "boot": {"url": "https://me:pw@host/a?sig=x"}, "extraHeaders": ["A: b"]}
     assert secret_texts(options) == {"old", "n", "me:pw", "sig=x", "A: b"}
     assert secret_texts({"userData": None, "url": "https://host/a", "name": "x"}) == set()
+
+
+def test_what_holds_no_secret_is_no_copy_and_what_does_is_left_as_it_was() -> None:
+    given = {"plain": {"deep": [1]}, **volumes("old")}
+    shown, _after = redact(given, {})
+    assert shown["plain"] is given["plain"]
+    assert given == {"plain": {"deep": [1]}, **volumes("old")}
+    assert shown["volumes"][0]["cloudInitNoCloud"] == {"userData": HIDDEN, "networkData": HIDDEN}

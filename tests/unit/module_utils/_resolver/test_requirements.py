@@ -49,3 +49,12 @@ def test_until_1_5_0_only_the_instancetype_s_memory_counted() -> None:
     needs = "^a VM with a memory object needs guest memory where the preference requires memory$"
     with pytest.raises(Crash, match=needs):
         requirements.unmet(None, preference, {"domain": {"memory": {}}}, of("1.5.0"))
+
+
+def test_a_topology_that_the_release_does_not_know_is_not_counted() -> None:
+    preference = {"cpu": {"preferredCPUTopology": "cores"}, "requirements": {"cpu": {"guest": 4}}}
+    spec = {"domain": {"cpu": {"cores": 2, "sockets": 1}}}
+    assert requirements.unmet(None, preference, spec, of("1.3")) is None
+    found = requirements.unmet(None, preference, spec, of("1.4"))
+    assert found is not None
+    assert found.conflicts == ("spec.template.spec.domain.cpu.cores",)

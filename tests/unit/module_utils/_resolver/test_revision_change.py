@@ -224,7 +224,21 @@ class TestPin:
     def test_a_revision_that_cannot_be_read(self) -> None:
         world = drifted()
         world.kept[0]["data"]["apiVersion"] = "instancetype.kubevirt.io/v2"
-        assert world.to(world.kept[0]["metadata"]["name"]).refusal is not None
+        name = world.kept[0]["metadata"]["name"]
+        assert world.to(name).refusal == f"there is no revision {name} of its instancetype or preference"
+
+    def test_a_previous_one_that_cannot_be_read(self) -> None:
+        world = World([size(1), size(2, "4Gi"), taste(1)], [size(2, "4Gi"), taste(1)])
+        world.kept[0]["data"]["apiVersion"] = "instancetype.kubevirt.io/v2"
+        change = world.to("previous")
+        assert (change.roles, change.due) == ((INSTANCETYPE,), False)
+        assert change.refusal is not None
+        assert change.refusal.startswith(f"the revision {world.kept[0]['metadata']['name']} cannot be read: failed to")
+
+    def test_without_knowing_where_it_is_there_is_none_before(self) -> None:
+        world = World([size(1), size(2, "4Gi"), taste(1)], [size(2, "4Gi"), taste(1)])
+        world.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "gone"
+        assert world.to("previous").refusal == "has no earlier revision to go back to"
 
     def test_up_to_1_4_it_is_the_captured_one(self) -> None:
         world = World([size(1), size(2, "4Gi"), taste(1)], [size(2, "4Gi"), taste(1)], "spec")

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import (
+    plan,
+    preflight,
+    suggestions,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.virtual_machine import (
     manifest,
@@ -109,3 +113,10 @@ def test_a_disk_that_is_not_there() -> None:
 def test_without_a_likeness_the_first_preferences_are_told(name: str) -> None:
     found = told({"boot": {"pvc": name or "x"}}, disk("PersistentVolumeClaim", name or "x"))[0]
     assert "add preference.name, for example fedora, rhel.9 or windows.11" in found
+
+
+def test_of_what_is_no_vm_nothing_is_missing() -> None:
+    """Something else is wrong with these, and told."""
+    asking = {"inferFromVolume": "root"}
+    for spec in ({"instancetype": asking, "runStrategy": 5, "template": {}}, {"instancetype": asking}):
+        assert suggestions.not_inferred({"metadata": {"name": "web"}, "spec": spec}, Objects([])) == []

@@ -89,3 +89,13 @@ def test_a_quantity_is_no_other_json(guest: Any) -> None:
 
 def test_what_go_reads_has_no_error() -> None:
     assert instancetype(cpu={"guest": 1}, memory={"guest": 1024}, schedulerName=None, unknown=[]) is None
+
+
+def test_a_port_is_a_number_or_a_name() -> None:
+    def probed(port: Any) -> str | None:
+        template = {"spec": {"readinessProbe": {"httpGet": {"port": port}}}}
+        return message("VirtualMachine", {"spec": {"template": template}})
+
+    assert [probed(port) for port in (80, "http")] == [None, None]
+    for port, kind in ((True, "bool"), ([], "array")):
+        assert (probed(port) or "").startswith(f"{GO} {kind} into Go ")

@@ -294,3 +294,23 @@ def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
         one_request(wanted, with_running(True, "virt-api")),
     ):
         assert (made.refusal, made.first, made.before) == (None, first, {"spec": {"running": True}})
+
+
+def test_the_pin_of_what_others_declare_stays() -> None:
+    live = applied(created(PLAIN))
+    live["spec"]["instancetype"] = {"name": "x", "revisionName": "a-x-1"}
+    made = one_request({**PLAIN, "labels": {"tier": "db"}}, live)
+    assert (made.action, made.first) == (plan.APPLY, {})
+    assert made.before == {}
+
+
+def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
+    """Of a VM that others made, nothing of the matcher is ours yet."""
+    live = applied(created({**PLAIN, "labels": {"tier": "web"}}))
+    live["spec"]["instancetype"] = {"name": "u1.medium"}
+    desired = vms.manifest({**PLAIN, "instancetype": {"infer": True}})
+    for known in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
+        manifest, owner = vms.reconcile(desired, known, "virtshape")
+        assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
+        assert ("spec", "instancetype", "name") not in (owner or ())
+        assert plan.present(manifest, known, owner).action == plan.APPLY

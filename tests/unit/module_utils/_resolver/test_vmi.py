@@ -101,3 +101,11 @@ def test_what_cannot_be_built_is_told() -> None:
     features = {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}}
     preference = {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "p"}, "spec": features}
     assert failed({"spec": {"domain": networks}}, preference, preference={"name": "p"}).reason == CRASH
+
+
+def test_a_vm_without_a_name_gives_its_vmi_none() -> None:
+    nameless = vm()
+    nameless["metadata"] = {}
+    built = vmi.build(nameless, Objects([]))
+    assert built.metadata is not None
+    assert "name" not in built.metadata and "namespace" not in built.metadata

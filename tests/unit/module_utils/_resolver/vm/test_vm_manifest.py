@@ -236,3 +236,47 @@ def test_options_are_not_changed() -> None:
     assert manifest(options) == manifest(options)
     warnings(options)
     assert options == before
+
+
+def test_a_volume_that_says_nothing_is_asked_where_that_may_be_ignored() -> None:
+    given = {"infer_from_volume": "disk", "infer_from_volume_failure_policy": "Ignore"}
+    volumes = [{"name": "disk", "container_disk": "x"}]
+    spec = manifest({"name": "a", "volumes": volumes, "preference": given})["spec"]
+    assert spec["preference"] == {"inferFromVolume": "disk", "inferFromVolumeFailurePolicy": "Ignore"}
+    assert refused(volumes=volumes, preference={"infer_from_volume": "disk"}).startswith(
+        "preference.infer: 'disk' is no PVC and no DataVolume"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"users": ["me"]}, "access_credentials[0].secret: is missing; it names the Secret with the keys or passwords"),
+        (
+            {"secret": "s", "type": "password", "method": "nocloud"},
+            "access_credentials[0].method: nocloud is not for passwords; only ga is",
+        ),
+    ],
+)
+def test_a_credential_that_cannot_be(given: dict[str, Any], told: str) -> None:
+    assert refused(access_credentials=[given]) == told
+
+
+def test_boot_needs_a_disk() -> None:
+    assert refused(boot={"size": "1Gi"}) == "boot: needs one of data_source, pvc, container_disk and url"
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ({}, "volumes[0].import: needs exactly one of "),
+        ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: needs exactly one of "),
+        ({"registry": {}}, "volumes[0].import.registry: needs exactly one of url and image_stream"),
+        (
+            {"registry": {"url": "docker://x", "image_stream": "x"}},
+            "volumes[0].import.registry: needs exactly one of url and image_stream",
+        ),
+    ],
+)
+def test_an_import_that_cannot_be(source: dict[str, Any], told: str) -> None:
+    assert refused(volumes=[{"import": {"size": "1Gi", **source}}]).startswith(told)

@@ -1,0 +1,45 @@
+"""The filter catalog: one or many documents, each of its forms, and one line for what it cannot take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.catalog import FilterModule
+
+DEFINITION = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
+catalog = FilterModule().filters()["catalog"]
+
+
+def test_one_definition_is_as_good_as_a_list_of_it() -> None:
+    found = catalog(DEFINITION)
+    assert [one["name"] for one in found["instancetypes"]] == ["web.small"]
+    assert catalog([DEFINITION]) == found
+
+
+@pytest.mark.parametrize(("form", "begins"), [("html", "<"), ("svg", "<svg"), ("markdown", "#")])
+def test_a_picture_has_its_title(form: str, begins: str) -> None:
+    drawn = catalog([DEFINITION], form, "Sizes of ours")
+    assert drawn.lstrip().startswith(begins) and "Sizes of ours" in drawn and "web.small" in drawn
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (([DEFINITION], "pdf"), "catalog: form: 'pdf' is not one of its values; choose data, markdown, html, svg"),
+        (([DEFINITION], "html", 3), "catalog: title: expected text, found 3"),
+        (("web",), "catalog: expected catalogs or manifests, found 'web'"),
+        ((7,), "catalog: expected catalogs or manifests, found 7"),
+        ((["web"],), "catalog: catalog 0: expected a definition or a manifest, found 'web'"),
+        (
+            ({"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2GB"}}}}},),
+            "catalog: instancetype web.small: spec.memory.guest: '2GB' is no quantity; write for example 512Mi",
+        ),
+    ],
+)
+def test_what_it_cannot_take_is_one_line(arguments: tuple[Any, ...], told: str) -> None:
+    with pytest.raises(AnsibleFilterError) as error:
+        catalog(*arguments)
+    assert str(error.value).startswith(told) and "\n" not in str(error.value)

@@ -1,0 +1,31 @@
+"""Runs modules as Ansible does, in this process, against an API server that answers as a test says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parents[2]
+sys.path += [str(TESTS / "unit" / "module_utils" / "_cluster"), str(TESTS / "integration" / "modules")]
+
+from modules_support import execute  # noqa: E402
+from scripted_server import Answer, session_with  # noqa: E402
+
+
+@pytest.fixture
+def run() -> Callable[..., dict[str, Any]]:
+    """run(module, answer, check=False, **options): the module's result where a server answers like that."""
+
+    def one(module: str, answer: Answer, /, *, check: bool = False, **options: Any) -> dict[str, Any]:
+        with session_with(answer) as session:
+            where = {"host": session.host, "api_key": "scripted-token", "retry_timeout": 0}
+            result = execute(module, {**where, **options}, check=check)
+        # From ansible-core 2.19 on a warning is more than its text.
+        warnings = [told if isinstance(told, str) else told["event"]["msg"] for told in result.get("warnings", [])]
+        return {**result, "warnings": warnings}
+
+    return one

@@ -1,0 +1,163 @@
+"""instancetype_bundle where the source, the catalog or the cluster is not what it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripted_server import Store, forbidden, status
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop"
+SIZES = f"{TYPES}/virtualmachineinstancetypes"
+PREFERENCES = f"{TYPES}/virtualmachinepreferences"
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+DEFINITION: Manifest = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
+OURS = [{"manager": "virtshape", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:cpu": {}}}}]
+
+
+def live(name: str, catalog: str = "acme", memory: str = "2Gi", **labels: str) -> Manifest:
+    own = {"instancetypes.virtshape.io/catalog": catalog, "instancetypes.virtshape.io/catalog-version": "1", **labels}
+    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 3, "labels": own, "managedFields": OURS}
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": metadata,
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": memory}},
+    }
+
+
+def user(name: str, instancetype: str) -> Manifest:
+    matcher = {"name": instancetype, "kind": "VirtualMachineInstancetype"}
+    return {
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"instancetype": matcher, "template": {"spec": {}}},
+    }
+
+
+def cluster(*sizes: Manifest, vms: tuple[Manifest, ...] = ()) -> Store:
+    return Store({SIZES: list(sizes), PREFERENCES: [], VMS: list(vms)})
+
+
+@pytest.fixture
+def deploy(run: Run) -> Run:
+    def one(store: Store, **options: Any) -> dict[str, Any]:
+        given = {"namespaces": ["shop"], "catalog": "acme", "source": "definitions", "definitions": [DEFINITION]}
+        return run("instancetype_bundle", store, **{**given, **options})
+
+    return one
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"catalog": None, "prune": "unused"},
+            "catalog: is missing; prune needs the name of the catalog whose objects may go",
+        ),
+        ({"definitions": None}, "definitions: is missing; give catalogs or manifests"),
+        (
+            {"definitions": None, "source": "builtin"},
+            "definitions: is missing; reads it on the controller; run the module as a task",
+        ),
+        ({"source": "url"}, "version: is missing; give the version of a release, or the url of a bundle"),
+        (
+            {"source": "url", "version": "v1.2.0", "checksum": "sha256:0"},
+            "checksum: is for one file; a version is checked against its published checksums",
+        ),
+    ],
+)
+def test_a_source_that_says_too_little_or_too_much(deploy: Run, options: dict[str, Any], told: str) -> None:
+    store = cluster()
+    refused = deploy(store, **options)
+    assert refused["failed"]
+    assert (refused["msg"], store.asked) == (told, [])
+
+
+def test_nobody_is_there(deploy: Run) -> None:
+    refused = deploy(cluster(), host="http://127.0.0.1:9", on_lost_fields="ignore")
+    assert refused["failed"]
+    assert "web.small: cannot reach the API server http://127.0.0.1:9" in refused["msg"]
+    refused = deploy(cluster(), kubeconfig="/nowhere")
+    assert refused["msg"] == "kubeconfig /nowhere: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG"
+
+
+def test_what_cannot_be_listed_fails_each_object_and_nothing_is_sent(deploy: Run) -> None:
+    store = cluster()
+    store.answers["GET", "/virtualmachineinstancetypes"] = forbidden("virtualmachineinstancetypes")
+    refused = deploy(store, prune="always")
+    assert refused["failed"]
+    assert 'resources: ["virtualmachineinstancetypes"], verbs: ["list"]' in refused["msg"]
+    assert refused["msg"].endswith("; nothing was written")
+    assert store.writes == []
+
+
+def test_more_than_five_failures_and_warnings_are_counted(deploy: Run) -> None:
+    sizes = {name: {"cpu": 1, "memory": "2Gi"} for name in "abcdefg"}
+    store = cluster()
+    store.answers["PATCH", ""] = status(422, "not today", "Invalid")
+    refused = deploy(store, definitions=[{"series": {"web": {"sizes": sizes}}}])
+    assert refused["msg"].startswith("7 of 7 objects failed: shop/web.a: not today; shop/web.b: not today; ")
+    assert "; and 2 more, see results" in refused["msg"]
+    assert refused["counts"]["failed"] == 7
+
+
+def test_who_uses_what_goes_has_to_be_known_before_it_goes(deploy: Run) -> None:
+    store = cluster(live("web.small"), live("web.gone"), vms=(user("a", "web.gone"),))
+    told = deploy(store, prune="unused", check=True)
+    assert told["upgrade"]["gone"][0]["kept"] == "it is used by 1 virtual machine (shop/a)"
+    store.answers["GET", "/virtualmachines"] = None
+    told = deploy(store, prune="unused", check=True)
+    [gone] = told["upgrade"]["gone"]
+    assert (gone["kept"], gone["used_by"], gone["pruned"]) == (
+        "which virtual machines use it is not known",
+        None,
+        False,
+    )
+    [warned] = [
+        text for text in told["warnings"] if text.startswith("which virtual machines use what changes or is gone")
+    ]
+    assert "cannot reach the API server" in warned
+    assert (told["virtual_machines"], store.writes) == ([], [])
+
+
+def test_another_catalogs_object_is_left_alone(deploy: Run) -> None:
+    store = cluster(live("web.small", catalog="other", memory="4Gi"))
+    told = deploy(store)
+    assert not told["changed"]
+    assert told["msg"].endswith("; left alone: 1 (it belongs to the catalog other)")
+    assert store.writes == []
+
+
+def test_a_deletion_that_fails_is_told_and_the_version_stays(deploy: Run) -> None:
+    store = cluster(live("web.small"))
+    store.answers["DELETE", "/web.small"] = status(422, "a webhook says no", "Invalid")
+    refused = deploy(store, state="absent")
+    assert refused["msg"] == "shop/web.small: a webhook says no; nothing was written"
+    assert refused["deployed_versions"] == {"before": {"1": 1}, "after": {"1": 1}}
+
+
+def test_a_live_object_that_cannot_be_understood_fails_alone(deploy: Run) -> None:
+    newer = live("web.small")
+    newer["spec"]["cpu"] = {"guest": ["1"]}
+    sizes = {name: {"cpu": 1, "memory": "2Gi"} for name in ("small", "large")}
+    told = deploy(cluster(newer), definitions=[{"series": {"web": {"sizes": sizes}}}], existing="apply")
+    assert told["msg"].startswith(
+        "1 of 2 objects failed: shop/web.small: the live object cannot be read: "
+        "spec.cpu.guest: expected a whole number, found a list; is its KubeVirt newer than this collection?"
+    )
+    assert [(one["name"], one["changed"]) for one in told["results"]] == [("web.small", False), ("web.large", True)]
+
+
+def test_an_address_of_a_file_that_is_not_there(deploy: Run, tmp_path: Path) -> None:
+    store = cluster()
+    address = "http://127.0.0.1:9/x.yaml"
+    refused = deploy(store, source="url", url=address, cache_dir=str(tmp_path), download_timeout=1)
+    assert refused["msg"].startswith("cannot fetch http://127.0.0.1:9/CHECKSUMS.sha256: ")
+    assert refused["msg"].endswith("; check url, version and download_proxy")
+    assert store.asked == []

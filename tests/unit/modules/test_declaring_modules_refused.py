@@ -1,0 +1,110 @@
+"""Modules that declare many objects: how many mistakes a message spells out, and what is said where VMs are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scripted_server import Store, forbidden, status
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop"
+SIZES = f"{TYPES}/virtualmachineinstancetypes"
+KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
+VMS = f"{KUBEVIRT}/virtualmachines"
+VMIS = f"{KUBEVIRT}/virtualmachineinstances"
+RIGHT = 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
+ENTRY = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
+
+
+def size(name: str, guest: int = 1) -> Manifest:
+    owned = {"f:spec": {"f:cpu": {"f:guest": {}}, "f:memory": {"f:guest": {}}}}
+    ours = {"manager": "virtshape", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": owned}
+    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 3, "managedFields": [ours]}
+    spec = {"cpu": {"guest": guest}, "memory": {"guest": "4Gi"}}
+    return {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
+
+
+def user(name: str, captured: str = "") -> Manifest:
+    kind = "VirtualMachineInstancetype"
+    spec: Manifest = {
+        "instancetype": {"name": "small", "kind": kind},
+        "runStrategy": "Halted",
+        "template": {"spec": {}},
+    }
+    status = {"instancetypeRef": {"name": "small", "kind": kind, "controllerRevisionRef": {"name": captured}}}
+    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1}
+    return {"metadata": metadata, "spec": spec, "status": status if captured else {}}
+
+
+def test_five_mistakes_are_spelled_out_and_the_others_counted(run: Run) -> None:
+    store = Store({})
+    wrong = [{"name": f"n{number}", "namespace": "shop", "cpus": 2} for number in range(7)]
+    refused = run("instancetype", store, instancetypes=wrong)
+    told = refused["msg"].split("; ")
+    assert told[0].startswith("instancetypes[0] (shop/n0): unknown option cpus")
+    assert (len(told), told[-1], store.asked) == (6, "and 2 more", [])
+
+
+def test_five_failures_are_spelled_out_and_the_others_counted(run: Run) -> None:
+    store = Store({SIZES: []}, {("PATCH", ""): status(422, "not today", "Invalid")})
+    refused = run("instancetype", store, namespace="shop", instancetypes=[{"name": n, **ENTRY} for n in "abcdefg"])
+    assert refused["msg"].startswith("7 of 7 instancetypes failed: shop/a: not today; ")
+    assert refused["msg"].endswith("shop/e: not today; and 2 more, see results")
+
+
+def test_one_name_twice_and_one_without_a_namespace(run: Run) -> None:
+    entries = [{"name": "a", "namespace": "shop"}, {"name": "a", "namespace": "shop"}, {"name": "b"}]
+    refused = run("virtual_machine", Store({}), virtual_machines=entries)
+    assert "shop/a: name: is given twice, by entries 0 and 1 of virtual_machines" in refused["msg"]
+    assert "b: namespace: is missing; say which namespace it is for" in refused["msg"]
+
+
+def test_the_vms_that_will_drift_are_named_as_far_as_they_are_known(run: Run) -> None:
+    store = Store({SIZES: [size("small")], VMS: [user("a"), user("b", "b-small-1")]})
+    told = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
+    assert told["result"]["warnings"] == [
+        "1 virtual machine (shop/b) will drift: they keep what they have until they are refreshed"
+    ]
+    store.lists[VMS] = [user("a")]
+    assert "warnings" not in run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)["result"]
+    store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
+    told = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
+    [warned] = told["result"]["warnings"]
+    assert warned.startswith("which virtual machines use it is not known: virtualmachines is forbidden")
+    assert warned.endswith(RIGHT)
+
+
+def test_what_vms_use_is_deleted_by_force_only_also_where_they_are_not_known(run: Run) -> None:
+    store = Store({SIZES: [size("small")], VMS: [user("a")]})
+    gone = {"namespace": "shop", "name": "small", "state": "absent"}
+    used = "it is used by 1 virtual machine (shop/a); move them to another, or set force to delete it all the same"
+    assert run("instancetype", store, **gone)["msg"] == f"shop/small: {used}"
+    store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
+    refused = run("instancetype", store, **gone)
+    assert refused["msg"].startswith("shop/small: whether virtual machines use it is not known: ")
+    assert refused["msg"].endswith(f"{RIGHT}; set force to delete it")
+    assert store.writes == []
+    assert run("instancetype", store, **gone, force=True)["changed"]
+    assert store.writes == [("DELETE", f"{SIZES}/small")]
+
+
+def test_one_that_is_not_there_is_unchanged_and_one_of_others_left_alone(run: Run) -> None:
+    store = Store({SIZES: [{**size("small"), "metadata": {"name": "small", "namespace": "shop", "generation": 1}}]})
+    assert run("instancetype", store, namespace="shop", name="none", state="absent")["msg"].endswith("1 unchanged")
+    told = run("instancetype", store, namespace="shop", name="small", existing="keep", **ENTRY)
+    assert told["result"]["left"] == "it exists and was not declared by this collection"
+    assert (told["changed"], store.writes) == (False, [])
+
+
+def test_what_a_change_means_for_a_guest_that_may_not_be_read_is_not_known(run: Run) -> None:
+    entry = {"name": "a", "namespace": "shop", "run_strategy": "Always", "preflight": "off"}
+    store = Store({VMS: [user("a")], SIZES: [size("small")], VMIS: []})
+    known = run("virtual_machine", store, check=True, **entry)
+    assert known["result"]["needs"] != "unknown"
+    store.answers["GET", "/virtualmachineinstances/a"] = forbidden("virtualmachineinstances")
+    unknown = run("virtual_machine", store, check=True, **entry)
+    assert (unknown["result"]["needs"], unknown["result"]["changes"]) == ("unknown", [])
+    assert not unknown.get("failed")

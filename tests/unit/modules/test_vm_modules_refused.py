@@ -1,0 +1,197 @@
+"""Modules about existing VMs and Leases, where these cannot be read or not be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scripted_server import Store, forbidden, status
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
+KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
+VMS = f"{KUBEVIRT}/virtualmachines"
+VMIS = f"{KUBEVIRT}/virtualmachineinstances"
+REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/shop/leases"
+ABOUT_VMS = (
+    "virtual_machine_info",
+    "expand_info",
+    "controller_revision_info",
+    "controller_revision",
+    "virtual_machine_adopt",
+)
+
+
+def vm(name: str, strategy: str = "Halted", memory: str = "2Gi", **spec: Any) -> Manifest:
+    template = {"spec": {"domain": {"devices": {}, "memory": {"guest": memory}}}}
+    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1, "resourceVersion": "1"}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": {"runStrategy": strategy, "template": template, **spec},
+        "status": {"printableStatus": "Stopped"},
+    }
+
+
+def store(*vms: Manifest, **lists: list[Manifest]) -> Store:
+    sizes = {f"{TYPES}/{plural}": [] for plural in ("virtualmachineclusterinstancetypes",)}
+    return Store({VMS: list(vms), VMIS: [], REVISIONS: [], LEASES: [], **sizes, **lists})
+
+
+def lease(holder: str) -> Manifest:
+    spec = {"holderIdentity": holder, "leaseDurationSeconds": 600}
+    return {"metadata": {"name": "turn", "namespace": "shop", "resourceVersion": "1"}, "spec": spec}
+
+
+@pytest.mark.parametrize("module", ABOUT_VMS)
+def test_vms_that_may_not_be_listed(run: Run, module: str) -> None:
+    denied = Store({}, {("GET", "/virtualmachines"): forbidden("virtualmachines")})
+    refused = run(module, denied, namespace="shop")
+    assert refused["failed"]
+    assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}' in refused["msg"]
+
+
+@pytest.mark.parametrize("module", ABOUT_VMS)
+def test_a_connection_that_is_cut(run: Run, module: str) -> None:
+    refused = run(module, Store({}, {("GET", "/virtualmachines"): None}), namespace="shop")
+    assert refused["msg"].startswith("cannot reach the API server http://127.0.0.1:")
+
+
+@pytest.mark.parametrize("module", ABOUT_VMS)
+def test_names_without_a_namespace_and_names_that_are_not_there(run: Run, module: str) -> None:
+    refused = run(module, store(vm("a")), names=["a"])
+    assert refused["msg"] == "names: give the namespace of these virtual machines too"
+    missing = run(module, store(vm("a")), names=["a", "b", "c"], namespace="shop")
+    if module == "virtual_machine_info":
+        assert [one["name"] for one in missing["virtual_machines"]] == ["a"]
+    else:
+        assert missing["msg"] == "names: no such virtual machine in shop: b, c"
+
+
+def test_revisions_that_may_not_be_listed_are_no_lost_ones(run: Run) -> None:
+    denied = store(vm("a"))
+    denied.answers["GET", "/controllerrevisions"] = forbidden("controllerrevisions")
+    for module in ("virtual_machine_info", "controller_revision_info", "controller_revision"):
+        refused = run(module, denied, namespace="shop")
+        assert refused["failed"]
+        assert 'resources: ["controllerrevisions"], verbs: ["list"]' in refused["msg"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"revisions": {"a": "x"}}, "revisions: a: has to be a dictionary of instancetype and preference"),
+        ({"revisions": {"a": {}}}, "revisions: a: has to be a dictionary of instancetype and preference"),
+        ({"revisions": {"a": {"disk": "x"}}}, "revisions: a: has to be a dictionary of instancetype and preference"),
+        (
+            {"revisions": {"a": {"instancetype": "x"}}, "names": ["a", "b", "c"]},
+            "revisions: says nothing of b, c",
+        ),
+    ],
+)
+def test_revisions_that_say_too_little(run: Run, options: dict[str, Any], told: str) -> None:
+    nothing = store(vm("a"))
+    refused = run("controller_revision", nothing, state="pinned", namespace="shop", **options)
+    assert (refused["msg"], nothing.asked) == (told, [])
+
+
+def test_revisions_are_pruned_of_whole_namespaces_that_can_be_seen(run: Run) -> None:
+    chosen = run("controller_revision", store(), state="pruned", namespace="shop", names=["a"])
+    assert chosen["msg"] == "state pruned is for a whole namespace; leave out names and label_selectors"
+    denied = store()
+    denied.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
+    refused = run("controller_revision", denied, state="pruned", namespace="shop")
+    assert refused["msg"].endswith("; nothing was pruned, since what cannot be seen might refer to a revision")
+    nowhere = run("controller_revision", store(), state="pruned", namespace="shop", kubeconfig="/nowhere")
+    assert nowhere["msg"].startswith("kubeconfig /nowhere: no such file")
+
+
+def test_a_revision_that_is_lost_cannot_be_upgraded_and_a_vm_without_one_is_unchanged(run: Run) -> None:
+    matcher = {"name": "small", "kind": "VirtualMachineInstancetype"}
+    lost = vm("b", instancetype=matcher)
+    lost["status"]["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": "b-small-1"}}
+    cluster = store(vm("a"), lost)
+    cluster.lists[f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"] = []
+    told = run("controller_revision", cluster, state="upgraded", namespace="shop")
+    assert told["msg"] == '1 of 2 virtual machines failed: shop/b: controllerrevisions.apps "b-small-1" not found'
+    assert [(one["changed"], one["failed"]) for one in told["results"]] == [(False, False), (False, True)]
+    none = run("controller_revision", cluster, state="upgraded", namespace="shop", names=["a"])
+    assert not none["changed"] and none["msg"].endswith(": 0 upgraded, 1 unchanged")
+    assert cluster.writes == []
+
+
+def test_five_vms_that_cannot_be_stopped_are_spelled_out(run: Run) -> None:
+    running = store(*(vm(name, "Always") for name in "abcdefg"))
+    running.answers["PUT", "/stop"] = status(409, "not today", "Conflict")
+    refused = run("virtual_machine_power", running, state="stopped", namespace="shop", names=[*"abcdefg"])
+    assert refused["msg"].startswith("7 of 7 virtual machines failed: shop/a: not today; ")
+    assert refused["msg"].endswith("shop/e: not today; and 2 more, see results")
+
+
+def test_power_of_vms_that_cannot_be_chosen(run: Run) -> None:
+    denied = store()
+    denied.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
+    refused = run("virtual_machine_power", denied, state="stopped", namespace="shop", label_selectors=["app=web"])
+    assert refused["msg"].endswith('resources: ["virtualmachines"], verbs: ["list"]}')
+    nowhere = run("virtual_machine_power", store(), state="stopped", namespace="shop", names=["a"], host="none://")
+    assert nowhere["failed"] and "\n" not in nowhere["msg"]
+
+
+def test_five_vms_that_cannot_be_adopted_are_spelled_out_with_what_comes_nearest(run: Run) -> None:
+    many = store(*(vm(name) for name in "abcdefg"))
+    small = {"metadata": {"name": "small"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}}}
+    many.lists[f"{TYPES}/virtualmachineclusterinstancetypes"] = [small]
+    planned = run("virtual_machine_adopt", many, namespace="shop")
+    assert planned["msg"].endswith("7 cannot be")
+    refused = run("virtual_machine_adopt", many, namespace="shop", state="adopted")
+    assert refused["msg"].startswith("7 of 7 virtual machines failed: shop/a: ")
+    assert refused["msg"].endswith("; and 2 more, see results")
+    assert refused["msg"].count("nearest is small: differs in ") == 5
+    assert many.writes == []
+
+
+def test_guests_that_may_not_be_listed_keep_vms_from_being_adopted(run: Run) -> None:
+    denied = store(vm("a"))
+    denied.answers["GET", "/virtualmachineinstances"] = forbidden("virtualmachineinstances")
+    refused = run("virtual_machine_adopt", denied, namespace="shop")
+    assert 'resources: ["virtualmachineinstances"], verbs: ["list"]' in refused["msg"]
+    nothing = run("virtual_machine_adopt", store(vm("a")), namespace="shop", instancetypes=["smal*"])
+    told = "instancetypes: nothing that virtual machines of shop can have fits 'smal*'"
+    assert (nothing["failed"], nothing["msg"]) == (True, told)
+
+
+def test_what_the_server_may_not_be_asked_to_expand(run: Run) -> None:
+    denied = store(vm("a"))
+    denied.answers["GET", "/expand-spec"] = forbidden("virtualmachines/expand-spec")
+    refused = run("expand_info", denied, namespace="shop")
+    assert refused["msg"].endswith('resources: ["virtualmachines/expand-spec"], verbs: ["get"]}')
+    none = run("expand_info", store(), namespace="shop")
+    assert (none["expansions"], none["equal"]) == ([], True)
+
+
+def test_a_lease_of_another_is_not_taken_in_check_mode_either(run: Run) -> None:
+    held = store()
+    held.lists[LEASES] = [lease("other")]
+    mine = {"namespace": "shop", "name": "turn", "holder": "me"}
+    for state, changed in (("held", True), ("released", False)):
+        assert run("lease", held, check=True, state=state, **mine)["changed"] is changed
+    assert held.writes == []
+    refused = run("lease", held, wait_timeout=0, **mine)
+    assert refused["msg"] == "Lease shop/turn: other has held it for 0 s"
+    held.lists[LEASES] = [lease("me")]
+    for state, changed in (("held", False), ("released", True)):
+        assert run("lease", held, check=True, state=state, **mine)["changed"] is changed
+
+
+def test_a_lease_that_cannot_be_asked_for(run: Run) -> None:
+    mine = {"namespace": "shop", "name": "turn", "holder": "me"}
+    refused = run("lease", store(), **{**mine, "kubeconfig": "/nowhere"})
+    assert refused["msg"].startswith("Lease shop/turn: kubeconfig /nowhere: no such file")
+    cut = run("lease", Store({}, {("GET", "/turn"): None}), **mine)
+    assert cut["msg"].startswith("Lease shop/turn: cannot reach the API server")

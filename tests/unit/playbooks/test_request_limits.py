@@ -1,0 +1,86 @@
+"""The limit of requests a second of roles and playbooks reaches each task that asks the cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CHECKOUT = Path(__file__).parents[3]
+COLLECTION = "virtshape.instancetypes"
+MODULES = {f"{COLLECTION}.{path.stem}" for path in (CHECKOUT / "plugins" / "modules").glob("*.py")}
+ROLES = ("common_instancetypes", "revision_refresh", "virtual_machines")
+# What runs with each variable: the files of tasks, and a playbook.
+TASKS = {
+    **{role: sorted((CHECKOUT / "roles" / role / "tasks").glob("*.yml")) for role in ROLES},
+    **{name: [CHECKOUT / "playbooks" / f"{name}.yml"] for name in ("fleet_report", "catalog_report")},
+}
+PLAYBOOKS = {
+    "common_instancetypes": ("deploy_catalog", {}),
+    "revision_refresh": ("refresh_revisions", {"namespaces": "shop"}),
+    "virtual_machines": ("virtual_machines", {}),
+    "catalog_report": ("catalog_report", {}),
+}
+
+
+def tasks(node: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The modules of the collection that are run below a node of YAML, with their options."""
+    if isinstance(node, list):
+        for entry in node:
+            yield from tasks(entry)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if key in MODULES:
+                yield key, value
+            else:
+                yield from tasks(value)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_has_the_limit(name: str) -> None:
+    found = [task for path in TASKS[name] for task in tasks(yaml.safe_load(path.read_text()))]
+    assert found
+    for module, options in found:
+        limit = options.get("qps", "")
+        assert f"{name}_qps" in limit and "omit" in limit, module
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_without_one_there_is_no_limit(role: str) -> None:
+    folder = CHECKOUT / "roles" / role
+    spec = yaml.safe_load((folder / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+    assert (spec[f"{role}_qps"]["type"], spec[f"{role}_qps"]["default"]) == ("float", 0)
+    assert yaml.safe_load((folder / "defaults" / "main.yml").read_text())[f"{role}_qps"] == 0
+
+
+@pytest.mark.parametrize("name", PLAYBOOKS)
+def test_the_module_gets_it(name: str, tmp_path: Path) -> None:
+    playbook, variables = PLAYBOOKS[name]
+    extra = {f"{name}_{option}": value for option, value in {**variables, "qps": "-1.5"}.items()}
+    environment = {
+        **{key: value for key, value in os.environ.items() if not key.startswith("K8S_AUTH_")},
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "LC_ALL": "C.UTF-8",
+    }
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), f"{COLLECTION}.{playbook}"]
+    inventory = tmp_path / "hosts.json"
+    inventory.write_text(json.dumps({"all": {"hosts": {"web": {"virtual_machine": {"namespace": "shop"}}}}}))
+    done = subprocess.run(
+        [*command, "-i", str(inventory), "-e", json.dumps(extra)],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 2, told
+    assert "qps: expected more than 0 requests a second, found -1.5; leave it out for no limit" in told
