@@ -51,13 +51,22 @@ def table(folder: Path = FOLDER) -> dict[str, list[Right]]:
         rights: list[Right] = []
         for part in parts:
             of_module = found[f"modules/{part['module']}"]
-            unknown = set(part.get("for", [])) - {right.purpose for right in of_module}
+            purposes = _purposes(part.get("for", [right.purpose for right in of_module]))
+            unknown = set(purposes) - {right.purpose for right in of_module}
             if unknown:
                 raise SystemExit(f"{SOURCE}: roles.{name}: {part['module']} has no right for {', '.join(unknown)}")
-            used = [right for right in of_module if right.purpose in part.get("for", [right.purpose])]
-            rights += [right._replace(without=part.get("without", right.without)) for right in used]
+            rights += [
+                right._replace(purpose=purposes[right.purpose], without=part.get("without", right.without))
+                for right in of_module
+                if right.purpose in purposes
+            ]
         found[f"roles/{name}"] = list(dict.fromkeys(rights))
     return found
+
+
+def _purposes(used: list[str] | dict[str, str]) -> dict[str, str]:
+    """What a role uses of a module's rights: the module's words for it, and the role's own."""
+    return used if isinstance(used, dict) else dict(zip(used, used))
 
 
 def _rights(entry: dict[str, Any]) -> list[Right]:

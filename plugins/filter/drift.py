@@ -85,8 +85,8 @@ _value:
     instancetype:
       description:
         - The revision of the instancetype, with C(state), C(kind), C(name), C(revision), C(pinned), C(generation),
-          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at) and C(changed_at), when the object
-          was last changed.
+          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), when the object
+          was last changed, and C(problem), why its state is V(unknown), else empty.
       type: dict
       returned: for a VM that has one
     preference:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,3 +162,19 @@ def names(count: int) -> list[str]:
 
 def failures(result: Manifest) -> dict[str, str]:
     return {one["name"]: one["msg"] for one in result["results"] if one["failed"]}
+
+
+def finished(process: subprocess.Popen[str]) -> Manifest:
+    """The result of a module that was begun."""
+    output, errors = process.communicate(timeout=2 * PATIENCE)
+    assert process.returncode == 0, errors
+    result: Manifest = json.loads(output)
+    return result
+
+
+def until(done: Callable[[], bool], pause: float = 0.05) -> None:
+    """Waits for it to be so."""
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < deadline, "it did not come to be"
+        time.sleep(pause)

@@ -6,7 +6,6 @@ VIRTSHAPE_TEST_SEED repeats a run.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -16,11 +15,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from chaos_support import PATIENCE, Shop, names
+from chaos_support import PATIENCE, Shop, finished, names, until
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_CHAOS", "60"))
 KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "4"))
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", str(random.randrange(10**6))))
+
+# So many requests most runs take that declare a dozen VMs: two or three lists, the writes, and those of the wait.
+REQUESTS = 18
 
 # Nine faults that make a tenth of all requests fail together.
 SHARE = 0.0117
@@ -77,7 +79,7 @@ def test_webhooks_time_out_and_come_back(shop: Shop) -> None:
     try:
         with ThreadPoolExecutor(1) as pool:
             made = pool.submit(shop.declare, wanted)
-            _until(lambda: shop.faulty.counts()["answers"].get("500", 0) > 0)
+            until(lambda: shop.faulty.counts()["answers"].get("500", 0) > 0)
             shop.faulty.kill("emulation", signal.SIGCONT)
             result = made.result()
     finally:
@@ -92,7 +94,7 @@ def test_the_api_server_is_killed_and_started_again(shop: Shop) -> None:
         # Straight to the API server, whose port refuses connections meanwhile; slow enough to be in the middle of it.
         direct = {"kubeconfig": shop.faulty.path("kubeconfig"), "concurrency": 2, "retry_timeout": PATIENCE}
         made = pool.submit(shop.declare, wanted, qps=max(20, SIZE / 5), **direct)
-        _until(lambda: len(shop.vms()) >= SIZE // 4)
+        until(lambda: len(shop.vms()) >= SIZE // 4)
         shop.faulty.kill("control-plane", signal.SIGKILL)
         shop.faulty.start()
         result = made.result()
@@ -103,7 +105,7 @@ def test_the_api_server_is_killed_and_started_again(shop: Shop) -> None:
 def test_two_controllers_at_once(shop: Shop) -> None:
     wanted = names(min(SIZE, 100))
     processes = [shop.begin("virtual_machine", **shop.declaration(wanted)) for _unused in range(2)]
-    results = [_result(process) for process in processes]
+    results = [finished(process) for process in processes]
     for result in results:
         assert not result.get("failed"), result["msg"]
     assert {vm["metadata"]["generation"] for vm in shop.vms().values()} == {1}
@@ -115,43 +117,32 @@ def test_killed_at_random_points_and_run_again(shop: Shop) -> None:
     chance = random.Random(SEED)
     pool = names(12)
     shop.faulty.rules({"fault": "latency", "seconds": 0.01, "jitter": 0.04})
-    kept: list[str] = []
-    for number in range(KILLS + 1):
-        label = str(number)
+    runs = killed = 0
+    while True:
         kept = [name for name in pool if chance.random() < 0.7] or pool[:1]
         entries = [{"name": name, "state": "present" if name in kept else "absent"} for name in pool]
-        declared = {**shop.declaration(pool, label), "virtual_machines": entries, "run_strategy": "Halted"}
+        declared = {**shop.declaration(pool, str(runs)), "virtual_machines": entries, "run_strategy": "Halted"}
         process = shop.begin("virtual_machine", **declared)
-        if number < KILLS:
-            _kill_after(process, shop, chance.randint(1, 60))
-            continue
-        result = _result(process)
-        assert not result.get("failed"), result["msg"]
+        if killed == KILLS:
+            break
+        # One that has come to its end before is none that was killed.
+        killed += _killed_after(process, shop, chance.randint(1, REQUESTS))
+        runs += 1
+    result = finished(process)
+    assert not result.get("failed"), result["msg"]
+    print(f"{killed} of {runs} runs were killed")
     shop.faulty.rules()
-    assert shop.labels() == dict.fromkeys(kept, str(KILLS))
+    assert shop.labels() == dict.fromkeys(kept, str(runs))
     again = shop.run("virtual_machine", **declared)
     assert not again["changed"], again
-    _until(lambda: shop.revisions() == kept)
+    until(lambda: shop.revisions() == kept)
 
 
-def _kill_after(process: subprocess.Popen[str], shop: Shop, requests: int) -> None:
-    """SIGKILL once so many requests have been seen, or at the end."""
+def _killed_after(process: subprocess.Popen[str], shop: Shop, requests: int) -> bool:
+    """SIGKILL once so many requests have been seen; whether the process had not come to its end by then."""
     shop.faulty.clear_counts()
     while process.poll() is None and shop.faulty.counts()["requests"] < requests:
         time.sleep(0.005)
     process.kill()
     process.communicate()
-
-
-def _result(process: subprocess.Popen[str]) -> dict[str, Any]:
-    output, errors = process.communicate(timeout=2 * PATIENCE)
-    assert process.returncode == 0, errors
-    result: dict[str, Any] = json.loads(output)
-    return result
-
-
-def _until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < deadline, "it did not come to be"
-        time.sleep(0.05)
+    return process.returncode == -signal.SIGKILL

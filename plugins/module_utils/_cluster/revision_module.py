@@ -146,7 +146,8 @@ def _exit(module: Any, outcome: Outcome, failures: list[tuple[str, str | None]],
     count = sum(one["changed"] for one in outcome["results"])
     would = "would be " if module.check_mode and count else ""
     done = f"{count} {would}{module.params['state']}, {len(failures) - count} unchanged"
-    module.exit_json(msg=f"{len(failures)} {noun}: {done}", **outcome)
+    what = noun if len(failures) != 1 else noun[:-1]
+    module.exit_json(msg=f"{len(failures)} {what}: {done}", **outcome)
 
 
 def _inspect(module: Any) -> tuple[Session, list[Inspected]]:

@@ -11,6 +11,7 @@ import pytest
 from modules_support import execute, vm
 
 Run = Callable[..., dict[str, Any]]
+CATALOG = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "1Gi"}}}}}
 
 
 @pytest.fixture
@@ -91,6 +92,29 @@ def test_a_wrong_entry_stops_the_task_before_anything_is_sent(
 def test_a_missing_namespace(run: Run, shop: str) -> None:
     refused = run("virtual_machine", **vm("web"))
     assert refused["msg"] == "web: namespace: is missing; say which namespace it is for"
+
+
+@pytest.mark.parametrize(
+    ("module", "options"),
+    [
+        ("virtual_machine_info", {}),
+        ("virtual_machine_power", {"state": "stopped"}),
+        ("controller_revision", {"state": "refreshed"}),
+        ("instancetype_info", {"scope": "namespaced"}),
+        ("instancetype_bundle", {"source": "definitions", "definitions": [CATALOG]}),
+    ],
+)
+def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: dict[str, Any]) -> None:
+    where = {"namespaces": [shop]} if module == "instancetype_bundle" else {"namespace": shop}
+    refused = run(module, label_selectors=["tier=web", "a in (b"], **where, **options)
+    told = "is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+    assert refused["failed"] and "\n" not in refused["msg"]
+    assert refused["msg"].startswith("label_selectors: 'a in (b' in ") and told in refused["msg"], refused["msg"]
+
+
+def test_a_catalog_that_is_no_label(run: Run) -> None:
+    refused = run("catalog_info", catalog="our own")
+    assert refused["msg"].startswith("catalog: 'our own' cannot be a label; use letters"), refused["msg"]
 
 
 def test_an_instancetype_without_memory(run: Run, namespace: str) -> None:

@@ -2,177 +2,37 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
-import sys
-import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import yaml
 from kubernetes import client, config
 
-from modules_support import execute, vm
+from rights_support import (
+    CHECKOUT,
+    TABLE,
+    UNSERVED,
+    Atom,
+    Failed,
+    Play,
+    Someone,
+    all_but,
+    atoms,
+    generate_rbac,
+    granted,
+    names_right,
+    needed,
+)
 
-CHECKOUT = Path(__file__).parents[3]
 SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
-
-
-def _tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate_rbac", CHECKOUT / "tools" / "generate_rbac.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-generate_rbac = _tool()
-TABLE = generate_rbac.table()
-
-
-class Atom(NamedTuple):
-    """One verb on one resource, in a namespace or, wide, everywhere."""
-
-    resource: str
-    verb: str
-    wide: bool
-
-
-def atoms(name: str, *, optional: bool = True) -> list[Atom]:
-    found = [
-        Atom(right.resource, verb, right.wide)
-        for right in TABLE[name]
-        for verb in right.verbs
-        if optional or not right.without
-    ]
-    return list(dict.fromkeys(found))
-
-
-class Someone(NamedTuple):
-    """A user who is given rights one by one: each is that of a group, and he is in the groups that a test says."""
-
-    kubeconfig: str
-    namespace: str
-
-    def group(self, atom: Atom) -> str:
-        return f"{self.namespace}:{atom.verb}:{atom.resource}:{'wide' if atom.wide else 'narrow'}"
-
-    def may_anyway(self, atom: Atom) -> bool:
-        """Whether everybody may."""
-        with config.new_client_from_config(self.kubeconfig) as connection:
-            return _may(client.AuthorizationV1Api(connection), self, atom, [])
-
-    def run(self, rights: list[Atom] | None, module: str, **options: Any) -> dict[str, Any]:
-        """A module's result with these rights; None: with all of them."""
-        acting = {}
-        if rights is not None:
-            groups = [self.group(atom) for atom in rights] or ["nobody"]
-            acting = {"impersonate_user": f"{self.namespace}-user", "impersonate_groups": groups}
-        return execute(module, {"kubeconfig": self.kubeconfig, "retry_timeout": 30, **acting, **options})
 
 
 @pytest.fixture(scope="module")
 def someone(cluster: Path) -> Iterator[Someone]:
-    made = Someone(str(cluster), f"rights-{uuid.uuid4().hex[:8]}")
-    every = {atom for name in TABLE for atom in atoms(name)}
-    with config.new_client_from_config(str(cluster)) as connection:
-        rbac, core = client.RbacAuthorizationV1Api(connection), client.CoreV1Api(connection)
-        core.create_namespace({"metadata": {"name": made.namespace}})
-        for number, atom in enumerate(sorted(every)):
-            _grant(rbac, made, atom, f"{made.namespace}-{number}")
-        for atom in every:
-            _await(client.AuthorizationV1Api(connection), made, atom)
+    with granted(cluster, TABLE) as made:
         yield made
-        for number, atom in enumerate(sorted(every)):
-            if atom.wide:
-                rbac.delete_cluster_role_binding(f"{made.namespace}-{number}")
-                rbac.delete_cluster_role(f"{made.namespace}-{number}")
-        core.delete_namespace(made.namespace)
-
-
-def _grant(rbac: client.RbacAuthorizationV1Api, made: Someone, atom: Atom, name: str) -> None:
-    kind, _slash, subresource = atom.resource.partition("/")
-    plural, _dot, group = kind.partition(".")
-    resource = f"{plural}/{subresource}" if subresource else plural
-    rules = [{"apiGroups": [group], "resources": [resource], "verbs": [atom.verb]}]
-    api = "rbac.authorization.k8s.io"
-    subjects = [{"kind": "Group", "name": made.group(atom), "apiGroup": api}]
-    role = {"kind": "ClusterRole" if atom.wide else "Role", "name": name, "apiGroup": api}
-    body = {"metadata": {"name": name}, "roleRef": role, "subjects": subjects}
-    if atom.wide:
-        rbac.create_cluster_role({"metadata": {"name": name}, "rules": rules})
-        rbac.create_cluster_role_binding(body)
-    else:
-        rbac.create_namespaced_role(made.namespace, {"metadata": {"name": name}, "rules": rules})
-        rbac.create_namespaced_role_binding(made.namespace, body)
-
-
-def _may(api: client.AuthorizationV1Api, made: Someone, atom: Atom, groups: list[str]) -> bool:
-    kind, _slash, subresource = atom.resource.partition("/")
-    plural, _dot, group = kind.partition(".")
-    asked = {"verb": atom.verb, "group": group, "resource": plural, "subresource": subresource}
-    if not atom.wide:
-        asked["namespace"] = made.namespace
-    groups = ["system:authenticated", *groups]
-    spec = {"user": f"{made.namespace}-user", "groups": groups, "resourceAttributes": asked}
-    return bool(api.create_subject_access_review({"spec": spec}).status.allowed)
-
-
-def _await(api: client.AuthorizationV1Api, made: Someone, atom: Atom) -> None:
-    """The API server's authorizer learns of a binding a little later."""
-    for _attempt in range(600):
-        if _may(api, made, atom, [made.group(atom)]):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{atom} does not come to be")
-
-
-class Play:
-    """A play of one module: `step` runs it with the rights of the test, `prepare` any module with all rights."""
-
-    def __init__(self, someone: Someone, rights: list[Atom], module: str) -> None:
-        self._someone, self._rights, self._module = someone, rights, module
-        self.namespace = someone.namespace
-        self.name = f"n{uuid.uuid4().hex[:8]}"
-        self.warnings: list[str] = []
-
-    def step(self, **options: Any) -> None:
-        result = self._someone.run(self._rights, self._module, **options)
-        self.warnings += [str(one) for one in result.get("warnings", [])]
-        if result.get("failed"):
-            raise Failed(str(result["msg"]))
-
-    def prepare(self, module: str, **options: Any) -> dict[str, Any]:
-        made = self._someone.run(None, module, **options)
-        assert not made.get("failed"), made
-        return made
-
-    def stock(self, memory: str = "2Gi") -> None:
-        sizes = {"cpu": {"guest": 1}, "memory": {"guest": memory}}
-        self.prepare("instancetype", namespace=self.namespace, name=f"{self.name}-small", **sizes)
-        self.prepare("preference", namespace=self.namespace, name=f"{self.name}-linux")
-
-    def vm(self, name: str, **options: Any) -> dict[str, Any]:
-        kinds = {"instancetype": "VirtualMachineInstancetype", "preference": "VirtualMachinePreference"}
-        names = {"instancetype": f"{self.name}-small", "preference": f"{self.name}-linux"}
-        matchers = {role: {"name": names[role], "kind": kind} for role, kind in kinds.items()}
-        return {**vm(f"{self.name}-{name}"), **matchers, **options}
-
-    def declare(self, *names: str, **options: Any) -> list[str]:
-        self.stock()
-        entries = [self.vm(name, **options) for name in names]
-        self.prepare("virtual_machine", namespace=self.namespace, virtual_machines=entries, wait=True)
-        return [entry["name"] for entry in entries]
-
-
-class Failed(Exception):
-    """A step of a play failed."""
 
 
 def virtual_machine(play: Play) -> None:
@@ -319,16 +179,6 @@ PLAYS = {
         virtual_machine_adopt,
     )
 }
-# The local cluster serves no such verb; tests/unit holds the requests for a revision of an older version.
-UNSERVED = ("/migrate", "/softreboot")
-UPGRADE = "state upgraded"
-
-
-def needed(module: str) -> list[Atom]:
-    """What a play of the module fails without."""
-    rights = [right for right in TABLE[f"modules/{module}"] if not right.without and right.purpose != UPGRADE]
-    found = [Atom(right.resource, verb, right.wide) for right in rights for verb in right.verbs]
-    return [atom for atom in dict.fromkeys(found) if not atom.resource.endswith(UNSERVED)]
 
 
 def test_every_module_has_a_play_and_rights() -> None:
@@ -351,82 +201,14 @@ def test_what_may_be_left_out_may(someone: Someone, module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "lacking"), [(module, atom) for module in PLAYS for atom in needed(module)], ids=str
+    ("module", "lacking"), [(module, atom) for module in PLAYS for atom in needed(f"modules/{module}")], ids=str
 )
 def test_a_right_that_is_lacking_is_named(someone: Someone, module: str, lacking: Atom) -> None:
     if someone.may_anyway(lacking):
         pytest.skip("KubeVirt permits it to everybody")
-    # Who may do it everywhere may do it in a namespace.
-    rights = [atom for atom in atoms(f"modules/{module}") if atom[:2] != lacking[:2] or atom.wide < lacking.wide]
     with pytest.raises(Failed) as failure:
-        PLAYS[module](Play(someone, rights, module))
-    kind, _slash, subresource = lacking.resource.partition("/")
-    plural, _dot, group = kind.partition(".")
-    resource = f"{plural}/{subresource}" if subresource else plural
-    told = str(failure.value)
-    assert f'grant {{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [' in told, told
-    assert f'"{lacking.verb}"' in told.partition("grant {")[2], told
-
-
-ROLES = {
-    "virtual_machines": Atom("virtualmachines.kubevirt.io", "create", False),
-    "common_instancetypes": Atom("virtualmachineinstancetypes.instancetype.kubevirt.io", "patch", False),
-    "revision_refresh": Atom("controllerrevisions.apps", "list", False),
-}
-"""A right that each role fails without; the others are its modules'."""
-
-
-def play_role(someone: Someone, role: str, rights: list[Atom], folder: Path) -> tuple[int, str]:
-    """Exit code and output of a play with the role by a user with these rights."""
-    play = Play(someone, [], "")
-    size = {"instancetype": {"name": f"{play.name}-small", "kind": "VirtualMachineInstancetype"}}
-    machine = {
-        "name": play.name,
-        "volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}],
-        **size,
-    }
-    variables: dict[str, Any] = {
-        "virtual_machines": {"defaults": {"namespace": someone.namespace}, "list": [machine]},
-        "common_instancetypes": {
-            "namespaces": [someone.namespace],
-            "instancetypes": ["u1.nano"],
-            "preferences": ["fedora"],
-        },
-        "revision_refresh": {"namespaces": [someone.namespace], "names": [play.name], "restart": "always"},
-    }
-    if role != "common_instancetypes":
-        play.stock()
-    if role == "revision_refresh":
-        play.prepare("virtual_machine", namespace=someone.namespace, **machine, wait=True)
-        play.stock("4Gi")
-    task = {
-        "ansible.builtin.include_role": {"name": f"virtshape.instancetypes.{role}"},
-        "vars": {f"{role}_{name}": value for name, value in variables[role].items()},
-    }
-    path = folder / "play.yml"
-    path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
-    environment = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-        "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
-        "K8S_AUTH_KUBECONFIG": someone.kubeconfig,
-        "K8S_AUTH_IMPERSONATE_USER": f"{someone.namespace}-user",
-        "K8S_AUTH_IMPERSONATE_GROUPS": ",".join(someone.group(atom) for atom in rights),
-    }
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), str(path)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("role", ROLES)
-def test_a_role_works_with_its_rights_and_says_which_one_it_lacks(someone: Someone, role: str, tmp_path: Path) -> None:
-    rights, lacking = atoms(f"roles/{role}"), ROLES[role]
-    code, output = play_role(someone, role, [atom for atom in rights if atom != lacking], tmp_path)
-    told = " ".join(output.split())
-    assert code != 0 and "To permit it, grant" in told and lacking.resource.partition(".")[0] in told, output
-    code, output = play_role(someone, role, rights, tmp_path)
-    assert code == 0, output
+        PLAYS[module](Play(someone, all_but(atoms(f"modules/{module}"), lacking), module))
+    assert names_right(str(failure.value), lacking), failure.value
 
 
 @pytest.mark.parametrize("state", ["migrated", "soft_rebooted"])

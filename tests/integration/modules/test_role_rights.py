@@ -1,0 +1,214 @@
+"""Each role works with the rights of docs/rbac, and with any one fewer its play fails and says which one it lacks.
+
+All runs of a role are hosts of one play, each with rights and objects of its own, so that Ansible starts once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from rights_support import CHECKOUT, TABLE, Atom, Play, Someone, all_but, atoms, granted, names_right, needed
+
+ROLES = [name for name in TABLE if name.startswith("roles/")]
+# How Ansible tells of a task that failed.
+FAILED = re.compile(r"^(?:fatal|failed): \[(?P<host>[^]]+)\].*? => (?P<result>\{.*\})$", re.MULTILINE)
+
+# The options of revision_refresh that its runs differ in.
+OPTIONS = {"lease": "", "rollback": False, "health_tasks": ""}
+LEASE = "revision_refresh_lease"
+
+Variables = dict[str, Any]
+
+
+class Run(NamedTuple):
+    """What a host stands for: the role with these rights. lacking: the right that it shall name, None for none.
+    variables: of the host."""
+
+    rights: list[Atom]
+    lacking: Atom | None = None
+    variables: Variables | None = None
+
+
+@pytest.fixture(scope="module")
+def someone(cluster: Path) -> Iterator[Someone]:
+    with granted(cluster, ROLES) as made:
+        yield made
+
+
+def one_fewer(someone: Someone, role: str, but: tuple[str, ...] = ()) -> list[Run]:
+    """With all rights but one, for each that is needed. but: purposes of those that only count with other options."""
+    other = {Atom(right.resource, verb, right.wide) for right in of(role, *but) for verb in right.verbs}
+    lacking = [atom for atom in needed(f"roles/{role}") if atom not in other and not someone.may_anyway(atom)]
+    return [Run(all_but(atoms(f"roles/{role}"), atom), atom) for atom in lacking]
+
+
+def all_and_least(role: str) -> list[Run]:
+    """With all rights, and with those alone that are needed."""
+    return [Run(atoms(f"roles/{role}")), Run(atoms(f"roles/{role}", optional=False))]
+
+
+def of(role: str, *purposes: str) -> list[Any]:
+    return [right for right in TABLE[f"roles/{role}"] if right.purpose in purposes]
+
+
+def play(someone: Someone, runs: dict[str, Run], role: str, steps: list[Variables], folder: Path) -> dict[str, str]:
+    """Runs the role once for each step; what the hosts that failed say. steps: variables of the role, without its
+    prefix."""
+    include = {"ansible.builtin.include_role": {"name": f"virtshape.instancetypes.{role}"}}
+    tasks = [{**include, "vars": {f"{role}_{name}": value for name, value in step.items()}} for step in steps]
+    environment = {
+        "K8S_AUTH_KUBECONFIG": someone.kubeconfig,
+        "K8S_AUTH_IMPERSONATE_USER": someone.user,
+        "K8S_AUTH_IMPERSONATE_GROUPS": "{{ rights }}",
+    }
+    book = {"hosts": "all", "gather_facts": False, "environment": environment, "tasks": tasks}
+    (folder / "play.yml").write_text(yaml.safe_dump([book]))
+    hosts = {
+        name: {**(run.variables or {}), "rights": ",".join(someone.groups(run.rights))} for name, run in runs.items()
+    }
+    shared = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": shared}}))
+    command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.json", "play.yml"]
+    surroundings = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("K8S_AUTH_")},
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "ANSIBLE_CALLBACK_RESULT_FORMAT": "json",
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_PIPELINING": "1",
+        "ANSIBLE_FORKS": "4",
+        "LC_ALL": "C.UTF-8",
+    }
+    done = subprocess.run(command, env=surroundings, cwd=folder, capture_output=True, text=True, check=False)
+    print(done.stdout, done.stderr)
+    told: dict[str, list[str]] = {}
+    for found in FAILED.finditer(done.stdout):
+        told.setdefault(found["host"], []).append(str(json.loads(found["result"]).get("msg")))
+    for name in runs:
+        # Each has got to its end, or to a task that failed.
+        recap = re.search(rf"^{name} +: ok=\d.* unreachable=0 +failed=(\d)", done.stdout, re.MULTILINE)
+        assert recap and (recap[1] == "0") == (name not in told), (name, done.stdout, done.stderr)
+    return {name: "\n".join(messages) for name, messages in told.items()}
+
+
+def judge(runs: dict[str, Run], told: dict[str, str]) -> None:
+    wrong = {}
+    for name, run in runs.items():
+        text = told.get(name, "it did not fail")
+        if run.lacking is None and name in told:
+            wrong[name] = f"fails: {text}"
+        elif run.lacking is not None and not names_right(text, run.lacking):
+            wrong[name] = f"without {run.lacking.verb} {run.lacking.resource}: {text}"
+    assert not wrong, "\n".join(f"{name} {why}" for name, why in wrong.items())
+
+
+def named(prefix: str, runs: list[Run]) -> dict[str, Run]:
+    return {f"{prefix}-{number:02}": run for number, run in enumerate(runs)}
+
+
+def test_every_role_is_tested() -> None:
+    assert {f"test_{name.removeprefix('roles/')}" for name in ROLES} <= set(globals())
+
+
+def test_virtual_machines(someone: Someone, tmp_path: Path) -> None:
+    prepared = Play(someone, [], "")
+    prepared.stock()
+    runs = named(prepared.name, [*all_and_least("virtual_machines"), *one_fewer(someone, "virtual_machines")])
+    common = prepared.vm("")
+    del common["name"]
+
+    def step(*names: str, **options: Any) -> Variables:
+        entries = [{"name": "{{ inventory_hostname }}-" + name, **options.pop(name, {})} for name in names]
+        return {"defaults": {**common, "namespace": someone.namespace}, "list": entries, **options}
+
+    def processor(model: str) -> Variables:
+        return {"template": {"spec": {"domain": {"cpu": {"model": model}}}}}
+
+    steps = [
+        step("a", "b"),
+        # One VM is read by itself, several as a list.
+        step("a", a=processor("host-model"), restart="if_required"),
+        step("a", "b", a=processor("host-passthrough"), b=processor("host-model"), restart="if_required"),
+        step("a", "b", state="absent"),
+    ]
+    judge(runs, play(someone, runs, "virtual_machines", steps, tmp_path))
+
+
+def test_common_instancetypes(someone: Someone, tmp_path: Path) -> None:
+    prepared = Play(someone, [], "")
+    runs = named(prepared.name, [*all_and_least("common_instancetypes"), *one_fewer(someone, "common_instancetypes")])
+    catalog = tmp_path / "catalog.yml"
+    catalog.write_text(
+        yaml.safe_dump(
+            {
+                "series": {"x": {"sizes": {"small": {"cpu": 1, "memory": "1Gi"}}}},
+                "families": {"y": {"preferences": {"linux": {}}}},
+            }
+        )
+    )
+    source = {"source": "path", "path": str(catalog), "catalog": "{{ inventory_hostname }}"}
+    shared = {**source, "name_prefix": "{{ inventory_hostname }}-"}
+    places: list[Variables] = [{"namespace": someone.namespace}, {}]
+    steps = [{**shared, **place, "state": state} for place in places for state in ("present", "absent")]
+    try:
+        judge(runs, play(someone, runs, "common_instancetypes", steps, tmp_path))
+    finally:
+        for module, name in (("instancetype", "x.small"), ("preference", "linux")):
+            entries = [{"name": f"{host}-{name}"} for host in runs]
+            prepared.prepare(module, **{f"{module}s": entries}, state="absent", force=True)
+
+
+def test_revision_refresh(someone: Someone, tmp_path: Path) -> None:
+    role, prepared = "revision_refresh", Play(someone, [], "")
+    rights = atoms(f"roles/{role}")
+    # What a VM names in its namespace has to be read.
+    read = [Atom(right.resource, "list", right.wide) for right in of(role, "drift") if not right.wide]
+    # What is asked for with options only.
+    patch = [Atom(right.resource, "patch", right.wide) for right in of(role, "revision_refresh_rollback")]
+    leasing = [Atom(right.resource, verb, right.wide) for right in of(role, LEASE) for verb in right.verbs]
+    sick = tmp_path / "sick.yml"
+    sick.write_text(yaml.safe_dump([{"ansible.builtin.fail": {"msg": "it does not answer"}}]))
+    back = {"rollback": True, "health_tasks": str(sick)}
+    runs = [
+        Run(rights, variables={"lease": f"{someone.namespace}/{prepared.name}"}),
+        Run([*atoms(f"roles/{role}", optional=False), *read]),
+        Run([atom for atom in rights if atom not in (*patch, *leasing)]),
+        *one_fewer(someone, role, but=("revision_refresh_rollback", LEASE)),
+        *(Run(all_but(rights, atom), atom) for atom in read),
+        *(
+            Run(all_but(rights, atom), atom, {"lease": f"{someone.namespace}/{prepared.name}-{atom.verb}"})
+            for atom in leasing
+        ),
+        *(Run(all_but(rights, atom), atom, back) for atom in patch),
+        Run(rights, variables=back),
+    ]
+    hosts = named(prepared.name, runs)
+    prepared.stock()
+    entries = [{**prepared.vm(""), "name": name, "labels": {"host": name}} for name in hosts]
+    made = {"namespace": someone.namespace, "virtual_machines": entries, "wait": True, "wait_timeout": 300}
+    prepared.prepare("virtual_machine", **made)
+    prepared.stock("4Gi")
+    step = {
+        "namespaces": [someone.namespace],
+        "label_selectors": ["host={{ inventory_hostname }}"],
+        "restart": "always",
+        "wait_timeout": 300,
+        "health_interval": 1,
+        **{name: f"{{{{ {name} | default({default!r}) }}}}" for name, default in OPTIONS.items()},
+    }
+    told = play(someone, hosts, role, [step], tmp_path)
+    # The one that has what it needs to roll back fails too, since it had to.
+    *_others, rolled_back = hosts
+    message = told.pop(rolled_back)
+    assert "1 rolled back" in message and "grant" not in message, message
+    judge(hosts, told)
