@@ -19,6 +19,7 @@ PYTHONS = {"2.17": "3.11", "2.18": "3.11", "2.19": "3.11", "2.20": "3.12"}
 """The versions of ansible-core that the collection supports, each with a Python that it supports."""
 NEEDED = (
     "ansible-builder",
+    "ansible-runner",
     "kubernetes",
     "PyYAML",
     "aiohttp",
