@@ -119,12 +119,14 @@ def granted(cluster: Path, names: Iterable[str]) -> Iterator[Someone]:
             _grant(rbac, made, atom, f"{made.namespace}-{number}")
         for atom in every:
             _await(client.AuthorizationV1Api(connection), made, atom)
-        yield made
-        for number, atom in enumerate(sorted(every)):
-            if atom.wide:
-                rbac.delete_cluster_role_binding(f"{made.namespace}-{number}")
-                rbac.delete_cluster_role(f"{made.namespace}-{number}")
-        core.delete_namespace(made.namespace)
+        try:
+            yield made
+        finally:
+            for number, atom in enumerate(sorted(every)):
+                if atom.wide:
+                    rbac.delete_cluster_role_binding(f"{made.namespace}-{number}")
+                    rbac.delete_cluster_role(f"{made.namespace}-{number}")
+            core.delete_namespace(made.namespace)
 
 
 def _grant(rbac: client.RbacAuthorizationV1Api, made: Someone, atom: Atom, name: str) -> None:

@@ -75,11 +75,11 @@ def test_a_lost_revision() -> None:
     assert found.instancetype.state == drift.LOST
 
 
-@pytest.mark.parametrize("kind", ["ControllerRevision", "VirtualMachineInstancetype"])
-def test_what_may_not_be_read_is_unknown_and_says_why(kind: str) -> None:
+@pytest.mark.parametrize("hidden", ["ControllerRevision", "VirtualMachineInstancetype"])
+def test_what_may_not_be_read_is_unknown_and_says_why(hidden: str) -> None:
     class Hidden(Objects):
-        def get(self, wanted: str, namespace: str, name: str) -> Any:
-            return Problem("no", "Forbidden", 403) if wanted == kind else super().get(wanted, namespace, name)
+        def get(self, kind: str, namespace: str, name: str) -> Any:
+            return Problem("no", "Forbidden", 403) if kind == hidden else super().get(kind, namespace, name)
 
     live = instancetype(2, "4Gi", 1)
     made = {**revision.controller_revision(VM, live), "kind": "ControllerRevision"}
