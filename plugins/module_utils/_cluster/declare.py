@@ -298,8 +298,10 @@ def _write_one(session: Session, result: Result, step: Plan, force: bool) -> Non
         else:
             _patch_first(session, kind, result.entry.key, step)
             result.live = _apply(session, step.manifest, force)
-            # A third of each answer, in tasks with thousands of them; the plan, which asks for it, is done.
-            result.live["metadata"].pop("managedFields", None)
+            # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
+            for seen in (result.found, result.live):
+                if seen is not None:
+                    seen["metadata"].pop("managedFields", None)
         result.written = True
     except (ApiError, ConnectionFailed) as error:
         result.failed = explain(error, verb, kind)

@@ -18,6 +18,8 @@ from typing import Any
 
 from kubernetes import client, config, watch
 
+from fleet_support import flat
+
 CHECKOUT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
 
@@ -129,7 +131,7 @@ class Running:
             if event.get("event") == "playbook_on_stats":
                 artifacts = event["event_data"].get("artifact_data") or {}
         status = (folder / "status").read_text().strip()
-        return Job(self._process.returncode, status, " ".join(stdout.split()), artifacts)
+        return Job(self._process.returncode, status, flat(stdout), artifacts)
 
 
 class DownWatch:

@@ -22,15 +22,21 @@ STRATEGIES = ("Always", "Halted", "Manual", "RerunOnFailure")
 Manifest = dict[str, Any]
 
 
+def flat(output: str) -> str:
+    """What a command has printed, on one line. Up to ansible-core 2.18 a message is YAML, with its quotes doubled."""
+    return " ".join(output.split()).replace("''", "'")
+
+
 class Fleet:
     """VMs `vm-000` and on in a namespace, all of the instancetype `fleet`."""
 
     def __init__(self, kubeconfig: Path, namespace: str, tmp_path: Path) -> None:
         self.kubeconfig, self.namespace, self.folder = kubeconfig, namespace, tmp_path
 
-    def run(self, module: str, **options: Any) -> dict[str, Any]:
+    def run(self, module: str, *, check: bool = False, **options: Any) -> dict[str, Any]:
         """The result of a module, run in this process."""
-        return execute(module, {"kubeconfig": str(self.kubeconfig), "namespace": self.namespace, **options})
+        where = {"kubeconfig": str(self.kubeconfig), "namespace": self.namespace}
+        return execute(module, {**where, **options}, check=check)
 
     def size(self, vcpus: int, memory: str, **cpu: Any) -> None:
         """Makes the instancetype, or changes it."""
@@ -112,7 +118,7 @@ class Fleet:
         """Exit code and output, blanks squeezed, of the finished playbook."""
         process = self.begin(*arguments, **variables)
         output, _nothing = process.communicate()
-        return process.returncode, " ".join(output.split())
+        return process.returncode, flat(output)
 
     def report(self) -> dict[str, Any]:
         result: dict[str, Any] = json.loads((self.folder / "report" / "revision-refresh.json").read_text())

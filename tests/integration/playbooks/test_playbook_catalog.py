@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from fleet_support import flat
+
 CHECKOUT = Path(__file__).parents[3]
 Deploy = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -72,7 +74,7 @@ def deploy(play: Deploy, namespace: str, tmp_path: Path) -> Deploy:
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
-    return " ".join((done.stdout + done.stderr).split())
+    return flat(done.stdout + done.stderr)
 
 
 def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config
 
-from fleet_support import Fleet
+from fleet_support import Fleet, flat
 
 CHECKOUT = Path(__file__).parents[3]
 Report = Callable[..., tuple[int, str]]
@@ -51,7 +51,7 @@ def report(fleet: Fleet, tmp_path: Path) -> Report:
             text=True,
             check=False,
         )
-        return done.returncode, " ".join((done.stdout + done.stderr).split())
+        return done.returncode, flat(done.stdout + done.stderr)
 
     return run
 

@@ -88,7 +88,7 @@ def test_every_transition_is_foreseen_done_and_done_only_once(fleet: Fleet, styl
     ]:
         options = {**restarting, **options}
         kept = (fleet.revisions(), fleet.kept())
-        planned = fleet.run("controller_revision", _ansible_check_mode=True, **options)
+        planned = fleet.run("controller_revision", check=True, **options)
         assert planned["changed"], (options, planned)
         assert (fleet.revisions(), fleet.kept()) == kept, options
         done = fleet.run("controller_revision", **options)
@@ -135,7 +135,7 @@ def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> N
     assert not first["pinned"]
     fleet.size(1, "4Gi")
 
-    planned = fleet.run("controller_revision", _ansible_check_mode=True)
+    planned = fleet.run("controller_revision", check=True)
     assert [one["changed"] for one in planned["results"]] == [True] * 4
     done = fleet.run("controller_revision", names=["vm-000"], restart="if_required")
     assert (done["changed"], done["results"][0]["restarted"]) == (True, True), done
