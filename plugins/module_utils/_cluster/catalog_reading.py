@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._resolver.bundle import CATALOG_LABEL, marked
+from .._resolver.bundle import CATALOG_LABEL, check_name
 from .._resolver.catalog import CatalogError
 from .._resolver.catalog_facts import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES, Range, facts, within
 from .._resolver.catalog_matrix import as_data, markdown, matrix
@@ -123,8 +123,7 @@ def _listed(module: Any, session: Session, role: Role) -> list[Manifest]:
     selectors = [*options["label_selectors"]]
     if options["catalog"]:
         try:
-            # A name that no catalog is deployed with.
-            marked([], catalog=options["catalog"], version="")
+            check_name(options["catalog"])
         except CatalogError as error:
             module.fail_json(msg=str(error))
         selectors.append(f"{CATALOG_LABEL}={options['catalog']}")

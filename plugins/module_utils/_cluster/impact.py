@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .._resolver import impact as rules
@@ -12,7 +10,7 @@ from .._resolver import plan, virtual_machine
 from .._resolver.impact import Cluster, Impact
 from .._resolver.power import RESTARTED, Wanted
 from .._resolver.preflight import result as outcome
-from .._resolver.readiness import HALTED, observed, restart_required, run_strategy
+from .._resolver.readiness import has_guest, observed, restart_required
 from . import power
 from .declare import Planned, Result
 from .errors import ConnectionFailed
@@ -21,7 +19,7 @@ from .kubevirt import kubevirt
 from .lookup import ClusterLookup
 from .session import Session
 from .snapshot import Key, Unreadable, read
-from .watch import State, wait_for
+from .watch import State, once, wait_in_namespaces
 
 __all__ = ["Restarts", "foresee", "notes", "waits_for_restart"]
 
@@ -99,7 +97,7 @@ class Restarts:
         """Whether a VM is to be restarted, as far as one can tell before it is changed."""
         if not self._wanted or result.action == plan.DELETE or result.live is None:
             return False
-        return _has_guest(result.live) and waits_for_restart(result)
+        return has_guest(result.live) and waits_for_restart(result)
 
     def settle(self, session: Session, results: list[Result], deadline: float) -> None:
         """Restarts VMs that need it, and returns when they run again; failures go into the results.
@@ -112,7 +110,7 @@ class Restarts:
         changed = [
             one for one in results if one.written and one.impact is not None and one.impact.needs != rules.NOTHING
         ]
-        _by_namespace(changed, lambda namespace, members: _await_observed(session, namespace, members, deadline))
+        _await_observed(session, changed, deadline)
         due = [one for one in results if not one.failed and self.due(one)]
         entries = [_entry(one) for one in due]
         left = max(0.0, deadline - time.monotonic())
@@ -123,31 +121,17 @@ class Restarts:
             result.failed = f"it is not restarted: {told.failed}" if told.failed else None
 
 
-def _has_guest(vm: Manifest) -> bool:
-    # A halted one that still has a guest is on its way down.
-    return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != HALTED
-
-
 def _entry(result: Result) -> power.Entry:
     key = result.entry.key
     return power.Entry(str(key.namespace), key.name, Wanted(RESTARTED))
 
 
-def _await_observed(session: Session, namespace: str, members: dict[str, Result], deadline: float) -> None:
-    def look(_name: str, live: Manifest | None) -> State:
-        if live is None:
-            return State(failed="it was deleted while waiting for it")
-        return State(done=observed(live), pending="virt-controller to look at the change")
+def _await_observed(session: Session, results: list[Result], deadline: float) -> None:
+    def look(live: Manifest | None) -> State:
+        return once(observed, live, "virt-controller to look at the change")
 
+    members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
     left = max(0.0, deadline - time.monotonic())
-    for name, ended in wait_for(session, _VM, namespace, members, look, left).items():
-        members[name].live = ended.object
-        members[name].failed = ended.failure
-
-
-def _by_namespace(results: list[Result], work: Callable[[str, dict[str, Result]], None]) -> None:
-    namespaces: dict[str, dict[str, Result]] = {}
-    for result in results:
-        namespaces.setdefault(str(result.entry.key.namespace), {})[result.entry.key.name] = result
-    with ThreadPoolExecutor(max_workers=max(1, len(namespaces))) as pool:
-        list(pool.map(lambda namespace: work(namespace, namespaces[namespace]), namespaces))
+    for place, ended in wait_in_namespaces(session, _VM, dict.fromkeys(members, look), left).items():
+        members[place].live = ended.object
+        members[place].failed = ended.failure

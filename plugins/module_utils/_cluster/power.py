@@ -19,7 +19,7 @@ from .errors import ApiError, ConnectionFailed, explain
 from .kinds import BY_NAME, Kind
 from .session import Session
 from .snapshot import Key, Unreadable, read
-from .watch import State, Waited, doubted, wait_for
+from .watch import State, doubted, wait_in_namespaces
 
 __all__ = ["Entry", "Result", "Settings", "power", "selected", "send"]
 
@@ -247,22 +247,13 @@ class _Round:
         look: Callable[[Result], Callable[[Manifest | None], State]],
     ) -> None:
         """One watch of the kind for each namespace; failures go into the results, and so do VMs that were seen."""
-        namespaces: dict[str, dict[str, Result]] = {}
-        for result in results:
-            namespaces.setdefault(result.entry.namespace, {})[result.entry.name] = result
-
-        def one(namespace: str) -> dict[str, Waited]:
-            members = namespaces[namespace]
-            looks = {name: look(result) for name, result in members.items()}
-            left = max(0.0, self._deadline - time.monotonic())
-            return wait_for(self._session, kind, namespace, members, lambda name, item: looks[name](item), left)
-
-        with ThreadPoolExecutor(max_workers=max(1, len(namespaces))) as pool:
-            for namespace, ended in zip(namespaces, pool.map(one, namespaces)):
-                for name, waited in ended.items():
-                    namespaces[namespace][name].failed = waited.failure
-                    if kind is _VM:
-                        namespaces[namespace][name].vm = waited.object
+        members = {(result.entry.namespace, result.entry.name): result for result in results}
+        looks = {place: look(result) for place, result in members.items()}
+        left = max(0.0, self._deadline - time.monotonic())
+        for place, waited in wait_in_namespaces(self._session, kind, looks, left).items():
+            members[place].failed = waited.failure
+            if kind is _VM:
+                members[place].vm = waited.object
 
 
 def _moved(result: Result) -> bool:

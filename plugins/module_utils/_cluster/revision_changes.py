@@ -12,7 +12,7 @@ from typing import Any, Final
 from .._resolver import power, quantity
 from .._resolver.guest import guest
 from .._resolver.matcher import Role
-from .._resolver.readiness import RUNNING, restart_required, run_strategy
+from .._resolver.readiness import RUNNING, has_guest, restart_required
 from .._resolver.revision_change import Change
 from .backoff import Backoff
 from .errors import ApiError, ConnectionFailed, explain
@@ -20,7 +20,7 @@ from .kinds import BY_NAME
 from .power import Entry, Result, send
 from .revisions import Inspected
 from .session import Session
-from .watch import State, Waited, wait_for
+from .watch import State, Waited, once, wait_for, wait_in_namespaces
 
 __all__ = ["LIVE", "NEXT_START", "NOTHING", "RESTART", "Changed", "change"]
 
@@ -77,7 +77,7 @@ class Changed:
     def may_be_live(self) -> bool:
         """Whether there is a guest that is likely to take the change as it runs; the cluster decides."""
         effect = self.change.effect
-        return effect is not None and bool(effect.changes) and effect.live and _running(self.before.vm)
+        return effect is not None and bool(effect.changes) and effect.live and has_guest(self.before.vm)
 
 
 def change(
@@ -104,17 +104,12 @@ def _planned(session: Session, seen: Inspected, decided: Change, restart: str) -
     result = Changed(seen, decided, vm=seen.vm)
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
-    elif restart != "never" and _running(seen.vm):
+    elif restart != "never" and has_guest(seen.vm):
         live = decided.effect is None or decided.effect.live
         needed = decided.due and (restart == "always" or not live)
         result.restart = needed or seen.restart_required
         result.may_restart = True
     return result
-
-
-def _running(vm: Manifest) -> bool:
-    # A halted one that still has a guest is on its way down.
-    return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != "Halted"
 
 
 class _Round:
@@ -136,31 +131,22 @@ class _Round:
         def guarded(result: Changed) -> None:
             try:
                 work(result)
-            except ApiError as error:
+            except (ApiError, ConnectionFailed) as error:
                 result.failed = explain(error, "PATCH", _VM)
-            except ConnectionFailed as error:
-                result.failed = str(error)
 
         with ThreadPoolExecutor(max_workers=max(1, self._concurrency)) as pool:
             list(pool.map(guarded, results))
 
     def _await_revisions(self, results: list[Changed]) -> None:
         """One watch for each namespace, until virt-controller has captured what the VMs are to refer to."""
-        places: dict[str, dict[str, Changed]] = {}
-        for result in results:
-            places.setdefault(result.before.namespace, {})[result.before.name] = result
 
-        def one(namespace: str) -> None:
-            members = places[namespace]
+        def look(result: Changed) -> Callable[[Manifest | None], State]:
+            return lambda live: once(partial(_arrived, result=result), live, "its revision to be captured")
 
-            def look(name: str, live: Manifest | None) -> State:
-                return _seen(live, partial(_arrived, result=members[name]), "its revision to be captured")
-
-            for name, waited in wait_for(self._session, _VM, namespace, members, look, self._seconds).items():
-                _take_revisions(members[name], waited)
-
-        with ThreadPoolExecutor(max_workers=max(1, min(len(places), self._concurrency))) as pool:
-            list(pool.map(one, places))
+        members = {(result.before.namespace, result.before.name): result for result in results}
+        looks = {place: look(result) for place, result in members.items()}
+        for place, waited in wait_in_namespaces(self._session, _VM, looks, self._seconds).items():
+            _take_revisions(members[place], waited)
 
 
 def _write(session: Session, result: Changed) -> None:
@@ -287,19 +273,13 @@ def _await(
     session: Session, seen: Inspected, done: Callable[[Manifest], bool], pending: str, deadline: float
 ) -> Manifest:
     def look(_name: str, live: Manifest | None) -> State:
-        return _seen(live, done, pending)
+        return once(done, live, pending)
 
     seconds = max(0.0, deadline - time.monotonic())
     waited = wait_for(session, _VM, seen.namespace, [seen.name], look, seconds)[seen.name]
     if waited.failure is not None or waited.object is None:
         raise ConnectionFailed(waited.failure or "it is gone")
     return waited.object
-
-
-def _seen(live: Manifest | None, done: Callable[[Manifest], bool], pending: str) -> State:
-    if live is None:
-        return State(failed="it was deleted while waiting for it")
-    return State(done=done(live), pending=pending)
 
 
 def _restart(session: Session, seen: Inspected, deadline: float) -> bool:

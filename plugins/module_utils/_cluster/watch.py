@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from .backoff import Backoff
@@ -12,7 +13,7 @@ from .events import newest_events
 from .kinds import Kind
 from .session import PASSING, Session
 
-__all__ = ["STALE", "State", "Waited", "doubted", "wait_for"]
+__all__ = ["STALE", "State", "Waited", "doubted", "once", "wait_for", "wait_in_namespaces"]
 
 Manifest = dict[str, Any]
 
@@ -46,6 +47,33 @@ Look = Callable[[str, "Manifest | None"], State]
 def doubted(state: State) -> State:
     """The state of an object whose controller may not have seen the last write: a failure may be of before it."""
     return State(stuck=state.failed, grace=STALE) if state.failed else state
+
+
+def once(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> State:
+    """The state of an object that has to stay until `done` is true of it. pending: what it waits for."""
+    if live is None:
+        return State(failed="it was deleted while waiting for it")
+    return State(done=done(live), pending=pending)
+
+
+def wait_in_namespaces(
+    session: Session,
+    kind: Kind,
+    looks: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
+    seconds: float,
+) -> dict[tuple[str, str], Waited]:
+    """Waits as `wait_for` does for objects by namespace and name, each with its own look; all namespaces at once."""
+    namespaces: dict[str, dict[str, Callable[[Manifest | None], State]]] = {}
+    for (namespace, name), look in looks.items():
+        namespaces.setdefault(namespace, {})[name] = look
+
+    def one(namespace: str) -> dict[str, Waited]:
+        members = namespaces[namespace]
+        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds)
+
+    with ThreadPoolExecutor(max_workers=max(1, len(namespaces))) as pool:
+        ended = zip(namespaces, pool.map(one, namespaces))
+        return {(namespace, name): waited for namespace, found in ended for name, waited in found.items()}
 
 
 def wait_for(

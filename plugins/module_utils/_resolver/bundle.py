@@ -15,7 +15,17 @@ from .modernize import modernize
 from .schema import FieldError
 from .validate import validate
 
-__all__ = ["CATALOG_LABEL", "MANAGED_BY_LABEL", "MANAGER", "VERSION_LABEL", "Bundle", "bundle", "marked", "version_of"]
+__all__ = [
+    "CATALOG_LABEL",
+    "MANAGED_BY_LABEL",
+    "MANAGER",
+    "VERSION_LABEL",
+    "Bundle",
+    "bundle",
+    "check_name",
+    "marked",
+    "version_of",
+]
 
 Manifest = dict[str, Any]
 
@@ -86,12 +96,11 @@ def marked(
     Raises CatalogError for a catalog or version that is no label's value, as `adapt` does, and for what the API server
     would refuse of an object: labels, and what KubeVirt's webhooks look at.
     """
+    check_name(catalog)
     own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
     if version:
+        _check_label("catalog_version", version)
         own[VERSION_LABEL] = version
-    for what, value in (("catalog", catalog), ("catalog_version", version)):
-        if not _LABEL_VALUE.fullmatch(value) or (what == "catalog" and not value):
-            raise CatalogError(f"{what}: {value!r} cannot be a label; use letters, digits, '-', '_', '.', 63 at most")
     for key in own:
         if key in (labels or {}):
             raise CatalogError(f"labels: {key} says whose the objects are; leave it out")
@@ -99,6 +108,16 @@ def marked(
     for manifest in made:
         _check(manifest)
     return made
+
+
+def check_name(catalog: str) -> None:
+    """Raises CatalogError for a catalog that is no label's value, with which none is deployed."""
+    _check_label("catalog", catalog)
+
+
+def _check_label(what: str, value: str) -> None:
+    if not value or not _LABEL_VALUE.fullmatch(value):
+        raise CatalogError(f"{what}: {value!r} cannot be a label; use letters, digits, '-', '_', '.', 63 at most")
 
 
 def version_of(objects: Iterable[Manifest]) -> str:

@@ -11,6 +11,7 @@ __all__ = [
     "RUNNING",
     "Readiness",
     "Trouble",
+    "has_guest",
     "observed",
     "readiness",
     "restart_required",
@@ -151,6 +152,11 @@ def run_strategy(vm: Manifest) -> str:
     if spec.get("runStrategy"):
         return str(spec["runStrategy"])
     return "Always" if spec.get("running") else HALTED
+
+
+def has_guest(vm: Manifest) -> bool:
+    """Whether a VM runs; a halted one that still has a guest is on its way down."""
+    return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != HALTED
 
 
 def _power(vm: Manifest) -> Readiness:

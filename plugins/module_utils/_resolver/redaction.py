@@ -24,8 +24,9 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
 
     What holds no secret is no copy, so that thousands of objects do not take their memory twice.
     """
-    hidden = _hide(before, HIDDEN)
-    return hidden, _hide(after, HIDDEN if before == after or not _secrets(before) else _CHANGED, _secrets(before))
+    known = _secrets(before)
+    text = HIDDEN if before == after or not known else _CHANGED
+    return _hide(before, HIDDEN), _hide(after, text, known)
 
 
 def secret_texts(value: Any, name: str = "") -> frozenset[str]:

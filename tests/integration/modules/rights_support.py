@@ -44,6 +44,11 @@ class Atom(NamedTuple):
     verb: str
     wide: bool
 
+    @property
+    def right(self) -> Any:
+        """As the table has it."""
+        return generate_rbac.Right(self.resource, (self.verb,), "", "", self.wide)
+
 
 def atoms(name: str, *, optional: bool = True) -> list[Atom]:
     """The rights of a module or role. optional: also those that may be left out in any case."""
@@ -70,10 +75,7 @@ def all_but(rights: list[Atom], lacking: Atom) -> list[Atom]:
 
 def names_right(told: str, atom: Atom) -> bool:
     """Whether a message says to grant it."""
-    kind, _slash, subresource = atom.resource.partition("/")
-    plural, _dot, group = kind.partition(".")
-    resource = f"{plural}/{subresource}" if subresource else plural
-    rule = f'grant {{apiGroups: ["{group}"], resources: ["{resource}"], verbs: ['
+    rule = f'grant {{apiGroups: ["{atom.right.group}"], resources: ["{atom.right.plural}"], verbs: ['
     return any(f'"{atom.verb}"' in rest.partition("]")[0] for rest in told.split(rule)[1:])
 
 
@@ -130,10 +132,7 @@ def granted(cluster: Path, names: Iterable[str]) -> Iterator[Someone]:
 
 
 def _grant(rbac: client.RbacAuthorizationV1Api, made: Someone, atom: Atom, name: str) -> None:
-    kind, _slash, subresource = atom.resource.partition("/")
-    plural, _dot, group = kind.partition(".")
-    resource = f"{plural}/{subresource}" if subresource else plural
-    rules = [{"apiGroups": [group], "resources": [resource], "verbs": [atom.verb]}]
+    rules = [{"apiGroups": [atom.right.group], "resources": [atom.right.plural], "verbs": [atom.verb]}]
     api = "rbac.authorization.k8s.io"
     subjects = [{"kind": "Group", "name": made.group(atom), "apiGroup": api}]
     role = {"kind": "ClusterRole" if atom.wide else "Role", "name": name, "apiGroup": api}
@@ -147,9 +146,8 @@ def _grant(rbac: client.RbacAuthorizationV1Api, made: Someone, atom: Atom, name:
 
 
 def _may(api: client.AuthorizationV1Api, made: Someone, atom: Atom, groups: list[str]) -> bool:
-    kind, _slash, subresource = atom.resource.partition("/")
-    plural, _dot, group = kind.partition(".")
-    asked = {"verb": atom.verb, "group": group, "resource": plural, "subresource": subresource}
+    plural, _slash, subresource = atom.right.plural.partition("/")
+    asked = {"verb": atom.verb, "group": atom.right.group, "resource": plural, "subresource": subresource}
     if not atom.wide:
         asked["namespace"] = made.namespace
     groups = ["system:authenticated", *groups]
