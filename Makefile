@@ -44,8 +44,8 @@ demo: setup ## deploy a catalog, create VMs, change an instancetype, refresh: on
 control-plane: setup ## build the API server of the local cluster (about 5 minutes, once)
 	@PYTHONPATH=roles/local_cluster/files:plugins/module_utils python -m local_cluster build >/dev/null
 
-test: lint sanity control-plane ## all checks and tests
-	@pytest --numprocesses 2 --dist worksteal $(TEST_ARGS)
+test: lint sanity control-plane ## all checks and tests, and how much of plugins/ they reach
+	@python tools/coverage_report.py
 
 test-all: test ## all checks and tests, and the tests on every ansible-core that is supported
 	@uv tool run $(NOX)
@@ -83,8 +83,8 @@ contract: setup control-plane ## the local cluster against recordings of the rea
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration
 
-coverage: setup control-plane ## what the tests leave out of plugins/; COVERAGE_ARGS=--known for the last run's
-	@python tools/coverage_report.py $(COVERAGE_ARGS)
+coverage: setup control-plane ## what the tests leave out of plugins/, also in the commands that they start; COVERAGE_ARGS=--known for the last run's
+	@python tools/coverage_report.py --commands $(COVERAGE_ARGS)
 
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py

@@ -119,6 +119,7 @@ def try_out(modules: list[str], *, some: bool) -> None:
     command = [sys.executable, "-m", "pytest", "--rootdir=.", "-q", "-p", "no:cacheprovider", "-p", "mutants_session"]
     settings = {
         "HYPOTHESIS_PROFILE": "mutants",
+        "MUTANTS_JOBS": str(os.cpu_count() or 1),
         "MUTANTS_WORK": str(WORK),
         # No other plugin is used.
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

@@ -1,7 +1,8 @@
 """A plugin of pytest that runs tests once for every mutant; `mutants.py` tells it which mutants there are.
 
 First all tests run as they are, and each function's tests are noted. Then, for each mutant, a fork of this process runs
-those of its function, fastest first, until one fails or they have taken long enough.
+those of its function until one fails or they have taken long enough: those first that noticed most of the function's
+other mutants, then the fastest. The modules are shared out among as many processes as MUTANTS_JOBS says.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import functools
 import gc
 import itertools
 import json
+import mmap
 import os
 import signal
 import sys
 import time
+from collections import Counter
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -50,23 +54,51 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     gc.collect()
     gc.freeze()
     work = json.loads(Path(os.environ["MUTANTS_WORK"]).read_text(encoding="utf-8"))
-    for name, part in work.items():
-        start, counts = time.monotonic(), [0, 0]
-        path = Path(part["results"])
-        results = json.loads(path.read_text(encoding="utf-8"))
-        for mutant in part["mutants"]:
-            function = f"{part['module']}.{mutant.partition('__mutmut_')[0]}"
-            chosen = _affordable(sorted(tests.get(function, ()), key=lambda item: seconds[item]), seconds)
-            limit = 10 + PATIENCE * sum(seconds[item] for item in chosen)
-            code = _fate(f"{part['module']}.{mutant}", chosen, limit, caches) if chosen else UNTESTED
-            counts[code in (SURVIVED, UNTESTED)] += 1
-            results["codes"][mutant] = code
-            path.write_text(json.dumps(results), encoding="utf-8")
-        print(f"{name}: {counts[0]} noticed, {counts[1]} not, {time.monotonic() - start:.0f} s", flush=True)
+    shares = int(os.environ["MUTANTS_JOBS"])
+    # The largest first, in turn, so that all processes end at about the same time.
+    names = sorted(work, key=lambda name: len(work[name]["mutants"]), reverse=True)
+    workers = []
+    for share in range(shares):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                for name in names[share::shares]:
+                    _try_out(name, work[name], tests, seconds, caches)
+            finally:
+                os._exit(0)
+        workers.append(pid)
+    for pid in workers:
+        os.waitpid(pid, 0)
     return True
 
 
-def _affordable(items: list[pytest.Item], seconds: dict[pytest.Item, float]) -> list[pytest.Item]:
+def _try_out(
+    name: str,
+    part: Mapping[str, Any],
+    tests: Mapping[str, list[pytest.Item]],
+    seconds: Mapping[pytest.Item, float],
+    caches: list[Any],
+) -> None:
+    """Tries the mutants of one module and keeps the results."""
+    start, counts = time.monotonic(), [0, 0]
+    path = Path(part["results"])
+    results = json.loads(path.read_text(encoding="utf-8"))
+    noticed = Counter[tuple[str, pytest.Item]]()
+    for mutant in part["mutants"]:
+        function = f"{part['module']}.{mutant.partition('__mutmut_')[0]}"
+        items = sorted(tests.get(function, ()), key=lambda item: (-noticed[function, item], seconds[item]))
+        chosen = _affordable(items, seconds)
+        limit = 10 + PATIENCE * sum(seconds[item] for item in chosen)
+        code, item = _fate(f"{part['module']}.{mutant}", chosen, limit, caches) if chosen else (UNTESTED, None)
+        if item:
+            noticed[function, item] += 1
+        counts[code in (SURVIVED, UNTESTED)] += 1
+        results["codes"][mutant] = code
+        path.write_text(json.dumps(results), encoding="utf-8")
+    print(f"{name}: {counts[0]} noticed, {counts[1]} not, {time.monotonic() - start:.0f} s", flush=True)
+
+
+def _affordable(items: list[pytest.Item], seconds: Mapping[pytest.Item, float]) -> list[pytest.Item]:
     """The first of the tests, but one at least."""
     spent = list(itertools.accumulate(seconds[item] for item in items))
     return [item for item, after in zip(items, spent) if after <= BUDGET or item is items[0]]
@@ -101,22 +133,29 @@ def _is_ours(function: Any) -> bool:
     return path.startswith(str(Path.cwd()))
 
 
-def _fate(mutant: str, items: list[pytest.Item], limit: float, caches: list[Any]) -> int:
-    """Runs the tests in a fork with the mutant: SURVIVED, or what else its exit code is."""
-    pid = os.fork()
-    if pid == 0:
-        code = NOTICED
-        try:
-            # In seconds of CPU: the machine may be busy.
-            signal.setitimer(signal.ITIMER_PROF, limit)
-            os.environ[MUTANT] = mutant
-            for cache in caches:
-                cache.cache_clear()
-            code = SURVIVED if all(map(_passes, items, [*items[1:], None])) else NOTICED
-        finally:
-            os._exit(code)
-    _pid, status = os.waitpid(pid, 0)
-    return os.waitstatus_to_exitcode(status)
+def _fate(mutant: str, items: list[pytest.Item], limit: float, caches: list[Any]) -> tuple[int, pytest.Item | None]:
+    """Runs the tests in a fork with the mutant: SURVIVED, or what else its exit code is, and the test that failed."""
+    with mmap.mmap(-1, 4) as ran:
+        pid = os.fork()
+        if pid == 0:
+            code = NOTICED
+            try:
+                # In seconds of CPU: the machine may be busy.
+                signal.setitimer(signal.ITIMER_PROF, limit)
+                os.environ[MUTANT] = mutant
+                for cache in caches:
+                    cache.cache_clear()
+                for number, (item, following) in enumerate(zip(items, [*items[1:], None])):
+                    ran[:] = number.to_bytes(4)
+                    if not _passes(item, following):
+                        break
+                else:
+                    code = SURVIVED
+            finally:
+                os._exit(code)
+        _pid, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        return code, None if code == SURVIVED else items[int.from_bytes(ran[:])]
 
 
 def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:

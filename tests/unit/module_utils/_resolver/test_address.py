@@ -122,3 +122,32 @@ def test_a_service_for_many_leads_to_nobody_in_particular() -> None:
     assert endpoint(many, others=[instance("other", app="shop")]) is None
     assert endpoint(many, others=[instance("other", app="office")]) == ("198.51.100.4", 2222)
     assert endpoint(service("inside", "ClusterIP")) is None
+
+
+def test_an_address_that_is_none_does_not_hide_the_next() -> None:
+    reported = [{"name": "front", "ipAddresses": ["soon", "127.0.0.1", "10.0.0.5"]}]
+    assert interface_address(instance(reported=reported)) == "10.0.0.5"
+
+
+def test_a_service_that_leads_elsewhere_does_not_hide_the_next() -> None:
+    web, other = instance(tier="web"), instance("other", tier="web")
+    services = [
+        service("a", selector={"tier": "db"}, ingress=[{"ip": "192.0.2.1"}]),
+        service("b", selector={"tier": "web"}, ingress=[{"ip": "192.0.2.2"}]),
+        service("c", selector={"vm.kubevirt.io/name": "web"}, ingress=[{"ip": "192.0.2.3"}]),
+        service("d", selector={"vm.kubevirt.io/name": "web"}, ingress=[{"ip": "192.0.2.4"}]),
+    ]
+    for order in (services, services[::-1]):
+        assert service_endpoint(web, order, [web, other], {}.get) == ("192.0.2.3", 2222)
+
+
+@pytest.mark.parametrize(
+    ("name", "hostname", "label"),
+    [("web", "", "web"), ("web.shop.example", "", "web"), ("web", "front", "front"), ("w" * 70, "", "w" * 63)],
+)
+def test_the_name_by_which_a_service_selects_a_pod(name: str, hostname: str, label: str) -> None:
+    one = instance(name)
+    if hostname:
+        one["spec"]["hostname"] = hostname
+    chosen = service("a", selector={"vm.kubevirt.io/name": label}, ingress=[{"ip": "192.0.2.1"}])
+    assert service_endpoint(one, [chosen], [one], {}.get) == ("192.0.2.1", 2222)

@@ -1,0 +1,155 @@
+"""Pages, pictures and tables as a whole are as they were when somebody looked at them."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import yaml
+
+import approved
+from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet
+from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import modernize
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import openapi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_matrix import (
+    as_data,
+    markdown,
+    matrix,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_picture import html, svg
+from fleet_samples import DAYS, LABEL, captured, entry, part, vm
+
+NOW = "2026-03-01T08:00:00Z"
+
+# A spread that does not go up, preferences that need both, one of them, or nothing.
+CATALOG: dict[str, Any] = {
+    "series": {
+        "small": {
+            "sizes": {
+                "one": {"cpu": 1, "memory": "512Mi"},
+                "three": {"cpu": 3, "memory": "8Gi"},
+            }
+        },
+        "large": {"sizes": {"four": {"cpu": 4, "memory": "6Gi", "hugepages": "1Gi"}}},
+    },
+    "families": {
+        "linux": {
+            "os": "linux",
+            "preferences": {
+                "any": {},
+                "large": {"requires": {"cpu": 2, "memory": "4.5Gi"}},
+                "cores": {"requires": {"cpu": 4}},
+                "spread": {"spec": {"cpu": {"preferredCPUTopology": "spread"}}},
+            },
+        },
+        "win": {"os": "windows", "preferences": {"memory": {"requires": {"memory": "512Mi"}}}},
+    },
+}
+
+
+def a_fleet() -> dict[str, Any]:
+    """VMs in every state that the page tells of: the arguments of the filter."""
+    stopped = vm("stopped", size="u1.large", status="Stopped", run_strategy="Halted")
+    ended = vm("ended", size="u1.medium", status="Succeeded")
+    ended["instance"]["phase"] = "Succeeded"
+    del stopped["instance"]
+    bare = vm("bare", "office", instancetype=None, preference=None, resources={}, status="")
+    pinned = vm("pinned", "office", instancetype=part("VirtualMachineInstancetype", "own", pinned=True))
+    pinned["instancetype"].update(generation=3, current_generation=5, captured_at="")
+    old = vm("old", size="m1.8xlarge", state="drifted", instance={"phase": "Running", "guest": {"memory": "much"}})
+    old["preference"] = part(f"{LABEL}Preference", "fedora", "drifted", changed_at=DAYS[3])
+    drifted = {
+        name: vm(name, state="drifted") for name in ("web-0", "web-1", "web-2", "web-3", "web-4", "web-5", "web-6")
+    }
+    for name, day in zip(drifted, [*DAYS, "", "long ago"]):
+        drifted[name]["instancetype"]["changed_at"] = day
+    cores = [{"field": "domain.cpu.sockets", "before": None, "after": 2}]
+    return {
+        "value": [
+            stopped,
+            ended,
+            bare,
+            pinned,
+            old,
+            *drifted.values(),
+            vm("restarting", restart_required=True),
+            vm("broken", problem="ControllerRevision <gone> not found", status="ErrorUnschedulable"),
+            vm("unread", instancetype=part(f"{LABEL}Instancetype", "u1.small", "unknown")),
+        ],
+        "revisions": [
+            *(captured(name) for name in drifted),
+            captured(
+                "old",
+                changes=[*cores, {"field": "domain.cpu.model", "before": "<a>", "after": None}],
+                needs="live update",
+            ),
+            captured("web-4", needs="<patience>"),
+            captured("web-5", changes=[], needs="nothing"),
+            captured("web-6", refusal="spec.template.spec.domain.cpu conflicts with <selected> instance type"),
+            captured("restarting", drifted=False),
+        ],
+        "unreferenced": [
+            {"namespace": "shop", "name": "lost-1", "virtual_machine": "gone", "captured_at": DAYS[3]},
+            {"namespace": "shop", "name": "lost-2", "virtual_machine": "", "captured_at": ""},
+            {"namespace": "shop", "name": "old-1", "virtual_machine": "web-0", "captured_at": DAYS[3]},
+            {"namespace": "shop", "name": "old-2", "virtual_machine": "web-1", "captured_at": DAYS[3]},
+        ],
+        "instancetypes": [
+            entry("u1.small", used_by=["shop/web-0"]),
+            entry("u1.large", deprecated=True, used_by=[f"shop/vm-{number}" for number in range(8)]),
+            entry("own", kind="VirtualMachineInstancetype", namespace="office", catalog="", catalog_version=""),
+            entry("unread", deprecated=True, used_by=None),
+        ],
+        "preferences": [entry("windows.<11>", kind=f"{LABEL}Preference")],
+        "now": NOW,
+    }
+
+
+# Read once and not in the test: PyYAML takes longer than what is tested.
+OLD = list(yaml.safe_load_all((approved.FOLDER / "modernize_input.yml").read_text(encoding="utf-8")))
+
+
+def shown(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def test_a_fleet_in_figures() -> None:
+    approved.check("fleet.json", shown(fleet(**a_fleet())))
+
+
+def test_a_fleet_as_a_page() -> None:
+    page = fleet(**a_fleet(), form="html", title="Fleet & <more>", scope="namespaces shop and office", rows=30)
+    approved.check("fleet.html", page)
+
+
+def test_an_empty_fleet_as_a_page() -> None:
+    approved.check("fleet_empty.html", fleet([], now=NOW, form="html"))
+
+
+def test_a_catalog_as_data_table_picture_and_page() -> None:
+    found = matrix([*reversed(expand_catalog(CATALOG)), {"kind": "ConfigMap"}])
+    approved.check("catalog.json", shown(as_data(found)))
+    approved.check("catalog.md", markdown(found, "A catalog"))
+    approved.check("catalog.svg", svg(found, "A <catalog>"))
+    approved.check("catalog.html", html(found, "A <catalog>"))
+
+
+def test_what_becomes_of_old_manifests() -> None:
+    """Each entry of the file is an old manifest's name, what is made of it, and what is told about that."""
+    told = {f"{one['kind']} {one['metadata']['name']}": modernize(one) for one in OLD}
+    approved.check("modernize.json", shown(told))
+
+
+def test_the_definitions_of_kinds_but_for_what_vms_are_made_of() -> None:
+    """The fields of VMs are many, and those of `fields/`: of these, what the first level says."""
+    definitions = copy.deepcopy(openapi.crds())
+    for definition in definitions:
+        spec = definition["spec"]
+        # Those of a cluster have the fields of those of a namespace.
+        if spec["names"]["kind"] in ("VirtualMachine", "VirtualMachineInstance") or spec["scope"] == "Cluster":
+            root = spec["versions"][0]["schema"]["openAPIV3Schema"]
+            for part in ("spec", "status"):
+                root["properties"].get(part, {}).get("properties", {}).clear()
+    approved.check("definitions.json", shown(definitions))

@@ -1,0 +1,178 @@
+"""Modules about existing VMs, without a change to any: wrong options, plans, and check mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scripted_server import Store
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
+KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
+KIND = "VirtualMachineInstancetype"
+
+
+def instancetype(name: str, memory: str, generation: int = 1) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "generation": generation},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": memory}},
+    }
+
+
+def captured(name: str, memory: str, generation: int = 1) -> Manifest:
+    """A revision as KubeVirt makes it: of an instancetype as it was."""
+    kept = instancetype("small", memory, generation)
+    labels = {
+        "instancetype.kubevirt.io/object-name": "small",
+        "instancetype.kubevirt.io/object-kind": KIND,
+        "instancetype.kubevirt.io/object-uid": "uid-small",
+        "instancetype.kubevirt.io/object-generation": str(generation),
+        "instancetype.kubevirt.io/object-version": "v1beta1",
+    }
+    return {"metadata": {"name": name, "namespace": "shop", "labels": labels}, "data": kept, "revision": 0}
+
+
+def vm(name: str, status: str = "Stopped", sized: bool = True, revision: str = "") -> Manifest:
+    """A VM with the instancetype small, or with one vCPU and 2Gi of its own."""
+    matcher = {"name": "small", "kind": KIND}
+    domain: Manifest = {"devices": {}}
+    if not sized:
+        domain.update(cpu={"sockets": 1, "cores": 1, "threads": 1}, memory={"guest": "2Gi"})
+    spec: Manifest = {"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}
+    told: Manifest = {"printableStatus": status}
+    if sized:
+        spec["instancetype"] = matcher
+        told["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": revision}}
+    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1, "resourceVersion": "1"}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": spec,
+        "status": told,
+    }
+
+
+def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[Manifest] | None = None) -> Store:
+    return Store(
+        {
+            f"{KUBEVIRT}/virtualmachines": list(vms),
+            f"{KUBEVIRT}/virtualmachineinstances": [],
+            TYPES: types or [],
+            "/apis/apps/v1/namespaces/shop/controllerrevisions": revisions or [],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"names": ["a"], "state": "started"}, "names: give the namespace of these virtual machines too"),
+        (
+            {"label_selectors": [], "namespace": "shop", "state": "started"},
+            "label_selectors: is empty, which would mean all virtual machines; name the ones you mean",
+        ),
+        ({"state": "stopped", "paused": True}, "paused: goes with state started, not with stopped"),
+        ({"state": "started", "force": True}, "force: goes with the states stopped and restarted, not with started"),
+        (
+            {"state": "started", "grace_period": 1},
+            "force: goes with the states stopped and restarted, not with started",
+        ),
+        (
+            {"state": "stopped", "grace_period": 1},
+            "grace_period: goes with force; without it the guest has the time that its VM says",
+        ),
+        (
+            {"state": "restarted", "force": True, "grace_period": -1},
+            "grace_period: expected 0 or more seconds, found -1",
+        ),
+        (
+            {"virtual_machines": [{"name": "a"}], "state": "started"},
+            "virtual_machines[0] (a): namespace: is missing; say which namespace it is in",
+        ),
+        (
+            {"virtual_machines": [{"name": "a", "state": "stopped", "paused": True}], "namespace": "shop"},
+            "virtual_machines[0] (a): paused: goes with state started, not with stopped",
+        ),
+        (
+            {"virtual_machines": [{"name": "a"}, {"name": "a"}], "namespace": "shop", "state": "started"},
+            "virtual_machines[1] (a): name: shop/a is given twice",
+        ),
+    ],
+)
+def test_power_options_that_contradict_each_other_ask_nothing(run: Run, options: Manifest, told: str) -> None:
+    nothing = store(vm("a"))
+    chosen = {} if {"names", "label_selectors", "virtual_machines"} & options.keys() else {"names": ["a"]}
+    where = {"namespace": "shop"} if chosen else {}
+    refused = run("virtual_machine_power", nothing, **chosen, **where, **options)
+    assert (refused["failed"], refused["msg"], nothing.asked) == (True, told, [])
+
+
+def test_a_power_state_has_to_be_given(run: Run) -> None:
+    refused = run("virtual_machine_power", store(vm("a")), namespace="shop", names=["a"])
+    assert refused["msg"].startswith("state: is missing; give one of ")
+
+
+def test_power_in_check_mode(run: Run) -> None:
+    cluster = store(vm("a"), vm("b"))
+    cluster.answers["PUT", "/start"] = (202, {})
+    planned = run("virtual_machine_power", cluster, check=True, state="started", namespace="shop", names=["a", "b"])
+    assert planned["msg"] == "2 virtual machines: 2 would be changed, 0 unchanged"
+    assert [(one["verb"], one["status"]) for one in planned["results"]] == [("start", "Stopped")] * 2
+    same = run("virtual_machine_power", cluster, state="stopped", namespace="shop", virtual_machines=[{"name": "a"}])
+    assert same["msg"] == "1 virtual machine: 0 changed, 1 unchanged"
+    labelled = run(
+        "virtual_machine_power", cluster, state="stopped", namespace="shop", label_selectors=["x"], names=["b"]
+    )
+    assert [one["name"] for one in labelled["results"]] == ["b"]
+
+
+def test_what_adopting_would_do(run: Run) -> None:
+    cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
+    for options, done in (({}, "can be"), ({"state": "adopted", "check": True}, "would be")):
+        told = run("virtual_machine_adopt", cluster, namespace="shop", **options)
+        assert told["msg"] == f"2 virtual machines: 1 {done} adopted, 1 have an instancetype already"
+        assert told["changed"] is (done == "would be")
+        by_name = {one["name"]: one for one in told["results"]}
+        assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}
+        assert (by_name["own"]["proof"], by_name["own"]["fits"]) == ([], True)
+        assert by_name["own"]["manifest"]["spec"]["instancetype"] == {"name": "small", "kind": KIND}
+    assert cluster.writes == []
+
+
+def test_what_a_refresh_or_a_pin_would_do(run: Run) -> None:
+    drifted = vm("a", revision="a-small-1")
+    cluster = store(
+        drifted,
+        vm("b", revision="b-small-2"),
+        types=[instancetype("small", "4Gi", 2)],
+        revisions=[captured("a-small-1", "2Gi"), captured("b-small-2", "4Gi", 2), captured("idle-1", "1Gi")],
+    )
+    seen = run("controller_revision_info", cluster, namespace="shop")
+    assert [one["drifted"] for one in seen["virtual_machines"]] == [True, False]
+    assert [one["name"] for one in seen["unreferenced"]] == ["idle-1"]
+    refreshed = run("controller_revision", cluster, check=True, namespace="shop")
+    assert refreshed["msg"] == "2 virtual machines: 1 would be refreshed, 1 unchanged"
+    (change,) = refreshed["results"][0]["changes"]
+    assert (change["field"], change["before"], change["after"]) == ("domain.memory.guest", "2Gi", "4Gi")
+    pinned = run(
+        "controller_revision",
+        cluster,
+        check=True,
+        state="pinned",
+        namespace="shop",
+        revisions={"b": {"instancetype": "b-small-2"}},
+    )
+    assert pinned["msg"] == "1 virtual machine: 1 would be pinned, 0 unchanged"
+    unpinned = run("controller_revision", cluster, check=True, state="unpinned", namespace="shop", names=["b"])
+    assert unpinned["msg"] == "1 virtual machine: 0 unpinned, 1 unchanged"
+    pruned = run("controller_revision", cluster, check=True, state="pruned", namespace="shop")
+    assert [one["name"] for one in pruned["results"]] == ["idle-1"]
+    assert cluster.writes == []
