@@ -41,6 +41,7 @@ STAGED = (
     "tests/unit/filter",
     "tests/unit/module_utils/_resolver",
     "tests/unit/properties",
+    "tests/virtctl",
 )
 TESTS = (
     "tests/unit/module_utils/_resolver",
@@ -48,6 +49,7 @@ TESTS = (
     "tests/unit/properties",
     "tests/conformance/test_vectors.py",
     "tests/conformance/test_releases.py",
+    "tests/virtctl",
 )
 # Left out: what looks at the source, which is mutated, and what would take too long for each survivor: the examples,
 # which run Ansible, and of the vectors the random ones, the matrix and what repeats the main set for each release.

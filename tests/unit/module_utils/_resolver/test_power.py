@@ -25,7 +25,9 @@ AFTER_STOP = Decision(needed=True, first="stopped")
 AFTER_START = Decision(needed=True, first="started")
 
 FAILURE = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": "not found"}
+ENDED = Readiness(failed="it ended while it was migrated")
 PAUSED = [{"type": "Paused", "status": "True"}]
+NOT_PAUSED = [{"type": "Ready", "status": "True"}, {"type": "Paused", "status": "False"}]
 STOP = {"action": "Stop", "uid": "1"}
 START = {"action": "Start"}
 
@@ -46,6 +48,7 @@ def vmi(phase: str = "Running", ending: bool = False, **status: Any) -> Manifest
 TABLE: list[tuple[str, Manifest, Any, tuple[Decision, ...]]] = [
     ("runs", vm(), vmi(), (NOTHING, SEND, SEND, SEND, NOTHING)),
     ("is paused", vm(), vmi(conditions=PAUSED), (NOTHING, SEND, SEND, NOTHING, SEND)),
+    ("was paused", vm(), vmi(conditions=NOT_PAUSED), (NOTHING, SEND, SEND, SEND, NOTHING)),
     ("starts", vm(), vmi("Scheduling"), (NOTHING, SEND, SEND, AFTER_START, AFTER_START)),
     ("will start", vm(), None, (NOTHING, SEND, SEND, AFTER_START, AFTER_START)),
     ("halted", vm("Halted"), None, (SEND, NOTHING, SEND, SEND, SEND)),
@@ -99,7 +102,7 @@ def test_a_stop_is_hurried_on_by_a_shorter_grace_period_only() -> None:
 
 def test_a_migration_that_is_under_way_is_not_asked_for_again() -> None:
     assert decide(Wanted("migrated"), vm(), vmi(migrationState={"migrationUid": "m"})) == NOTHING
-    for over in ({"completed": True}, {"failed": True, "completed": True}):
+    for over in ({"completed": True}, {"failed": True}, {"failed": True, "completed": True}):
         assert decide(Wanted("migrated"), vm(), vmi(migrationState={"migrationUid": "m", **over})) == SEND
     assert decide(Wanted("migrated"), vm("Halted"), None) == SEND
 
@@ -111,6 +114,7 @@ def test_a_migration_that_is_under_way_is_not_asked_for_again() -> None:
         (Wanted("started", paused=True), Request("virtualmachines", "start", {"paused": True})),
         (Wanted("stopped"), Request("virtualmachines", "stop", {})),
         (Wanted("stopped", grace_period=0), Request("virtualmachines", "stop", {"gracePeriod": 0})),
+        (Wanted("restarted"), Request("virtualmachines", "restart", {})),
         (Wanted("restarted", grace_period=0), Request("virtualmachines", "restart", {"gracePeriodSeconds": 0})),
         (Wanted("paused"), Request("virtualmachineinstances", "pause", {})),
         (Wanted("unpaused"), Request("virtualmachineinstances", "unpause", {})),
@@ -139,6 +143,18 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
         ("paused", vm(printableStatus="Running"), Readiness(pending="it to be paused (now Running)")),
         ("paused", vm(printableStatus="Paused", conditions=PAUSED), Readiness(ready=True)),
         ("unpaused", vm(printableStatus="Running"), Readiness(ready=True)),
+        # Neither a condition of another type nor one that is not so.
+        ("unpaused", vm(conditions=[{"type": "Ready", "status": "True"}]), Readiness(ready=True)),
+        ("unpaused", vm(conditions=[{"type": "Paused", "status": "False"}]), Readiness(ready=True)),
+        (
+            "unpaused",
+            vm(printableStatus="Paused", conditions=PAUSED),
+            Readiness(pending="it to be unpaused (now Paused)"),
+        ),
+        ("soft_rebooted", vm(), Readiness(ready=True)),
+        ("started", vm(), Readiness(pending="it to run (now without status)")),
+        ("stopped", vm("Halted"), Readiness(pending="it to stop (now without status)")),
+        ("started", vm(printableStatus="ErrorUnschedulable"), Readiness(stuck="ErrorUnschedulable", grace=20)),
         ("stopped", None, Readiness(ready=True)),
         ("started", None, Readiness(failed="it was deleted")),
     ],
@@ -158,9 +174,22 @@ def test_how_far_a_migration_is() -> None:
             vmi(migrationState={"migrationUid": "new", "completed": True, "failed": True, "failureReason": "no room"}),
             Readiness(failed="the migration failed: no room"),
         ),
-        (None, Readiness(failed="it ended while it was migrated")),
+        (
+            vmi(migrationState={"migrationUid": "new", "failed": True, "abortStatus": "Aborted"}),
+            Readiness(failed="the migration failed: Aborted"),
+        ),
+        (
+            vmi(migrationState={"migrationUid": "new", "failed": True}),
+            Readiness(failed="the migration failed: no reason is given"),
+        ),
+        (vmi(migrationState={"migrationUid": "new"}), Readiness(pending="its migration to another node")),
+        (vmi("Failed", migrationState={"migrationUid": "new"}), ENDED),
+        (None, ENDED),
     ):
         assert migrated(before, instance) == told
+    # One that had failed before is another.
+    before = vmi(migrationState={"migrationUid": "old", "failed": True})
+    assert migrated(before, before) == Readiness(pending="its migration to begin")
     # One that was under way already.
     under_way = vmi(migrationState={"migrationUid": "new"})
     assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).ready

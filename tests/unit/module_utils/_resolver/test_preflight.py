@@ -31,6 +31,7 @@ THERE = [
     preference("windows", requirements={"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}),
     preference("spread", cpu={"preferredCPUTopology": "spread"}),
     preference("picky", cpu={"preferredCPUFeatures": [{"name": "vmx"}]}),
+    preference("arm", requirements={"cpu": {"guest": 2}, "architecture": "arm64"}),
     preference("huge", requirements={"cpu": {"guest": 64}}),
 ]
 
@@ -58,12 +59,17 @@ def vm(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     }
 
 
-def issues(manifest: dict[str, Any], live: dict[str, Any] | None = None, forbidden: str = "") -> list[preflight.Issue]:
+def issues(
+    manifest: dict[str, Any],
+    live: dict[str, Any] | None = None,
+    forbidden: str = "",
+    there: Iterable[dict[str, Any]] = THERE,
+) -> list[preflight.Issue]:
     def listed(kind: str, namespace: str) -> list[dict[str, Any]]:
-        return [one for one in THERE if (one["kind"], one["metadata"].get("namespace", "")) == (kind, namespace)]
+        return [one for one in there if (one["kind"], one["metadata"].get("namespace", "")) == (kind, namespace)]
 
     planned = plan.present(manifest, live, None)
-    return preflight.issues(planned, live, Lookup(THERE, forbidden), listed)
+    return preflight.issues(planned, live, Lookup(there, forbidden), listed)
 
 
 def told(*arguments: Any, **options: Any) -> str:
@@ -118,6 +124,34 @@ def test_an_instancetype_that_is_too_small() -> None:
     text = told(vm(instancetype={"name": "u1.small"}, preference={"name": "windows"}))
     # Those of the series first.
     assert text.endswith(" preference requires 2 vCPU; u1.odd, u1.large or m1.large would do")
+
+
+def test_what_would_do_is_of_the_kind_and_the_namespace_that_the_vm_names() -> None:
+    wanted = vm(instancetype={"name": "tiny", "kind": OWN}, preference={"name": "windows"})
+    there = [instancetype("tiny", 1, "1Gi", OWN), *THERE]
+    assert told(wanted, there=there).endswith(" preference requires 2 vCPU; own would do")
+    elsewhere = [{**one, "metadata": {**one["metadata"], "namespace": "office"}} for one in there if one["kind"] == OWN]
+    here = [one for one in there if one["metadata"]["name"] != "own"]
+    assert told(wanted, there=[*here, *elsewhere]).endswith(" preference requires 2 vCPU")
+    typo = vm(instancetype={"name": "ownn", "kind": OWN})
+    assert told(typo, there=there).endswith("; did you mean own?")
+
+
+def test_what_the_vm_itself_gets_wrong_no_instancetype_mends() -> None:
+    for architecture, would_do in (("arm64", "; u1.odd, u1.large or m1.large would do"), ("amd64", "")):
+        wanted = vm(instancetype={"name": "u1.small"}, preference={"name": "arm"})
+        wanted["spec"]["template"]["spec"]["architecture"] = architecture
+        assert told(wanted).endswith(f"preference requires 2 vCPU{would_do}")
+
+
+def test_what_cannot_be_inferred_from_either() -> None:
+    volumes = [{"name": "root", "dataVolume": {"name": "none"}}]
+    wanted = vm(instancetype={"inferFromVolume": "root"}, preference={"inferFromVolume": "root"})
+    wanted["spec"]["template"]["spec"]["volumes"] = volumes
+    assert told(wanted) == (
+        'spec.instancetype.inferFromVolume, spec.preference.inferFromVolume: persistentvolumeclaims "none" not found;'
+        " make the PersistentVolumeClaim none in the namespace shop first, or name another one"
+    )
 
 
 def test_where_nothing_would_do_nothing_is_said() -> None:

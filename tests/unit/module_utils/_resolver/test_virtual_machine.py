@@ -314,3 +314,86 @@ def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
         assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
         assert ("spec", "instancetype", "name") not in (owner or ())
         assert plan.present(manifest, known, owner).action == plan.APPLY
+
+
+OWN_KIND = "VirtualMachineInstancetype"
+
+
+def pinned(options: dict[str, Any]) -> dict[str, Any]:
+    """The VM in the cluster, with a revision of each of its matchers."""
+    live = applied(created(options))
+    for matcher in ("instancetype", "preference"):
+        if matcher in live["spec"]:
+            live["spec"][matcher]["revisionName"] = f"a-{matcher}-1"
+    return live
+
+
+def test_a_pin_stays_where_something_else_changes() -> None:
+    options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
+    made = one_request({**options, "labels": {"tier": "db"}}, pinned(options))
+    assert (made.action, made.first, made.before) == (plan.APPLY, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("matcher", "wanted"),
+    [
+        ("instancetype", {"name": "y", "kind": OWN_KIND}),
+        ("instancetype", {"name": "x", "kind": "VirtualMachineClusterInstancetype"}),
+        ("preference", {"name": "q", "kind": None}),
+        ("preference", {"name": "p", "kind": "VirtualMachinePreference"}),
+    ],
+)
+def test_the_pin_of_the_matcher_that_changes_goes_and_the_other_stays(matcher: str, wanted: dict[str, Any]) -> None:
+    options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
+    made = one_request({**options, matcher: wanted}, pinned(options))
+    assert made.first == {("spec", matcher, field): wanted.get(field) for field in ("name", "kind", "revisionName")}
+    assert made.before["spec"].keys() == {matcher}
+    assert made.before["spec"][matcher]["revisionName"] == f"a-{matcher}-1"
+
+
+@pytest.mark.parametrize("mine", [True, False])
+def test_the_kind_of_a_matcher_that_was_inferred_comes_along(mine: bool) -> None:
+    live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": OWN_KIND})
+    if not mine:
+        live["metadata"]["managedFields"] = []
+    manifest, owner = vms.reconcile(vms.manifest(INFERRED), live, "virtshape")
+    assert manifest["spec"]["instancetype"] == {"name": "u1.medium", "kind": OWN_KIND}
+    here = ("spec", "instancetype")
+    assert (owner is None) is not mine
+    assert {field for field in owner or () if field[:2] == here} == (
+        {(*here, "name"), (*here, "kind")} if mine else set()
+    )
+
+
+def test_a_matcher_that_still_says_where_it_was_inferred_from_is_the_declared_one() -> None:
+    found = {"name": "u1.medium", "inferFromVolume": "iso"}
+    live = applied(created(INFERRED), instancetype=found)
+    manifest = vms.reconcile(vms.manifest(INFERRED), live, "virtshape").manifest
+    assert manifest["spec"]["instancetype"] == {"inferFromVolume": "iso"}
+
+
+@pytest.mark.parametrize("kind", [None, "VirtualMachineClusterInstancetype", OWN_KIND])
+def test_a_kind_that_others_declare_is_left_to_them(kind: str | None) -> None:
+    matcher = {"name": "u1.small", "kind": kind} if kind else {"name": "u1.small"}
+    live = applied(created({**OPTIONS, "instancetype": {"name": "u1.small"}}), instancetype=matcher)
+    desired = vms.manifest({**OPTIONS, "instancetype": {"name": "u1.small", "kind": kind}})
+    assert vms.reconcile(desired, live, "virtshape").manifest["spec"]["instancetype"] == {"name": "u1.small"}
+
+
+def test_a_cluster_kind_is_said_where_another_kind_would_stay() -> None:
+    live = applied(created(OPTIONS), instancetype={"name": "u1.small", "kind": OWN_KIND})
+    manifest = vms.reconcile(vms.manifest(OPTIONS), live, "virtshape").manifest
+    assert manifest["spec"]["instancetype"] == {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}
+    assert manifest["spec"]["preference"] == {"name": "fedora"}
+
+
+def test_what_an_expansion_changed_is_declared_again() -> None:
+    """Of what virt-controller owns only that is no difference which is there, with more beside it."""
+    live = expanded()
+    disks = live["spec"]["template"]["spec"]["domain"]["devices"]["disks"]
+    assert action(vms.manifest(OPTIONS), live) == plan.NONE
+    disks[0]["bootOrder"] = 7
+    assert action(vms.manifest(OPTIONS), live) == plan.APPLY
+    del disks[1:]
+    disks[0]["bootOrder"] = 1
+    assert action(vms.manifest(OPTIONS), live) == plan.APPLY
