@@ -13,6 +13,7 @@ from unittest import mock
 
 from ansible.module_utils import basic
 from ansible.module_utils.common import warnings
+from ansible.release import __version__
 from kubernetes import client
 
 try:
@@ -25,6 +26,8 @@ except ImportError:  # ansible-core 2.18 and before
         return mock.patch.object(basic, "_ANSIBLE_ARGS", json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode())
 
 
+ANSIBLE_CORE = tuple(int(part) for part in __version__.split(".")[:2])
+"""The release of ansible-core, such as (2, 19)."""
 MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
 
 

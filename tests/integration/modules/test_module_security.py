@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from modules_support import by_name, execute, vm
+from modules_support import ANSIBLE_CORE, by_name, execute, vm
 
 CHECKOUT = Path(__file__).parents[3]
 PLUGIN = """#!{python}
@@ -210,7 +210,12 @@ def test_a_megabyte_of_user_data(cluster: Path, namespace: str) -> None:
         assert not execute("virtual_machine", {**options, "template": {"spec": {"volumes": volumes}}})["changed"]
 
 
-@pytest.mark.parametrize("depth", [50, 400])
+DEEP = pytest.mark.skipif(
+    ANSIBLE_CORE < (2, 19), reason="this ansible-core cannot print what such a task was given, whatever its module says"
+)
+
+
+@pytest.mark.parametrize("depth", [50, 150, pytest.param(400, marks=DEEP)])
 def test_deep_nesting(cluster: Path, namespace: str, depth: int) -> None:
     nested: Any = "end"
     for _level in range(depth):
