@@ -19,7 +19,7 @@ from .defaults import Configuration
 from .difference import differences
 from .errors import Crash
 from .find import Objects
-from .matcher import ROLE_OF_KIND, ROLES
+from .matcher import ROLE_OF_KIND, ROLES, Role
 from .release import NEWEST, Release
 from .schema import FieldError
 from .semantic import equal
@@ -96,8 +96,9 @@ def resources(
 ) -> dict[str, Any]:
     """{guest, pod}: what the VM's guest gets and what its pod asks for; see resources.resources."""
     instancetype, preference, template = _parts(vm, given, objects, release)
-    # A VM without matchers gets the defaults too, when its VMI is created.
-    failed = expansion.fill(template, instancetype, preference, Configuration(), release)
+    # A VMI gets the defaults when it is created, of a VM without matchers and in releases whose expand-spec lacks them.
+    creating = release._replace(expand_sets_defaults=True)
+    failed = expansion.fill(template, instancetype, preference, Configuration(), creating)
     if failed is not None:
         raise Unanswerable(failed.error.message if failed.error else "cannot be expanded")
     return resource.resources(template["metadata"], template["spec"], cpu_allocation_ratio)
@@ -198,6 +199,7 @@ def _resolved(vm: Manifest, given: Given, objects: list[Manifest], release: Rele
     for role in ROLES:
         manifest = given.get(role.matcher)
         if manifest is None:
+            _check_inferred(role, vm)
             continue
         # The spec of neither has a field `spec`.
         spec = manifest.get("spec", manifest)
@@ -220,6 +222,16 @@ def _admitted(vm: Manifest, release: Release) -> Manifest:
 def _check(vm: Manifest) -> None:
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
+
+
+def _check_inferred(role: Role, vm: Manifest) -> None:
+    """KubeVirt infers at admission, and in all later steps would look for an object without a name."""
+    matcher = role.matcher_of(vm)
+    if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
+        volume = matcher["inferFromVolume"]
+        raise FieldError(
+            f"spec.{role.matcher}", f"is to be inferred from the volume {volume}; give the VM to the filter infer first"
+        )
 
 
 def _without_empty_status(vm: Manifest) -> Manifest:

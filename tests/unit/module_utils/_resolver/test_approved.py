@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+from importlib import import_module
 from typing import Any
 
+import pytest
 import yaml
+from ansible.errors import AnsibleFilterError
 
 import approved
+from ansible_collections.virtshape.instancetypes.plugins.filter.explain import FilterModule as Explain
 from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet
 from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import modernize
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import openapi
@@ -107,8 +111,22 @@ def a_fleet() -> dict[str, Any]:
     }
 
 
-# Read once and not in the test: PyYAML takes longer than what is tested.
-OLD = list(yaml.safe_load_all((approved.FOLDER / "modernize_input.yml").read_text(encoding="utf-8")))
+def read(name: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((approved.FOLDER / name).read_text(encoding="utf-8")))
+
+
+# Read once and not in the tests: PyYAML takes longer than what is tested.
+OLD = read("modernize_input.yml")
+OBJECTS = read("filters_input.yml")
+FILTERS: dict[str, Any] = {
+    "conflicts": {},
+    "drift": {},
+    "expand": {},
+    "explain": {},
+    "infer": {},
+    "requirements": {},
+    "resources": {"cpu_allocation_ratio": 8},
+}
 
 
 def shown(value: Any) -> str:
@@ -140,6 +158,31 @@ def test_what_becomes_of_old_manifests() -> None:
     """Each entry of the file is an old manifest's name, what is made of it, and what is told about that."""
     told = {f"{one['kind']} {one['metadata']['name']}": modernize(one) for one in OLD}
     approved.check("modernize.json", shown(told))
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_what_the_filters_say_of_vms(name: str) -> None:
+    """Each entry of the file is a VM's name and a filter's answer, or what it says instead of one."""
+    answers = import_module(f"ansible_collections.virtshape.instancetypes.plugins.filter.{name}")
+    ask = answers.FilterModule().filters()[name]
+    told: dict[str, Any] = {}
+    for vm_asked in (one for one in OBJECTS if one["kind"] == "VirtualMachine"):
+        for version in (None, "1.3"):
+            objects = {"current" if name == "drift" else "objects": OBJECTS}
+            label = f"{vm_asked['metadata']['name']}{f' in {version}' if version else ''}"
+            try:
+                told[label] = ask(vm_asked, **objects, kubevirt_version=version, **FILTERS[name])
+            except AnsibleFilterError as error:
+                told[label] = str(error)
+        if told[label] == told[vm_asked["metadata"]["name"]]:
+            del told[label]
+    approved.check(f"filter_{name}.json", shown(told))
+
+
+def test_where_each_value_comes_from_as_a_table() -> None:
+    web = next(one for one in OBJECTS if one["metadata"]["name"] == "web")
+    table = Explain().filters()["explain"](web, objects=OBJECTS, format="table")
+    approved.check("filter_explain.txt", "\n".join([*table, ""]))
 
 
 def test_the_definitions_of_kinds_but_for_what_vms_are_made_of() -> None:
