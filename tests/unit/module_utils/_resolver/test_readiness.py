@@ -8,6 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.readiness import (
     Readiness,
+    has_guest,
     observed,
     readiness,
     restart_required,
@@ -33,6 +34,8 @@ def vm(strategy: str = "Always", **status: Any) -> dict[str, Any]:
             "status": {"printableStatus": "Stopped"},
         },
         {"spec": {"running": True}, "status": {"printableStatus": "Running"}},
+        # The guest says so before the printed status does.
+        vm(instancetypeRef=CAPTURED, printableStatus="Starting", ready=True),
         # Paused on purpose, after it was started.
         vm(instancetypeRef=CAPTURED, printableStatus="Paused"),
         # These start a VM once: what has ended or was stopped stays so.
@@ -59,6 +62,36 @@ def test_ready(ready: dict[str, Any]) -> None:
             "it to run (now Stopped)",
         ),
         (vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopping"), "it to stop (now Stopping)"),
+        (vm("Halted", instancetypeRef=CAPTURED), "it to stop (now without status)"),
+        (vm(instancetypeRef=CAPTURED), "it to run (now without status)"),
+        # It was asked to start once more.
+        (
+            vm(
+                "Once",
+                instancetypeRef=CAPTURED,
+                printableStatus="Stopped",
+                runStrategy="Once",
+                stateChangeRequests=[{"action": "Start"}],
+            ),
+            "it to run (now Stopped)",
+        ),
+        (
+            {"spec": {"instancetype": {"name": "a"}, "preference": {"name": "b"}}},
+            "the revision of its instancetype and preference",
+        ),
+        # What was synchronized has not failed, whatever the reason is called.
+        (
+            vm(
+                instancetypeRef=CAPTURED,
+                printableStatus="Starting",
+                conditions=[{"type": "Synchronized", "status": "True", "reason": "FailedOnce"}],
+            ),
+            "it to run (now Starting)",
+        ),
+        (
+            vm(instancetypeRef=CAPTURED, conditions=[{"type": "Synchronized", "status": "False"}]),
+            "it to run (now without status)",
+        ),
     ],
 )
 def test_pending(pending: dict[str, Any], told: str) -> None:
@@ -94,6 +127,14 @@ NOT_READY = condition("Ready", "GuestNotRunning", "Guest VM is not reported as r
         ),
         ("ErrorPvcNotFound", [NOT_READY], "ErrorPvcNotFound: Guest VM is not reported as running"),
         ("CrashLoopBackOff", [], "CrashLoopBackOff"),
+        # Of the conditions only one that is not met, and has words for it, says why.
+        (
+            "ErrImagePull",
+            [condition("Synchronized", "", "all is well", "True"), condition("Ready", "", "no guest")],
+            "ErrImagePull: no guest",
+        ),
+        ("ErrImagePull", [condition("Synchronized", "")], "ErrImagePull"),
+        ("Stopped", [condition("Failure", "", "it broke", "True")], "Failure: it broke"),
         # The pod was refused; the VM is said to be starting for ever.
         (
             "Starting",
@@ -138,6 +179,26 @@ def test_a_running_vm_is_waited_for_until_its_change_was_looked_at() -> None:
     assert readiness({**running, "metadata": {"generation": 2}}).ready
     stopped = vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped", desiredGeneration=2)
     assert readiness({**stopped, "metadata": {"generation": 3}}).ready
+
+
+def test_a_vm_of_which_no_generation_is_known_is_not_waited_for() -> None:
+    running = vm(instancetypeRef=CAPTURED, printableStatus="Running", created=True, desiredGeneration=0)
+    assert observed({**running, "metadata": {}})
+
+
+@pytest.mark.parametrize(
+    ("seen", "runs"),
+    [
+        (vm("Always", created=True), True),
+        (vm("Halted", created=True), False),
+        (vm("Always", created=False), False),
+        (vm("Always"), False),
+        ({"spec": {"running": True}, "status": {"created": True}}, True),
+        ({"spec": {"running": True}}, False),
+    ],
+)
+def test_which_vms_have_a_guest(seen: dict[str, Any], runs: bool) -> None:
+    assert has_guest(seen) is runs
 
 
 def test_a_required_restart_is_told_by_its_condition() -> None:
