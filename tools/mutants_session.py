@@ -2,7 +2,8 @@
 
 First all tests run as they are, and each function's tests are noted. Then, for each mutant, a fork of this process runs
 those of its function until one fails or they have taken long enough: those first that noticed most of the function's
-other mutants, then the fastest. The modules are shared out among as many processes as MUTANTS_JOBS says.
+other mutants, then those of the module's own file and those of whole results, then the fastest. The modules are shared
+out among as many processes as MUTANTS_JOBS says.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     """In place of pytest's own loop."""
     if session.testsfailed:
         raise session.Interrupted("the tests cannot be collected")
-    tests, seconds = _reached(session)
+    caches = _caches()
+    tests, seconds = _reached(session, caches)
     if session.testsfailed:
         raise session.Failed("tests fail without any mutant")
-    caches = _caches()
     gc.collect()
     gc.freeze()
     work = json.loads(Path(os.environ["MUTANTS_WORK"]).read_text(encoding="utf-8"))
@@ -84,9 +85,13 @@ def _try_out(
     path = Path(part["results"])
     results = json.loads(path.read_text(encoding="utf-8"))
     noticed = Counter[tuple[str, pytest.Item]]()
+    own = {f"test_{name.rpartition('/')[2]}", "test_approved"}
     for mutant in part["mutants"]:
         function = f"{part['module']}.{mutant.partition('__mutmut_')[0]}"
-        items = sorted(tests.get(function, ()), key=lambda item: (-noticed[function, item], seconds[item]))
+        items = sorted(
+            tests.get(function, ()),
+            key=lambda item: (-noticed[function, item], item.path.stem not in own, seconds[item]),
+        )
         chosen = _affordable(items, seconds)
         limit = 10 + PATIENCE * sum(seconds[item] for item in chosen)
         code, item = _fate(f"{part['module']}.{mutant}", chosen, limit, caches) if chosen else (UNTESTED, None)
@@ -104,14 +109,18 @@ def _affordable(items: list[pytest.Item], seconds: Mapping[pytest.Item, float]) 
     return [item for item, after in zip(items, spent) if after <= BUDGET or item is items[0]]
 
 
-def _reached(session: pytest.Session) -> tuple[dict[str, list[pytest.Item]], dict[pytest.Item, float]]:
-    """The tests that reach each mutated function, and the seconds that each test takes."""
+def _reached(
+    session: pytest.Session, caches: list[Any]
+) -> tuple[dict[str, list[pytest.Item]], dict[pytest.Item, float]]:
+    """The tests that reach each mutated function when nothing is remembered, and the seconds that each test takes."""
     from mutmut.state import state
 
     tests: dict[str, list[pytest.Item]] = {}
     seconds = {}
     os.environ[MUTANT] = "stats"
     for item, following in zip(session.items, [*session.items[1:], None]):
+        for cache in caches:
+            cache.cache_clear()
         start = time.process_time()
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         seconds[item] = time.process_time() - start
