@@ -96,3 +96,58 @@ def test_values_of_a_wrong_shape_are_told_with_their_path(template: dict[str, An
     with pytest.raises(schema.FieldError) as error:
         schema.canonical("VirtualMachineInstanceTemplateSpec", template)
     assert str(error.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ({"a": 1}, "an object"),
+        ([1], "a list"),
+        (True, "a truth value"),
+        ("two", "'two'"),
+        (1.5, "1.5"),
+    ],
+)
+def test_what_was_found_is_told_in_words(value: Any, shown: str) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("ObjectMeta", {"generation": value})
+    assert (error.value.path, error.value.reason) == ("generation", f"expected a whole number, found {shown}")
+
+
+@pytest.mark.parametrize("value", ["no", 1, [True]])
+def test_only_true_and_false_are_truth_values(value: Any) -> None:
+    with pytest.raises(schema.FieldError, match=r"^running: expected true or false, found "):
+        schema.canonical("VirtualMachineSpec", {"running": value, "template": {}})
+
+
+@pytest.mark.parametrize("number", [0, 2**32 - 1])
+def test_numbers_right_at_the_edges_are_taken(number: int) -> None:
+    assert schema.canonical("CPUInstancetype", {"guest": number}) == {"guest": number}
+
+
+@pytest.mark.parametrize("number", [-1, 2**32])
+def test_numbers_beyond_the_edges_are_not(number: int) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("CPUInstancetype", {"guest": number})
+    assert str(error.value) == f"guest: {number} is not between 0 and 4294967295"
+
+
+def test_an_error_without_a_path_is_its_reason() -> None:
+    bare = schema.FieldError("", "is odd")
+    assert (str(bare), str(bare.under("[1]").under("a").under("b"))) == ("is odd", "b.a[1]: is odd")
+
+
+def test_a_map_reads_its_values_and_names_the_one_that_is_wrong() -> None:
+    assert schema.canonical("ObjectMeta", {"labels": {"a": None, "b": "x"}})["labels"] == {"a": "", "b": "x"}
+    with pytest.raises(schema.FieldError, match=r"^labels\.b: expected text, found 1$"):
+        schema.canonical("ObjectMeta", {"labels": {"a": "x", "b": 1}})
+
+
+def test_a_port_is_a_number_or_a_name() -> None:
+    for port in ("http", 80, 2**31 - 1, -(2**31)):
+        assert schema.canonical("TCPSocketAction", {"port": port}) == {"port": port}
+    for port in (2**31, -(2**31) - 1):
+        with pytest.raises(schema.FieldError, match=r"^port: -?\d+ is not between -2147483648 and 2147483647$"):
+            schema.canonical("TCPSocketAction", {"port": port})
+    with pytest.raises(schema.FieldError, match=r"^port: expected a whole number, found a list$"):
+        schema.canonical("TCPSocketAction", {"port": []})

@@ -76,6 +76,23 @@ def test_a_data_source_that_only_says_the_preference() -> None:
     assert "add preference" not in text
 
 
+def test_preferences_that_are_called_like_the_disk_come_first() -> None:
+    """Also where the volume is a DataVolume, whose template says what it is made from."""
+    text = told({"boot": {"data_source": "windows"}}, disk("DataSource", "windows", instancetype="large"))[0]
+    assert "add preference.name, for example windows.11, or label" in text
+    text = told({"boot": {"pvc": "rhel9"}}, disk("PersistentVolumeClaim", "rhel9", instancetype="large"))[0]
+    assert "add preference.name, for example rhel.9, or label" in text
+
+
+def test_an_instancetype_has_to_suit_the_rest_of_the_vm() -> None:
+    """What the VM says of CPUs and memory would go with an instancetype; its architecture would not."""
+    arm = {**preference("arm"), "spec": {"requirements": {"architecture": "arm64"}}}
+    options = {"boot": {"pvc": "d"}, "preference": {"name": "arm"}}
+    for architecture, example in (("arm64", ", for example small, own "), ("amd64", ", or label the volume ")):
+        wanted = {**options, "template": {"spec": {"architecture": architecture}}}
+        assert f"add instancetype.name{example}" in told(wanted, arm, disk("PersistentVolumeClaim", "d"))[0]
+
+
 def test_a_preference_that_is_named_counts() -> None:
     text = told({"boot": {"pvc": "d"}, "preference": {"name": "fedora"}}, disk("PersistentVolumeClaim", "d"))[0]
     assert "for example own (kind VirtualMachineInstancetype) or large, or label" in text
