@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.impact import (
     LIVE,
@@ -18,6 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     impact,
     outgrown,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of as of_release
 
 Manifest = dict[str, Any]
 
@@ -159,3 +161,48 @@ def test_a_guest_of_which_nothing_is_known_counts_as_it_was_started() -> None:
     told = of(vm("two"), bare)
     assert told.guest is not None
     assert (told.guest["vcpus"], told.guest["memory"]) == (1, "1Gi")
+
+
+def test_a_guest_that_ends_takes_no_change() -> None:
+    ending = running()
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert of(vm("large"), ending).needs == NOTHING
+
+
+def test_memory_that_was_plugged_in_is_there() -> None:
+    grown = running()
+    grown["spec"]["domain"]["memory"]["guest"] = "2Gi"
+    told = of(vm("large"), grown)
+    assert [(told.guest or {})["memory"], (told.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
+
+
+def test_both_sides_are_of_the_cluster_and_its_release() -> None:
+    """What the cluster's settings or its release do to a VM is no change of it."""
+    cores = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "cores", "uid": "cores", "generation": 1},
+        "spec": {"cpu": {"preferredCPUTopology": "cores"}},
+    }
+    machine = vm("two")
+    # Older releases find no preference without a kind, which admission adds.
+    machine["spec"]["preference"] = {"name": "cores", "kind": cores["kind"]}
+    instance = running()
+    instance["spec"]["domain"]["cpu"].update(cores=2)
+    for release, vcpus in ((of_release("1.9"), 2), (of_release("1.3"), 1)):
+        settings = Configuration(network_interface="masquerade")
+        cluster = Cluster(Objects([*TYPES, cores]), settings, release)
+        for present in (None, instance):
+            told = impact(machine, machine, present, cluster)
+            assert (told.needs, told.changes) == (NOTHING, ())
+            assert (told.guest_after or {})["vcpus"] == vcpus
+
+
+def test_what_a_vm_has_outgrown_is_of_the_cluster_too() -> None:
+    expanded = vm(None, domain={**running()["spec"]["domain"], "machine": {"type": "q35"}})
+    for settings in (Configuration(network_interface="masquerade"), Configuration(bridge_permitted=False)):
+        told = outgrown(vm("large"), expanded, Cluster(Objects(TYPES), settings))
+        # Where the cluster's interface is refused no VMI can be made, of neither.
+        assert bool(told) is settings.bridge_permitted
+    bare = vm(None)
+    assert "1 vCPU, no memory, and that stays" in str(outgrown(vm("small"), bare, Cluster(Objects(TYPES))))

@@ -87,6 +87,42 @@ def test_a_quantity_is_no_other_json(guest: Any) -> None:
     assert instancetype(memory={"guest": guest}) == QUANTITY
 
 
+@pytest.mark.parametrize(
+    ("type_name", "value"),
+    [
+        ("CPUInstancetype", {"guest": 0, "isolateEmulatorThread": True, "dedicatedCPUPlacement": False}),
+        ("CPUInstancetype", {"guest": 2**32 - 1, "maxSockets": 2**32 - 1}),
+        ("MemoryInstancetype", {"guest": "", "overcommitPercent": -(2**63)}),
+        ("MemoryInstancetype", {"guest": 0.5, "overcommitPercent": 2**63 - 1}),
+        ("ObjectMeta", {"creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"a": None}}),
+        ("ResourceRequirements", {"limits": {"cpu": 1, "memory": "1Gi"}}),
+    ],
+)
+def test_values_of_all_kinds_that_go_reads(type_name: str, value: Any) -> None:
+    assert message(type_name, value) is None
+
+
+@pytest.mark.parametrize(
+    ("type_name", "value", "expected"),
+    [
+        (
+            "ObjectMeta",
+            {"creationTimestamp": 5},
+            "number into Go struct field ObjectMeta.creationTimestamp of type v1.Time",
+        ),
+        ("ResourceRequirements", {"limits": []}, "array into Go struct field ResourceRequirements.limits of type map["),
+        (
+            "Volume",
+            {"persistentVolumeClaim": {"claimName": 1}},
+            "number into Go struct field PersistentVolumeClaim",
+        ),
+        ("CPUInstancetype", {"guest": 1.5}, "number 1.5 into Go struct field CPUInstancetype.guest of type uint32"),
+    ],
+)
+def test_values_that_go_does_not_read(type_name: str, value: Any, expected: str) -> None:
+    assert (message(type_name, value) or "").startswith(f"{GO} {expected}")
+
+
 def test_what_go_reads_has_no_error() -> None:
     assert instancetype(cpu={"guest": 1}, memory={"guest": 1024}, schedulerName=None, unknown=[]) is None
 
