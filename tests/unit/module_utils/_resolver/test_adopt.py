@@ -11,6 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.adopt import Adoption, Candidate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.impact import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 
 Manifest = dict[str, Any]
 
@@ -59,10 +60,11 @@ def vm(metadata: Manifest | None = None, spec: Manifest | None = None, **domain:
 
 
 def adopted(
-    machine: Manifest, preferences: list[Manifest] | None = None, types: Any = None, accept: Any = ()
+    machine: Manifest, preferences: list[Manifest] | None = None, types: Any = None, accept: Any = (), **more: Any
 ) -> Adoption:
+    """more: of the cluster."""
     types, preferences = TYPES if types is None else types, ALL if preferences is None else preferences
-    cluster = Cluster(find.Objects([*types, *preferences]))
+    cluster = Cluster(find.Objects([*types, *preferences]), **more)
     before = copy.deepcopy(machine)
     found = adopt.adopt(machine, types, preferences, cluster, accept)
     assert machine == before
@@ -316,3 +318,42 @@ def test_matchers_that_admission_does_not_take() -> None:
     refused = adopted(machine)
     assert refused.chosen is None
     assert refused.nearest[0].refusal == "Name already set, should be cleared before setting inferFromVolume"
+
+
+OLD_CORES = wish("old.cores", cpu={"preferredCPUTopology": "preferCores"})
+
+
+def test_the_preference_has_to_mean_in_the_clusters_release_what_the_vm_says() -> None:
+    """Up to KubeVirt 1.3 a topology is called otherwise, and one that is not known gives a single vCPU."""
+    machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
+    for version, name in (("1.9", "cores"), ("1.3", "old.cores")):
+        found = chosen(adopted(machine, [CORES, OLD_CORES], release=of(version)))
+        assert (found.preference or {}).get("name") == name
+        assert (template(found)["domain"], found.differences) == ({"devices": {}}, ())
+
+
+def test_a_vm_keeps_the_preference_that_it_has_and_its_meaning() -> None:
+    machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
+    machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "cores"}
+    found = chosen(adopted(machine))
+    assert found.preference == found.vm["spec"]["preference"] == machine["spec"]["preference"]
+    assert template(found) == {"domain": {"devices": {}}}
+    # There it would have a single vCPU.
+    assert adopted(machine, release=of("1.3")).chosen is None
+
+
+def test_the_settings_of_the_cluster_count_for_both() -> None:
+    """A VM without networks gets the cluster's interface, before and after."""
+    settings = Configuration(network_interface="masquerade", machine_type="pc")
+    found = chosen(adopted(vm(), configuration=settings))
+    assert (found.instancetype["name"], found.differences) == ("u1.medium", ())
+    refused = adopted(vm(), configuration=Configuration(bridge_permitted=False))
+    assert refused.problem == "bridge interface is not enabled in kubevirt-config"
+
+
+def test_data_volume_templates_are_part_of_what_stays() -> None:
+    machine = vm()
+    machine["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "root"}, "spec": {"storage": {}}}]
+    found = chosen(adopted(machine))
+    assert found.vm["spec"]["dataVolumeTemplates"] == machine["spec"]["dataVolumeTemplates"]
+    assert found.differences == ()
