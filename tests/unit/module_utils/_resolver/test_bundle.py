@@ -54,7 +54,8 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
     [
         (
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
-            "document 1: kind: 'Namespace' is neither",
+            "document 1: kind: 'Namespace' is neither instancetype nor preference; take it out, or set other_kinds to"
+            " skip",
         ),
         ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: is missing"),
         (manifest("x", apiVersion="instancetype.kubevirt.io/v9"), "v9"),
@@ -79,8 +80,11 @@ def test_other_kinds_may_be_skipped_and_are_told() -> None:
 
 
 def test_nothing_at_all_is_an_error() -> None:
-    with pytest.raises(CatalogError, match="holds no instancetype"):
+    with pytest.raises(CatalogError) as raised:
         bundle([None])
+    assert str(raised.value) == (
+        "the bundle: holds no instancetype and no preference; is it the right file, and complete?"
+    )
 
 
 def test_the_labels_of_the_catalog() -> None:
@@ -95,18 +99,50 @@ def test_the_labels_of_the_catalog() -> None:
     }
 
 
+NO_LABEL = "cannot be a label; use letters, digits, '-', '_', '.', 63 at most"
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("options", "told"),
     [
-        {"catalog": "", "version": ""},
-        {"catalog": "a b", "version": ""},
-        {"catalog": "a", "version": "x" * 64},
-        {"catalog": "a", "version": "", "labels": {"app.kubernetes.io/managed-by": "me"}},
+        ({"catalog": "", "version": ""}, f"catalog: '' {NO_LABEL}"),
+        ({"catalog": "a b", "version": ""}, f"catalog: 'a b' {NO_LABEL}"),
+        ({"catalog": "a", "version": "x" * 64}, f"catalog_version: '{'x' * 64}' {NO_LABEL}"),
+        (
+            {"catalog": "a", "version": "", "labels": {"app.kubernetes.io/managed-by": "me"}},
+            "labels: app.kubernetes.io/managed-by says whose the objects are; leave it out",
+        ),
     ],
 )
-def test_labels_that_cannot_be(options: dict[str, Any]) -> None:
-    with pytest.raises(CatalogError):
+def test_labels_that_cannot_be(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
         marked([manifest("a")], **options)
+    assert str(raised.value) == told
+
+
+def test_a_catalog_is_cluster_wide_unless_it_is_of_a_namespace() -> None:
+    [one] = marked([manifest("a")], catalog="acme", version="")
+    assert (one["kind"], "namespace" in one["metadata"]) == ("VirtualMachineClusterInstancetype", False)
+    assert "instancetypes.virtshape.io/catalog-version" not in one["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("metadata", [None, [], {}])
+def test_a_manifest_without_a_name_is_told_by_its_kind(metadata: Any) -> None:
+    nameless = {"kind": "Pod", "metadata": metadata}
+    assert bundle([nameless, manifest("a")], other_kinds="skip").notes == [
+        "skipped Pod , which is neither instancetype nor preference"
+    ]
+
+
+def test_lists_of_any_kind_are_looked_into() -> None:
+    listed = {"kind": "VirtualMachineClusterInstancetypeList", "items": [manifest("b")]}
+    assert names(bundle([listed, {"kind": "List", "items": None}, manifest("c")]).objects) == ["b", "c"]
+
+
+def test_all_that_kubevirt_would_refuse_is_told() -> None:
+    cpu = {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Sockets", "ratio": 0}}
+    with pytest.raises(CatalogError, match=r"KubeVirt would refuse it: spec\.cpu\.spreadOptions\.across: "):
+        marked([manifest("a", PREFERENCE, spec={"cpu": cpu})], catalog="a", version="")
 
 
 @pytest.mark.parametrize(

@@ -66,3 +66,24 @@ def test_old_data_that_cannot_be_read() -> None:
         spec = base64.b64encode(text.encode()).decode()
         kept = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
         assert "unexpected end of JSON input" in str(decode.decode(kept, of("1.2"), INSTANCETYPE).error)
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"), [("x", "string"), ([], "array"), (True, "bool"), (5, "number"), (1.5, "number")]
+)
+def test_an_old_object_whose_spec_is_none(spec: Any, found: str) -> None:
+    old = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineClusterPreference", "spec": spec}
+    assert str(decode.decode({"data": old}, of("1.6")).error).endswith(
+        f"json: cannot unmarshal {found} into Go struct field VirtualMachineClusterPreference.spec of type"
+        " v1alpha2.VirtualMachinePreferenceSpec"
+    )
+
+
+def test_an_old_spec_that_was_kept_alone_has_a_name_of_kubevirts_making() -> None:
+    text = base64.b64encode(b'{"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}').decode()
+    kept = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": text}}
+    for version in ("1.2", "1.5"):
+        decoded = decode.decode(kept, of(version), INSTANCETYPE)
+        assert decoded.manifest is not None
+        assert decoded.manifest["apiVersion"] == decode.API_VERSION
+        assert decoded.manifest["metadata"]["name"] == "old-version-of-instancetype-object"
