@@ -112,7 +112,8 @@ def a_fleet() -> dict[str, Any]:
 
 
 def read(name: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all((approved.FOLDER / name).read_text(encoding="utf-8")))
+    found: list[dict[str, Any]] = yaml.safe_load((approved.FOLDER / name).read_text(encoding="utf-8"))
+    return found
 
 
 # Read once and not in the tests: PyYAML takes longer than what is tested.

@@ -40,11 +40,15 @@ DIFFERENT = [
 ]
 
 
+def both_ways(expression: str, one: Any, other: Any) -> list[bool]:
+    return [equal(expression, *pair) for pair in ((one, other), (other, one))]
+
+
 @pytest.mark.parametrize(("expression", "one", "other"), SAME)
 def test_the_same(expression: str, one: Any, other: Any) -> None:
-    assert equal(expression, one, other) and equal(expression, other, one)
+    assert both_ways(expression, one, other) == [True, True]
 
 
 @pytest.mark.parametrize(("expression", "one", "other"), DIFFERENT)
 def test_different(expression: str, one: Any, other: Any) -> None:
-    assert not equal(expression, one, other) and not equal(expression, other, one)
+    assert both_ways(expression, one, other) == [False, False]
