@@ -22,7 +22,7 @@ def preference(name: str, **spec: Any) -> dict[str, Any]:
     return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": name}, "spec": spec}
 
 
-THERE = [
+THERE = (
     instancetype("u1.small", 1, "1Gi"),
     instancetype("u1.odd", 3, "4Gi"),
     instancetype("u1.large", 4, "8Gi"),
@@ -33,7 +33,7 @@ THERE = [
     preference("picky", cpu={"preferredCPUFeatures": [{"name": "vmx"}]}),
     preference("arm", requirements={"cpu": {"guest": 2}, "architecture": "arm64"}),
     preference("huge", requirements={"cpu": {"guest": 64}}),
-]
+)
 
 
 class Lookup(Objects):
