@@ -190,6 +190,7 @@ OBJECTS = [
         ({"kinds": ("preference",)}, ["linux", "windows", "arm"]),
         ({"classes": ("general*",), "kinds": ("instancetype",)}, ["u1.small"]),
         ({"series": ("m1",), "sizes": ("small",), "kinds": ("instancetype",)}, ["m1.small"]),
+        ({"os": ("linux",), "kinds": ("preference",)}, ["linux"]),
         ({"os": ("win*",)}, ["u1.small", "m1.small", "m1.old", "windows"]),
         ({"architectures": ("arm64",), "kinds": ("preference",)}, ["linux", "windows", "arm"]),
         ({"deprecated": "exclude", "kinds": ("instancetype",)}, ["u1.small", "m1.small"]),
@@ -209,10 +210,24 @@ def test_architectures_leave_out_those_for_others() -> None:
     assert names(chosen) == ["linux", "windows", "s390"]
 
 
-@pytest.mark.parametrize("options", [{"classes": ("x",)}, {"os": ("x",)}, {"series": ("x",)}, {"labels": ("a in b",)}])
-def test_what_fits_nothing_is_an_error(options: dict[str, Any]) -> None:
-    with pytest.raises(CatalogError):
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"classes": ("x",)},
+            "classes: nothing in the catalog fits 'x'; choose from general.purpose, memory.intensive",
+        ),
+        ({"classes": ("general",)}, "classes: nothing in the catalog fits 'general'; did you mean general.purpose?"),
+        ({"os": ("x",)}, "os: nothing in the catalog fits 'x'; choose from linux, windows"),
+        ({"architectures": ("x",)}, "architectures: nothing in the catalog fits 'x'; choose from arm64"),
+        ({"series": ("x",)}, "series: "),
+        ({"labels": ("a in b",)}, "label_selectors: "),
+    ],
+)
+def test_what_fits_nothing_is_an_error(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
         Selection(**options).of(OBJECTS)
+    assert str(raised.value).startswith(told)
 
 
 @pytest.mark.parametrize(

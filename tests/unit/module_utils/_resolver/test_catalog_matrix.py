@@ -137,6 +137,61 @@ def test_facts() -> None:
     assert {"efi", "secure_boot", "tpm", "hyperv"} <= set(windows["features"])
 
 
+def test_all_facts_of_an_instancetype_and_of_a_preference() -> None:
+    labels = {
+        "instancetypes.virtshape.io/catalog": "own",
+        "instancetypes.virtshape.io/catalog-version": "2",
+        "app.kubernetes.io/managed-by": "virtshape",
+        "instancetype.kubevirt.io/deprecated": "true",
+        "instancetype.kubevirt.io/class": "general.purpose",
+    }
+    metadata = {"name": "a.b.c", "namespace": "shop", "labels": labels, "annotations": {"x": "y"}, "generation": 3}
+    spec: dict[str, Any] = {"cpu": {"guest": 2, "model": "", "numa": {}}, "memory": {"guest": "1Gi"}, "gpus": []}
+    about = {
+        "namespace": "shop",
+        "labels": labels,
+        "annotations": {"x": "y"},
+        "generation": 3,
+        "catalog": "own",
+        "catalog_version": "2",
+        "managed_by": "virtshape",
+        "deprecated": True,
+    }
+    assert facts({"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}) == {
+        **about,
+        "kind": "VirtualMachineInstancetype",
+        "name": "a.b.c",
+        "series": "a.b",
+        "size": "c",
+        "vcpus": 2,
+        "memory": "1Gi",
+        "memory_bytes": 2**30,
+        "class": "general.purpose",
+        "features": ["numa"],
+        "spec": spec,
+    }
+    nothing = {
+        **dict.fromkeys(("namespace", "catalog", "catalog_version", "managed_by"), ""),
+        "labels": {},
+        "annotations": {},
+        "generation": None,
+        "deprecated": False,
+    }
+    assert facts({"kind": "VirtualMachineClusterPreference", "metadata": {"name": "p"}}) == {
+        **nothing,
+        "kind": "VirtualMachineClusterPreference",
+        "name": "p",
+        "vcpus": 0,
+        "memory": "0",
+        "memory_bytes": 0,
+        "features": [],
+        "spec": {},
+        "os": "",
+        "architecture": "",
+        "topology": "sockets",
+    }
+
+
 @pytest.mark.parametrize(
     ("type_name", "features"),
     [

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import endpoint
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.expand import expand
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import CRASH, Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.find import CRASH, Objects, Problem
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.release import of
 
 OBJECTS = [
     {
@@ -54,15 +56,37 @@ def test_a_crash_is_a_value() -> None:
 
 def test_a_missing_template_crashes_kubevirt_but_only_once_something_is_to_be_applied() -> None:
     error = expand(vm(instancetype={"name": "u"}, template=None), Objects(OBJECTS)).error
-    assert error is not None
-    assert error.reason == CRASH
+    assert error == Problem("the VirtualMachine has no template", CRASH)
     assert expand(vm(template=None), Objects([])).error is None
 
 
 def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
     error = expand(vm(template={"spec": {"domain": {"cpu": {"cores": "two"}}}}), Objects([])).error
+    told = "spec.template.spec.domain.cpu.cores: expected a whole number, found 'two'"
+    assert error == Problem(told, "BadRequest", 400)
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("1.9", "VM field(s) spec.template.spec.domain.memory.guest conflicts with selected instance type"),
+        ("1.5", "VM field(s) spec.template.spec.domain.memory conflicts with selected instance type"),
+        ("1.3", "cannot expand instancetype to VM"),
+    ],
+)
+def test_a_conflict_is_a_bad_request_in_the_words_of_the_release(version: str, message: str) -> None:
+    given = vm(instancetype={"name": "u", "kind": "VirtualMachineClusterInstancetype"})
+    given["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "1Gi"}
+    expanded = expand(given, Objects(OBJECTS), release=of(version))
+    assert (expanded.vm, expanded.error) == (None, Problem(message, "BadRequest", 400))
+    assert len(expanded.conflicts) == 1
+
+
+def test_an_interface_that_the_cluster_does_not_permit_is_an_error() -> None:
+    config = Configuration(bridge_permitted=False)
+    error = expand(vm(instancetype={"name": "u"}), Objects(OBJECTS), config).error
     assert error is not None
-    assert error.message.startswith("spec.template.spec.domain.cpu.cores: ")
+    assert error.message == "bridge interface is not enabled in kubevirt-config"
 
 
 @pytest.mark.parametrize(

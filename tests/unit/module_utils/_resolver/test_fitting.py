@@ -43,8 +43,37 @@ def test_order() -> None:
         assert names(some, series="z") == expected
 
 
+@pytest.mark.parametrize(
+    "demand",
+    [
+        {"gpus": [{"name": "a", "deviceName": "x/y"}]},
+        {"hostDevices": [{"name": "a", "deviceName": "x/y"}]},
+        {"launchSecurity": {}},
+        {"nodeSelector": {"a": "b"}},
+        {"schedulerName": "mine"},
+        {"cpu": {"dedicatedCPUPlacement": True}},
+        {"cpu": {"isolateEmulatorThread": True}},
+        {"cpu": {"numa": {}}},
+        {"cpu": {"realtime": {}}},
+        {"memory": {"hugepages": {"pageSize": "2Mi"}}},
+    ],
+    ids=str,
+)
+def test_what_demands_something_of_the_node_comes_last(demand: dict[str, Any]) -> None:
+    assert names([instancetype("a", **demand), instancetype("b")]) == ["b", "a"]
+    # Though not after one that wastes more.
+    assert names([instancetype("a", **demand), instancetype("b", 3)]) == ["a", "b"]
+
+
+def test_those_that_are_alike_stay_in_their_order() -> None:
+    first, second = instancetype("a"), {**instancetype("a"), "kind": "second"}
+    assert fitting([second, first], Wanted()) == [second, first]
+    assert [one.get("kind") for one in fitting([first, second], Wanted())] == [None, "second"]
+
+
 def test_less_overcommit_comes_first() -> None:
     assert names([instancetype("a", memory={"overcommitPercent": 10}), instancetype("b")]) == ["b", "a"]
+    assert names([instancetype("a", memory={"overcommitPercent": 1}), instancetype("b")]) == ["b", "a"]
 
 
 def test_limits_are_inclusive_and_exact() -> None:

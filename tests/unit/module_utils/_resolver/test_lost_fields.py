@@ -159,3 +159,29 @@ def test_what_makes_no_vm_has_no_effects_to_show(spec: dict[str, Any]) -> None:
     found = misfit(manifest, cluster("1.6")[PREFERENCE], release_of(cluster("1.6")))
     assert found is not None
     assert (found.lost, found.effects, found.vcpus) == (("spec.requirements.architecture",), (), None)
+
+
+def preference(**spec: Any) -> dict[str, Any]:
+    return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "a"}, "spec": spec}
+
+
+def test_a_preference_is_shown_with_a_vm_that_is_large_enough_for_it() -> None:
+    required = {"cpu": {"guest": 16}, "memory": {"guest": "32Gi"}}
+    for requirements, vcpus in (({}, 4), (required, 16)):
+        spread = preference(cpu={"preferredCPUTopology": "cores"}, requirements=requirements)
+        found = misfit(spread, cluster("1.3")[PREFERENCE], release_of(cluster("1.3")))
+        assert found is not None
+        assert (found.vcpus, found.lost) == ((vcpus, 1), ())
+        assert found.text == f"a VM with {vcpus} vCPUs would get 1"
+
+
+def test_a_schema_that_says_nothing_of_a_spec_keeps_all() -> None:
+    served = {"name": "v1beta1", "served": True}
+    for root in ({}, {"schema": {}}, {"schema": {"openAPIV3Schema": {"properties": {"spec": True}}}}):
+        found = spec_schema({"spec": {"versions": [{**served, **root}]}}, "v1beta1")
+        assert found == {"x-kubernetes-preserve-unknown-fields": True}
+    assert spec_schema({"spec": {"versions": [{"name": "v1beta1", "served": False}]}}, "v1beta1") is None
+    assert spec_schema({}, "v1beta1") is None
+    kept = {"list": [{"a": 1}], "map": {"b": 2}}
+    free = {"properties": {"list": {}, "map": {"additionalProperties": True}}}
+    assert without_unknown(kept, free, "spec") == (kept, [])
