@@ -21,8 +21,8 @@ _GO_NAMES: Final = {
     "CorePersistentVolumeClaimVolumeSource": "PersistentVolumeClaimVolumeSource",
     "DataVolumeImport": "DataVolumeSource",
 }
-# Texts that are of a type of their own in Go, in instancetypes and preferences.
-_NAMED_STRINGS: Final = {
+# Texts and maps that are of a type of their own in Go.
+_NAMED: Final = {
     "VirtualMachineInstancetypeSpec.ioThreadsPolicy": "v1.IOThreadsPolicy",
     "CPUPreferences.preferredCPUTopology": "v1beta1.PreferredCPUTopology",
     "SpreadOptions.across": "v1beta1.SpreadAcross",
@@ -39,7 +39,14 @@ _NAMED_STRINGS: Final = {
     "PITTimer.tickPolicy": "v1.PITTickPolicy",
     "RTCTimer.tickPolicy": "v1.RTCTickPolicy",
     "RTCTimer.track": "v1.RTCTimerTrack",
+    **{
+        f"{struct}.{field}": "v1.ResourceList"
+        for struct in ("ResourceRequirements", "VolumeResourceRequirements")
+        for field in ("limits", "requests")
+    },
 }
+# What Go reads these as, which read themselves.
+_READ_AS: Final = {"Time": "string", "IntOrString": "int32"}
 _INTEGERS: Final = {
     "int": (-(2**63), 2**63 - 1),
     "int32": (-(2**31), 2**31 - 1),
@@ -114,12 +121,12 @@ def _takes(expression: str, kind: str) -> bool:
 
 def _go_type(expression: str, field: str) -> str:
     """A type as Go prints it; field: that holds it, with its struct."""
-    for prefix in ("*", "[]", "map[string]"):
+    if field in _NAMED:
+        return _NAMED[field]
+    for prefix in ("[]", "map[string]"):
         if expression.startswith(prefix):
             return prefix + _go_type(expression[len(prefix) :], "")
     if expression in TYPES:
         package = "v1beta1" if expression in _V1BETA1 else "v1"
         return f"{package}.{_GO_NAMES.get(expression, expression)}"
-    if expression == "string" or expression in ENUMS:
-        return _NAMED_STRINGS.get(field, "string")
-    return {"Quantity": "resource.Quantity", "Time": "v1.Time", "IntOrString": "int32"}.get(expression, expression)
+    return "string" if expression in ENUMS else _READ_AS.get(expression, expression)

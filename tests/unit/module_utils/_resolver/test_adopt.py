@@ -357,3 +357,22 @@ def test_data_volume_templates_are_part_of_what_stays() -> None:
     found = chosen(adopted(machine))
     assert found.vm["spec"]["dataVolumeTemplates"] == machine["spec"]["dataVolumeTemplates"]
     assert found.differences == ()
+
+
+def test_all_spellings_of_the_guests_memory_are_one() -> None:
+    sized = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi", "maxGuest": "8Gi"}}
+    machine = vm(memory={"guest": "4096Mi", "maxGuest": "8192Mi"}, resources={"requests": {"memory": "4194304Ki"}})
+    found = chosen(adopted(machine, types=[named(CLUSTER_TYPE, "own", **sized)]))
+    assert (found.instancetype["name"], found.differences) == ("own", ())
+    # With a limit the request says something.
+    limited = vm(resources={"requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}})
+    refused = adopted(limited)
+    assert refused.chosen is None
+    assert "domain.resources.limits" in {one["field"] for one in refused.nearest[0].differences}
+
+
+def test_a_vm_that_cannot_be_made_has_no_pair() -> None:
+    machine = vm()
+    machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "gone"}
+    told = 'virtualmachineclusterpreferences.instancetype.kubevirt.io "gone" not found'
+    assert adopted(machine).problem == told
