@@ -85,7 +85,8 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
         spec_alone = decode_alpha.spec_revision(data, role, release)
         if spec_alone is not None:
             return Decoded(*spec_alone)
-    kind, api_version = data.get("kind") or "", data.get("apiVersion") or ""
+    # A null is nothing to Go, and all else that is no text an error.
+    kind, api_version = ("" if data.get(field) is None else data[field] for field in ("kind", "apiVersion"))
     for field, value in (("apiVersion", api_version), ("kind", kind)):
         if not isinstance(value, str):
             return Decoded(error=f"{_FAILED}couldn't get version/kind; {_json_error(value, f'struct field .{field}')}")

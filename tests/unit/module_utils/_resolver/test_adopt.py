@@ -361,7 +361,9 @@ def test_data_volume_templates_are_part_of_what_stays() -> None:
 
 def test_all_spellings_of_the_guests_memory_are_one() -> None:
     sized = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi", "maxGuest": "8Gi"}}
-    machine = vm(memory={"guest": "4096Mi", "maxGuest": "8192Mi"}, resources={"requests": {"memory": "4194304Ki"}})
+    machine = vm(
+        memory={"guest": "4294967296", "maxGuest": "8589934592"}, resources={"requests": {"memory": "4294967296"}}
+    )
     found = chosen(adopted(machine, types=[named(CLUSTER_TYPE, "own", **sized)]))
     assert (found.instancetype["name"], found.differences) == ("own", ())
     # With a limit the request says something.
@@ -376,3 +378,14 @@ def test_a_vm_that_cannot_be_made_has_no_pair() -> None:
     machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "gone"}
     told = 'virtualmachineclusterpreferences.instancetype.kubevirt.io "gone" not found'
     assert adopted(machine).problem == told
+
+
+def test_an_annotation_that_the_instancetype_gives_goes() -> None:
+    given = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}, "annotations": {"from": "type"}}
+    found = chosen(adopted(vm({"annotations": {"from": "type"}}), types=[named(CLUSTER_TYPE, "own", **given)]))
+    assert "annotations.from" in found.removed
+    assert found.vm["spec"]["template"]["metadata"] == {}
+    own = chosen(
+        adopted(vm({"annotations": {"from": "type", "note": "mine"}}), types=[named(CLUSTER_TYPE, "own", **given)])
+    )
+    assert own.vm["spec"]["template"]["metadata"] == {"annotations": {"note": "mine"}}

@@ -38,6 +38,27 @@ def test_what_cannot_be_read(data: Any, message: str) -> None:
     assert decoded.error.startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("value", "found"), [("", None), (None, None), ([], "array"), ({}, "object"), (False, "bool"), (0, "number")]
+)
+@pytest.mark.parametrize("field", ["kind", "apiVersion"])
+def test_a_kind_or_version_that_is_no_text(field: str, value: Any, found: str | None) -> None:
+    told = str(decode.decode({"data": {"kind": "Pod", "apiVersion": "v1", field: value}}).error)
+    if found is None:
+        assert told.startswith(f"{FAILED}Object '{'Kind' if field == 'kind' else field}' is missing in ")
+    else:
+        assert told == (
+            f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go struct field"
+            f" .{field} of type string"
+        )
+
+
+@pytest.mark.parametrize(("data", "found"), [([], "array"), ("x", "string"), (True, "bool"), (1.5, "number")])
+def test_data_that_is_no_object(data: Any, found: str) -> None:
+    told = str(decode.decode({"data": data}).error)
+    assert f"json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string " in told
+
+
 def test_an_empty_revision_is_no_error_until_its_spec_is_wanted() -> None:
     assert decode.decode({}) == decode.Decoded()
     assert decode.spec({}, INSTANCETYPE).error == "unexpected type in ControllerRevision: <nil>"
