@@ -2,9 +2,10 @@
 
 Runs pytest, by default on all tests, prints what they leave out, and exits 1 where that is too much. pytest and its
 workers are measured, which is where the tests that need no cluster call the code, and costs little. With --commands
-so is every Python process that tests start: ansible-playbook and its forks, and modules, which run from an archive
-somewhere else; pyproject.toml says how their paths are brought together. The servers of the local cluster never are:
-what only the emulation of KubeVirt does with the resolver, no test has looked at.
+so is every Python process that tests start, by default those of the collection itself: ansible-playbook and its forks,
+and modules, which run from an archive somewhere else; pyproject.toml says how their paths are brought together. The
+servers of the local cluster never are: what only the emulation of KubeVirt does with the resolver, no test has looked
+at.
 """
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 DATA = CHECKOUT / ".cache" / "coverage" / "data"
 """What was measured; while tests run, there is a file for each process beside it."""
 SETTINGS = CHECKOUT / "pyproject.toml"
+COMMANDS = (
+    "tests/unit",
+    "tests/conformance",
+    "tests/virtctl",
+    "tests/integration/modules",
+    "tests/integration/playbooks",
+    "tests/integration/examples",
+)
+"""The tests of the collection itself; the others are of the local cluster, or break things on purpose."""
 WORKERS = ("--numprocesses", "2", "--dist", "worksteal")
 
 
@@ -45,7 +55,8 @@ def main() -> int:
     arguments, given = parser.parse_known_args()
     # The patterns of pyproject.toml are for all processes, wherever they are started.
     os.environ["VIRTSHAPE_CHECKOUT"] = str(CHECKOUT)
-    failed = 0 if arguments.known else measure([*WORKERS, *given], commands=arguments.commands)
+    wanted = given or (COMMANDS if arguments.commands else ())
+    failed = 0 if arguments.known else measure([*WORKERS, *wanted], commands=arguments.commands)
     return failed or report(details=arguments.commands or arguments.known)
 
 

@@ -13,6 +13,7 @@ import gc
 import itertools
 import json
 import mmap
+import multiprocessing
 import os
 import signal
 import sys
@@ -33,6 +34,7 @@ PATIENCE = 20
 # So many seconds of tests are spent on one mutant; what would take longer might notice some that survive.
 BUDGET = 3.0
 MUTANT = "MUTANT_UNDER_TEST"
+FORKS = multiprocessing.get_context("fork")
 
 PACKAGE = import_module("ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver")
 
@@ -58,18 +60,19 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     shares = int(os.environ["MUTANTS_JOBS"])
     # The largest first, in turn, so that all processes end at about the same time.
     names = sorted(work, key=lambda name: len(work[name]["mutants"]), reverse=True)
-    workers = []
-    for share in range(shares):
-        pid = os.fork()
-        if pid == 0:
-            try:
-                for name in names[share::shares]:
-                    _try_out(name, work[name], tests, seconds, caches)
-            finally:
-                os._exit(0)
-        workers.append(pid)
-    for pid in workers:
-        os.waitpid(pid, 0)
+
+    def try_all(share: list[str]) -> None:
+        for name in share:
+            _try_out(name, work[name], tests, seconds, caches)
+
+    # Forks, so that what was collected and seen need not be sent.
+    workers = [FORKS.Process(target=try_all, args=(names[share::shares],)) for share in range(shares)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if any(worker.exitcode for worker in workers):
+        raise session.Failed("a process failed; what it had not tried is not known")
     return True
 
 
