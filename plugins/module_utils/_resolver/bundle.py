@@ -41,6 +41,7 @@ _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 _LABEL_KEY: Final = re.compile(
     r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
 )
+_NO_LABEL: Final = "cannot be a label; use letters, digits, '-', '_', '.', 63 at most"
 _LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
 
 
@@ -117,7 +118,7 @@ def check_name(catalog: str) -> None:
 
 def _check_label(what: str, value: str) -> None:
     if not value or not _LABEL_VALUE.fullmatch(value):
-        raise CatalogError(f"{what}: {value!r} cannot be a label; use letters, digits, '-', '_', '.', 63 at most")
+        raise CatalogError(f"{what}: {value!r} {_NO_LABEL}")
 
 
 def version_of(objects: Iterable[Manifest]) -> str:
@@ -152,9 +153,7 @@ def _check(manifest: Manifest) -> None:
     where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
     for key, value in (manifest["metadata"].get("labels") or {}).items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
-            raise CatalogError(
-                f"{where}: labels: {key}={value!r} cannot be a label; use letters, digits, '-', '_', '.', 63 at most"
-            )
+            raise CatalogError(f"{where}: labels: {key}={value!r} {_NO_LABEL}")
     answer = validate(manifest["kind"], manifest, Objects([]))
     if not answer.allowed:
         told = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message

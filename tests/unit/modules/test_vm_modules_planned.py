@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.revision import controller_revision
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
@@ -27,16 +28,9 @@ def instancetype(name: str, memory: str, generation: int = 1) -> Manifest:
 
 
 def captured(name: str, memory: str, generation: int = 1) -> Manifest:
-    """A revision as KubeVirt makes it: of an instancetype as it was."""
-    kept = instancetype("small", memory, generation)
-    labels = {
-        "instancetype.kubevirt.io/object-name": "small",
-        "instancetype.kubevirt.io/object-kind": KIND,
-        "instancetype.kubevirt.io/object-uid": "uid-small",
-        "instancetype.kubevirt.io/object-generation": str(generation),
-        "instancetype.kubevirt.io/object-version": "v1beta1",
-    }
-    return {"metadata": {"name": name, "namespace": "shop", "labels": labels}, "data": kept, "revision": 0}
+    """A revision as KubeVirt makes it, but for its name: of an instancetype as it was."""
+    made = controller_revision(vm("any"), instancetype("small", memory, generation))
+    return {**made, "metadata": {**made["metadata"], "name": name}}
 
 
 def vm(name: str, status: str = "Stopped", sized: bool = True, revision: str = "") -> Manifest:
