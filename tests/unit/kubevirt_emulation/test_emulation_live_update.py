@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from _resolver.find import Objects
+from _resolver.instancetype.find.find import Objects
 from kubevirt_emulation.controllers import live_update
 from kubevirt_emulation.controllers.context import Failure, Work
 

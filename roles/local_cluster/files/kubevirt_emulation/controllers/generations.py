@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import schema, semantic
+from _resolver.api import schema, semantic
 from kubevirt_emulation.controllers.context import Context, Work
 from kubevirt_emulation.controllers.start_revisions import StartRevisions
 

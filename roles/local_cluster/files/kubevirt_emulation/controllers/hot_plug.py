@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import semantic
+from _resolver.api import semantic
 
 Manifest = dict[str, Any]
 

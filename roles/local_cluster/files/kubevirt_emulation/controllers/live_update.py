@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Callable
 
-from _resolver import live_update, schema
-from _resolver.find import Problem
+from _resolver.api import schema
+from _resolver.instancetype.find.find import Problem
+from _resolver.instancetype.vmi import live_update
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import restart_required, vmi_state
 from kubevirt_emulation.controllers.context import Context, Failure, Work

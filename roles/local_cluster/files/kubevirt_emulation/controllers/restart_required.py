@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import applier, find, schema, semantic
-from _resolver.copying import copy
-from _resolver.find import Lookup, Problem
+from _resolver.api import schema, semantic
+from _resolver.api.tree import copy
+from _resolver.instancetype.apply import applier
+from _resolver.instancetype.find import find
+from _resolver.instancetype.find.find import Lookup, Problem
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import hot_plug, vm_state
 from kubevirt_emulation.controllers.context import Context, Work
