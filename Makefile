@@ -101,8 +101,17 @@ bench-peers:
 	@python tests/benchmark/peers/run.py
 	@python tests/benchmark/peers/report.py
 
-mutants: setup ## mutation tests of the resolver: hours for all; MUTANTS="quantity topology" for some modules
-	@nice -n 15 python tools/mutants.py $(MUTANTS)
+# cosmic-ray changes a file where it lies, so it gets a checkout of the last commit for itself.
+mutants: setup ## mutation tests of one module of the resolver, by its own tests: MUTANTS=api/quantity
+	@test -f plugins/module_utils/_resolver/$(MUTANTS).py || { echo "set MUTANTS to a module of plugins/module_utils/_resolver, such as api/quantity"; exit 2; }
+	@rm -rf .cache/mutants && git worktree prune && git worktree add --quiet --detach .cache/mutants/checkout
+	@mkdir -p .cache/mutants/collections/ansible_collections/virtshape
+	@ln -s ../../../checkout .cache/mutants/collections/ansible_collections/virtshape/instancetypes
+	@cd .cache/mutants/checkout && export ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/.cache/mutants/collections PYTHONPATH=$(CURDIR)/.cache/mutants/collections && \
+	  printf '[cosmic-ray]\nmodule-path = "plugins/module_utils/_resolver/%s.py"\ntimeout = 30.0\ntest-command = "pytest -qx -p no:cacheprovider %s"\n[cosmic-ray.distributor]\nname = "local"\n' \
+	    $(MUTANTS) tests/unit/module_utils/_resolver/$(dir $(MUTANTS))test_$(notdir $(MUTANTS)).py >../config.toml && \
+	  cosmic-ray init ../config.toml ../session.sqlite && nice -n 15 cosmic-ray exec ../config.toml ../session.sqlite && \
+	  cr-report --show-diff --surviving-only ../session.sqlite
 
 lock: setup ## requirements/dev.txt from requirements/dev.in
 	@uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.11 requirements/dev.in --output-file requirements/dev.txt
