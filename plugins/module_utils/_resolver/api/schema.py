@@ -2,10 +2,10 @@
 
 `fields/` holds the types as data; this module compiles a type to a function on first use. The
 canonical form has no unknown fields, no empty values of optional fields, quantities in canonical
-text, and everything that Go always writes (conformance rules 1 to 8 and `types.json`).
+text, and everything that Go always writes, as ``encoding/json`` does with the types of KubeVirt's API.
 
 One value is kept that Go would not write: an empty ``nodeSelector``. Present and empty differ there
-for conflicts (rule 15); `apply.scheduling` removes it.
+for conflicts; `apply.scheduling` removes it.
 """
 
 from __future__ import annotations
