@@ -15,6 +15,7 @@ from typing import Any, Callable, Final, NamedTuple
 
 from . import quantity
 from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, virtual_machine
+from .tree import FieldError
 
 __all__ = ["TYPES", "FieldError", "canonical", "declared", "field_type", "type_of"]
 
@@ -30,24 +31,6 @@ TYPES: Final[dict[str, dict[str, Any]]] = {
     **preference.TYPES,
     **virtual_machine.TYPES,
 }
-
-
-class FieldError(ValueError):
-    """A value that the field's type does not take.
-
-    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete once the outermost caller has it.
-    reason: what is wrong, without the path.
-    """
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}" if path else reason)
-        self.path = path
-        self.reason = reason
-
-    def under(self, parent: str) -> FieldError:
-        """The same error seen from the parent field; list positions (`[0]`) follow it without a dot."""
-        joint = "" if not self.path or self.path.startswith("[") else "."
-        return FieldError(f"{parent}{joint}{self.path}", self.reason)
 
 
 def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:
