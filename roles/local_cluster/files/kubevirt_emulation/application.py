@@ -26,6 +26,7 @@ from kubevirt_emulation.webhooks.instancetype_validate import InstancetypeValida
 from kubevirt_emulation.webhooks.vm_mutate import VmMutator
 from kubevirt_emulation.webhooks.vm_validate import VmValidator
 from kubevirt_emulation.webhooks.vmi_mutate import VmiMutator
+from kubevirt_emulation.webhooks.vmi_validate import VmiValidator
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +80,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
         names.VM_MUTATOR: VmMutator(objects, configuration).answer,
         names.VM_VALIDATOR: VmValidator(objects, configuration).answer,
         names.VMI_MUTATOR: VmiMutator(configuration).answer,
+        names.VMI_VALIDATOR: VmiValidator(configuration).answer,
         **dict.fromkeys((*names.INSTANCETYPE_VALIDATORS, *names.PREFERENCE_VALIDATORS), validate),
     }
     tasks = [asyncio.create_task(cache.run()) for cache in caches.values()]

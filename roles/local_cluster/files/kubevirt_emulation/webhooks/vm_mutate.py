@@ -9,11 +9,13 @@ from _resolver import defaults, endpoint, find, mutate
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
+from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
+from kubevirt_emulation.webhooks.vmi_defaults import has_pcie
 
 Manifest = dict[str, Any]
 
 _ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
-_ARCHITECTURES = ("amd64", "arm64", "s390x")
+_ARCHITECTURES = (AMD64, ARM64, S390X)
 _PCI_TOPOLOGY = {"kubevirt.io/pci-topology-version": "v3"}
 
 
@@ -64,7 +66,7 @@ def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
 
 
 def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:
-    """What a VM is stored with. A new one gets its identity and the PCI topology of today besides."""
+    """What a VM is stored with. A new one gets its identity and, if it has PCI Express, the topology of today."""
     spec = template["spec"]
     defaults.set_architecture(spec, config)
     defaults.set_machine_type(spec, config)
@@ -73,7 +75,8 @@ def set_defaults(template: Manifest, config: defaults.Configuration, created: bo
     firmware = spec["domain"].setdefault("firmware", {})
     for field in ("uuid", "serial"):
         firmware.setdefault(field, str(uuid.uuid4()))
-    template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
+    if has_pcie(spec):
+        template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
 
 
 def _in_namespace(review: Review) -> Manifest:

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from _resolver import defaults, quantity
 from _resolver.live_update import HOTPLUG_RATIO
+from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
 
 Spec = dict[str, Any]
-
-AMD64, ARM64, S390X = "amd64", "arm64", "s390x"
 
 _MOST_VCPUS: Final = 512
 _LEAST_HOTPLUG_MEMORY: Final = 2**30  # bytes
@@ -51,6 +50,12 @@ def set_vmi_defaults(spec: Spec, config: defaults.Configuration, cpu_model: str 
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
             spec[probe] = {**_PROBE, **spec[probe]}
+
+
+def has_pcie(spec: Spec) -> bool:
+    """Whether the guest has PCI Express, to which devices can be plugged (SupportsPCIeHotplug)."""
+    machine = (spec["domain"].get("machine") or {"type": "q35"})["type"]
+    return spec.get("architecture", "") in (AMD64, ARM64, "") and ("q35" in machine or machine.startswith("virt"))
 
 
 def _features(features: Spec, architecture: str) -> None:
