@@ -1,11 +1,12 @@
 """virt-api's answer to PUT .../namespaces/NAMESPACE/expand-vm-spec, which expands a VM that is nowhere stored.
 
-The checks of the body are those of virt-api's own OpenAPI validation, which knows types, required fields and, other
-than kube-apiserver, forbids unknown ones. Of several mistakes KubeVirt names them in random order.
+The checks of the body are those of virt-api's own OpenAPI validation, which knows types, required fields and choices
+and, other than kube-apiserver, forbids unknown fields. Of several mistakes KubeVirt names them in random order.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +22,41 @@ Json = dict[str, Any]
 
 _TOP_LEVEL: Final = ("apiVersion", "kind", "metadata", "spec", "status")
 _QUANTITY_TYPES: Final = ("string", "integer", "number")
+# Their zero is the default of a required field, so that it may be missing; the CRD or a webhook may refuse the zero.
+_DEFAULTED: Final = ("string", "boolean", "integer")
+_PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
+_ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_VOLUME_MODES: Final = ("Block", "Filesystem", "FromStorageProfile")
+_NODE_OPERATORS: Final = ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")
+_NODE_POLICIES: Final = ("Honor", "Ignore")
+_SCHEMES: Final = ("HTTP", "HTTPS")
+_VMI: Final = "spec.template.spec"
+_PREFERRED: Final = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference"
+_REQUIRED: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+# What fields of Kubernetes' own types may be, by their paths without positions in lists.
+_CHOICES: Final = {
+    **{
+        f"spec.dataVolumeTemplates.spec.{target}.{field}": choices
+        for target in ("pvc", "storage")
+        for field, choices in (("accessModes", _ACCESS_MODES), ("volumeMode", _VOLUME_MODES))
+    },
+    **{
+        f"{_VMI}.{terms}.{requirements}.operator": _NODE_OPERATORS
+        for terms in (_PREFERRED, _REQUIRED)
+        for requirements in ("matchExpressions", "matchFields")
+    },
+    f"{_VMI}.dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+    f"{_VMI}.domain.firmware.kernelBoot.container.imagePullPolicy": _PULL_POLICIES,
+    f"{_VMI}.volumes.containerDisk.imagePullPolicy": _PULL_POLICIES,
+    f"{_VMI}.livenessProbe.httpGet.scheme": _SCHEMES,
+    f"{_VMI}.readinessProbe.httpGet.scheme": _SCHEMES,
+    f"{_VMI}.tolerations.effect": ("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    f"{_VMI}.tolerations.operator": ("Equal", "Exists"),
+    f"{_VMI}.topologySpreadConstraints.nodeAffinityPolicy": _NODE_POLICIES,
+    f"{_VMI}.topologySpreadConstraints.nodeTaintsPolicy": _NODE_POLICIES,
+    f"{_VMI}.topologySpreadConstraints.whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
+}
+_POSITION: Final = re.compile(r"\.[0-9]+(?=\.|$)")
 _TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 
 
@@ -72,6 +108,10 @@ def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:
     types = _QUANTITY_TYPES if "anyOf" in expected else (expected["type"],) if "type" in expected else ()
     if types and not _is_of(types, value) and not (value is None and expected.get("nullable")):
         yield f'{path} in body must be of type {",".join(types)}: "{_type_name(value)}"'
+    elif isinstance(value, str):
+        choices = _CHOICES.get(_POSITION.sub("", path), (value,))
+        if value not in choices:
+            yield f"{path} in body should be one of [{' '.join(choices)}]"
     elif isinstance(value, list):
         for index, entry in enumerate(value):
             yield from _mistakes(expected.get("items", {}), entry, f"{path}.{index}")
@@ -92,7 +132,7 @@ def _object_mistakes(expected: Json, value: Json, path: str) -> Iterator[str]:
         if key in properties:
             yield from _mistakes(properties[key], entry, f"{path}.{key}")
     for key in expected.get("required", ()):
-        if key not in value:
+        if key not in value and properties[key].get("type") not in _DEFAULTED:
             yield f"{path}.{key} in body is required"
 
 
