@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -35,3 +36,20 @@ def test_all_scenarios(own_cluster: str, tmp_path: Path) -> None:
     scenarios = len(list((HERE / "scenarios").glob("*.json")))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"all {scenarios}/{scenarios}" in done.stdout
+
+
+def test_admission_beside_the_scenarios(own_cluster: str) -> None:
+    command = [
+        sys.executable,
+        HERE / "admission" / "record.py",
+        "--kubeconfig",
+        own_cluster,
+        "--print",
+        "--pause",
+        "0.3",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    recorded = json.loads((HERE / "admission" / "recorded.json").read_text())
+    answers = json.loads(done.stdout)
+    assert {name: answer for name, answer in answers.items() if answer != recorded[name]} == {}
+    assert answers.keys() == recorded.keys()

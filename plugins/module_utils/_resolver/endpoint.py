@@ -6,7 +6,6 @@ and, other than kube-apiserver, forbids unknown fields. Of several mistakes Kube
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -33,7 +32,7 @@ _SCHEMES: Final = ("HTTP", "HTTPS")
 _VMI: Final = "spec.template.spec"
 _PREFERRED: Final = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference"
 _REQUIRED: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
-# What fields of Kubernetes' own types may be, by their paths without positions in lists.
+# What fields of Kubernetes' own types may be.
 _CHOICES: Final = {
     **{
         f"spec.dataVolumeTemplates.spec.{target}.{field}": choices
@@ -56,7 +55,6 @@ _CHOICES: Final = {
     f"{_VMI}.topologySpreadConstraints.nodeTaintsPolicy": _NODE_POLICIES,
     f"{_VMI}.topologySpreadConstraints.whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
 }
-_POSITION: Final = re.compile(r"\.[0-9]+(?=\.|$)")
 _TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 
 
@@ -109,12 +107,13 @@ def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:
     if types and not _is_of(types, value) and not (value is None and expected.get("nullable")):
         yield f'{path} in body must be of type {",".join(types)}: "{_type_name(value)}"'
     elif isinstance(value, str):
-        choices = _CHOICES.get(_POSITION.sub("", path), (value,))
+        choices = _CHOICES.get(path, (value,))
         if value not in choices:
             yield f"{path} in body should be one of [{' '.join(choices)}]"
     elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from _mistakes(expected.get("items", {}), entry, f"{path}.{index}")
+        # The path does not say which entry of a list it is.
+        for entry in value:
+            yield from _mistakes(expected.get("items", {}), entry, path)
     elif isinstance(value, dict):
         yield from _object_mistakes(expected, value, path)
 

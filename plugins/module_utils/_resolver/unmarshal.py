@@ -94,10 +94,10 @@ class _Reader:
             # What is no number is handed over as its JSON text, which has not the form of a quantity.
             quantity.parse(str(value).strip() or "0" if kind in ("string", "number") else "{}")
         elif expression in _READ_THEMSELVES and path and not self._holder:
-            inner = _Reader(struct)
-            inner.read(expression, value, path, struct)
-            if inner.first is not None:
-                raise _Stopped(inner.first)
+            itself = _Reader(struct)
+            itself.read(expression, value, path, struct)
+            if itself.first is not None:
+                raise _Stopped(itself.first)
         elif expression.startswith("[]") and kind == "array":
             for entry in value:
                 self.read(expression[2:], entry, path, struct)

@@ -29,25 +29,24 @@ class VmMutator:
     async def answer(self, review: Review) -> Answer:
         if review.being_deleted:
             return Answer()
-        mistakes = list(endpoint.mistakes(review.object))
-        if mistakes:
-            return Answer(status=not_of_schema(mistakes))
-        vm = _in_namespace(review)
-        mutated, architecture = await self._objects.resolve(lambda lookup: _mutate(vm, review, lookup))
-        if mutated.refusal is not None:
-            return Answer(status=mutated.refusal.status())
-        assert mutated.vm is not None
-        spec = mutated.vm["spec"]
-        if architecture:
-            spec["template"]["spec"].setdefault("architecture", architecture)
-        set_defaults(spec["template"], self._configuration.defaults, created=review.operation == "CREATE")
-        return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
+        return await self._objects.resolve(lambda lookup: stored(review, lookup, self._configuration.defaults))
 
 
-def _mutate(vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
-    """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
-    mutated = mutate.mutate(vm, lookup, review.old, review.operation)
-    return mutated, architecture_of_sources(mutated.vm, lookup) if mutated.vm is not None else ""
+def stored(review: Review, lookup: Lookup, config: defaults.Configuration) -> Answer:
+    """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
+    mistakes = list(endpoint.mistakes(review.object))
+    if mistakes:
+        return Answer(status=not_of_schema(mistakes))
+    mutated = mutate.mutate(_in_namespace(review), lookup, review.old, review.operation)
+    if mutated.refusal is not None:
+        return Answer(status=mutated.refusal.status())
+    assert mutated.vm is not None
+    spec = mutated.vm["spec"]
+    architecture = architecture_of_sources(mutated.vm, lookup)
+    if architecture:
+        spec["template"]["spec"].setdefault("architecture", architecture)
+    set_defaults(spec["template"], config, created=review.operation == "CREATE")
+    return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
 
 
 def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:

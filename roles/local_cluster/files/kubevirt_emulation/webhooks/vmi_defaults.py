@@ -74,7 +74,7 @@ def _features(features: Spec, architecture: str) -> None:
 
 
 def _hyperv_needs(domain: Spec) -> None:
-    """Switches on what features need, up to the first need that the VMI forbids; a check refuses that later."""
+    """Switches on what features need, up to the first need that the VMI forbids; a rule refuses that later."""
     hyperv = domain["features"].get("hyperv")
     if hyperv is None:
         return
@@ -82,7 +82,7 @@ def _hyperv_needs(domain: Spec) -> None:
         if not (hyperv.get(feature) or {}).get("enabled"):
             continue
         if (hyperv.get(needed) or {}).get("enabled") is False:
-            break
+            return
         hyperv.setdefault(needed, {})["enabled"] = True
     if (hyperv.get("evmcs") or {}).get("enabled"):
         features = domain["cpu"].setdefault("features", [])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from _resolver import schema
-from _resolver.admission import crashed, invalid
+from _resolver.admission import Response, allowed, crashed, invalid
 from _resolver.errors import Crash
 from kubevirt_emulation.install.names import CONTROLLER_USER
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review
 from kubevirt_emulation.webhooks.rules import order
+from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 
 class VmiValidator:
@@ -18,9 +19,15 @@ class VmiValidator:
         self._configuration = configuration
 
     async def answer(self, review: Review) -> Answer:
-        vmi = {**review.object, "spec": schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])}
-        try:
-            causes = list(order.vmi(vmi, self._configuration.cluster, review.user == CONTROLLER_USER))
-        except Crash as crash:
-            return Answer(status=crashed(str(crash)).status())
-        return Answer(status=invalid(causes).status()) if causes else Answer()
+        response = check(review, self._configuration.cluster)
+        return Answer() if response.allowed else Answer(status=response.status())
+
+
+def check(review: Review, cluster: Cluster) -> Response:
+    """VMICreateAdmitter.Admit of a VMI that has its defaults."""
+    vmi = {**review.object, "spec": schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])}
+    try:
+        causes = list(order.vmi(vmi, cluster, review.user == CONTROLLER_USER))
+    except Crash as crash:
+        return crashed(str(crash))
+    return invalid(causes) if causes else allowed()

@@ -143,9 +143,12 @@ def _dhcp(options: Spec | None, field: str, path: str) -> Iterator[Cause]:
 
 
 def is_ip(text: str, version: int = 0) -> bool:
-    """Whether Go's net.ParseIP takes it; version: 4 for addresses that have a form of IPv4."""
+    """Whether Go takes it; version: 4 for addresses that have a form of IPv4.
+
+    Zeros in front of numbers do not count: KubeVirt takes them away when it reads the address.
+    """
     try:
-        address = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text if ":" in text else re.sub(r"\b0+(?=[0-9])", "", text))
     except ValueError:
         return False
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
