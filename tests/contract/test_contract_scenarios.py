@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from api import Api
+
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
 
 HERE = Path(__file__).parent
@@ -23,7 +27,10 @@ def own_cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, .
     """A cluster for these scenarios alone: some change its configuration, and they look at all there is."""
     _name, _tests, _dir, folder = run_cluster
     which = ("--name", "contract", "--dir", f"{folder}-contract")
-    yield str(launch("start", *which)["kubeconfig"])
+    kubeconfig = str(launch("start", *which)["kubeconfig"])
+    # The recorded clusters had no StorageClass.
+    assert Api(kubeconfig).send("DELETE", "/apis/storage.k8s.io/v1/storageclasses/local").code == 200
+    yield kubeconfig
     launch("stop", "--remove", *which)
 
 

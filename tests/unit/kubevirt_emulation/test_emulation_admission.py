@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _resolver import find, schema
 from cases import CASES, Case
 
+from _resolver import find, schema
 from kubevirt_emulation.webhooks import vm_mutate, vm_validate, vmi_validate
 from kubevirt_emulation.webhooks.admission import Review
 from kubevirt_emulation.webhooks.rules import cluster

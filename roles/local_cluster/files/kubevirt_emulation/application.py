@@ -40,6 +40,7 @@ _CACHED = (
     "ControllerRevision",
     "DataVolume",
     "KubeVirt",
+    "StorageClass",
 )
 # Labels of these decide on what is inferred; a cache could be a moment behind.
 _READ_LIVE = ("DataVolume",)
@@ -73,7 +74,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
     context = Context(controller, caches, objects, configuration, recorder, config.revision_style)
 
     vm_controller = VirtualMachineController(context)
-    node = Node(handler, caches["VirtualMachineInstance"])
+    node = Node(handler, caches["VirtualMachineInstance"], caches["StorageClass"], configuration)
     kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"])
     validate = InstancetypeValidator(caches).answer
     webhooks: dict[names.Webhook, server.Answerer] = {
