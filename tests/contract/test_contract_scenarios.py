@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from api import Api
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 
 HERE = Path(__file__).parent
 CATALOG = HERE.parents[1] / "roles" / "common_instancetypes" / "files" / "catalog"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from cases import CASES, Case
 
-from _resolver import find, schema
+from _resolver.api import schema
+from _resolver.instancetype.find import find
 from kubevirt_emulation.webhooks import vm_mutate, vm_validate, vmi_validate
 from kubevirt_emulation.webhooks.admission import Review
 from kubevirt_emulation.webhooks.rules import cluster

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import schema, validate
-from _resolver.admission import Cause, Response, crashed, invalid
-from _resolver.copying import copy
-from _resolver.errors import Crash
+from _resolver.api import schema
+from _resolver.api.errors import Crash
+from _resolver.api.tree import copy
+from _resolver.instancetype.webhooks import validate
+from _resolver.instancetype.webhooks.admission import Cause, Response, crashed, invalid
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review

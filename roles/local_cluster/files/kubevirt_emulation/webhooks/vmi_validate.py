@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from _resolver import schema
-from _resolver.admission import Response, allowed, crashed, invalid
-from _resolver.errors import Crash
+from _resolver.api import schema
+from _resolver.api.errors import Crash
+from _resolver.instancetype.webhooks.admission import Response, allowed, crashed, invalid
 from kubevirt_emulation.install.names import CONTROLLER_USER
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review

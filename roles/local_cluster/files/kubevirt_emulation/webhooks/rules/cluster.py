@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from _resolver import defaults
+from _resolver.instancetype.vmi import defaults
 from kubevirt_emulation.webhooks.rules import gates
 
 AMD64: Final = "amd64"

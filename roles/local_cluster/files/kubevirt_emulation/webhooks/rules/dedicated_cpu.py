@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver import quantity
+from _resolver.api import quantity
 from kubevirt_emulation.webhooks.rules.amounts import amount, millis
 from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import ARM64, Cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.fields.enums import ENUMS
+from _resolver.api.fields.enums import ENUMS
 from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import S390X, Cluster
 

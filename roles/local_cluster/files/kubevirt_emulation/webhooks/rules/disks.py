@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.fields.enums import ENUMS
+from _resolver.api.fields.enums import ENUMS
 from kubevirt_emulation.webhooks.rules import names
 from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import Cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from _resolver.admission import NOT_SUPPORTED, Cause
+from _resolver.instancetype.webhooks.admission import NOT_SUPPORTED, Cause
 
 # Open unless `disabledFeatureGates` names them (Beta). Gates that are not listed here are closed unless
 # `featureGates` names them; those of features in general availability are asked for by no rule.

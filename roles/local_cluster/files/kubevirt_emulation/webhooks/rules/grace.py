@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver import defaults
+from _resolver.instancetype.vmi import defaults
 from kubevirt_emulation.webhooks.rules.cause import INVALID, REQUIRED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import ARM64, Cluster
 

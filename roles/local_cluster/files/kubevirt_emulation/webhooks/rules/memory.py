@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver import quantity
-from _resolver.errors import Crash
+from _resolver.api import quantity
+from _resolver.api.errors import Crash
 from kubevirt_emulation.webhooks.rules.amounts import amount
 from kubevirt_emulation.webhooks.rules.cause import INVALID, REQUIRED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import AMD64, Cluster

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver import quantity
+from _resolver.api import quantity
 from kubevirt_emulation.webhooks.rules import cloud_init
 from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_FOUND, REQUIRED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import Cluster
