@@ -501,6 +501,12 @@ CASES: dict[str, Case] = {
         {"volumes": [volume("cloudInitConfigDrive", userDataBase64="%", networkDataBase64="a")]}
     ),
     "cloud-init base64 with line breaks": vm({"volumes": [volume("cloudInitNoCloud", userDataBase64="YW\nJj\r\n")]}),
+    "cloud-init base64 that ends badly": vm(
+        {"volumes": [volume("cloudInitNoCloud", userDataBase64="YWJj" * 700 + "%")]}
+    ),
+    "cloud-init base64 that ends badly, short": vm(
+        {"volumes": [volume("cloudInitNoCloud", userDataBase64="YWJj" * 682 + "YWJ%")]}
+    ),
     "cloud-init base64 for URLs": vm({"volumes": [volume("cloudInitNoCloud", userDataBase64="_-__")]}),
     "cloud-init base64 without padding": vm({"volumes": [volume("cloudInitNoCloud", userDataBase64="YQ")]}),
     "cloud-init network data": vm({"volumes": [volume("cloudInitNoCloud", networkData="x" * 2049)]}),
@@ -669,6 +675,8 @@ CASES: dict[str, Case] = {
             f"{DEVICES}.disks": [{"name": "v", "disk": {}}],
         }
     ),
+    "vmi dns policy": vmi({"dnsPolicy": "Host"}),
+    "vmi cores": vmi({CPU: {"cores": -1}}),
     "vmi label": vmi(metadata={"labels": {"kubevirt.io/nodeName": "n"}}),
     "vmi architecture": vmi({"architecture": "riscv64"}),
     "vmi hyperv": vmi({"domain.features": {"hyperv": {"synictimer": {}, "synic": {"enabled": False}}}}),

@@ -9,19 +9,17 @@ from typing import Any
 import pytest
 from cases import CASES, Case
 
-from _resolver.api import schema
 from _resolver.instancetype.find import find
-from kubevirt_emulation.webhooks import vm_mutate, vm_validate, vmi_validate
+from kubevirt_emulation.webhooks import names, vm_mutate, vm_validate, vmi_mutate, vmi_validate
 from kubevirt_emulation.webhooks.admission import Review
 from kubevirt_emulation.webhooks.rules import cluster
-from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
 
 ADMISSION = Path(__file__).resolve().parents[2] / "contract" / "admission"
 RECORDED: dict[str, dict[str, Any]] = json.loads((ADMISSION / "recorded.json").read_text())
 # kube-apiserver itself refuses the others, by the CRDs; the contract's cluster is held to those.
 OF_WEBHOOKS = [name for name, answer in RECORDED.items() if answer["code"] == 201 or answer["webhook"]]
-MUTATOR, VALIDATOR = "virtualmachines-mutator.kubevirt.io", "virtualmachine-validator.kubevirt.io"
-VMI_VALIDATOR = "virtualmachineinstances-create-validator.kubevirt.io"
+VM_WEBHOOKS = (names.VM_MUTATOR.name, names.VM_VALIDATOR.name)
+VMI_WEBHOOKS = (names.VMI_MUTATOR.name, names.VMI_VALIDATOR.name)
 
 
 def review(case: Case, manifest: dict[str, Any]) -> Review:
@@ -44,17 +42,16 @@ def answer(case: Case) -> dict[str, Any]:
     """What the webhooks answer, one after the other, in the words of recorded.json."""
     manifest = case.manifest()
     known = cluster.read(case.configuration, "amd64")
-    if case.kind == "VirtualMachineInstance":
-        manifest["spec"] = schema.canonical("VirtualMachineInstanceSpec", manifest["spec"])
-        set_vmi_defaults(manifest["spec"], known.defaults)
-        response = vmi_validate.check(review(case, manifest), known)
-        return refusal(VMI_VALIDATOR, None if response.allowed else response.status())
     objects = find.Objects([])
-    stored = vm_mutate.stored(review(case, manifest), objects, known.defaults)
+    of_vmi = case.kind == "VirtualMachineInstance"
+    given = review(case, manifest)
+    stored = vmi_mutate.stored(given, known.defaults) if of_vmi else vm_mutate.stored(given, objects, known.defaults)
+    mutator, validator = VMI_WEBHOOKS if of_vmi else VM_WEBHOOKS
     if stored.status is not None:
-        return refusal(MUTATOR, stored.status)
-    response = vm_validate.check(review(case, {**manifest, "spec": stored.patch[0]["value"]}), objects, known)
-    return refusal(VALIDATOR, None if response.allowed else response.status())
+        return refusal(mutator, stored.status)
+    given = review(case, {**manifest, "spec": stored.patch[0]["value"]})
+    response = vmi_validate.check(given, known) if of_vmi else vm_validate.check(given, objects, known)
+    return refusal(validator, None if response.allowed else response.status())
 
 
 def test_all_cases_are_recorded() -> None:

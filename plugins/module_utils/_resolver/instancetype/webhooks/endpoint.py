@@ -29,31 +29,34 @@ _VOLUME_MODES: Final = ("Block", "Filesystem", "FromStorageProfile")
 _NODE_OPERATORS: Final = ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")
 _NODE_POLICIES: Final = ("Honor", "Ignore")
 _SCHEMES: Final = ("HTTP", "HTTPS")
-_VMI: Final = "spec.template.spec"
 _PREFERRED: Final = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference"
 _REQUIRED: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
-# What fields of Kubernetes' own types may be.
+# What fields of Kubernetes' own types may be, in the spec of a VMI.
+_VMI_CHOICES: Final = {
+    **{
+        f"{terms}.{requirements}.operator": _NODE_OPERATORS
+        for terms in (_PREFERRED, _REQUIRED)
+        for requirements in ("matchExpressions", "matchFields")
+    },
+    "dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+    "domain.firmware.kernelBoot.container.imagePullPolicy": _PULL_POLICIES,
+    "volumes.containerDisk.imagePullPolicy": _PULL_POLICIES,
+    "livenessProbe.httpGet.scheme": _SCHEMES,
+    "readinessProbe.httpGet.scheme": _SCHEMES,
+    "tolerations.effect": ("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    "tolerations.operator": ("Equal", "Exists"),
+    "topologySpreadConstraints.nodeAffinityPolicy": _NODE_POLICIES,
+    "topologySpreadConstraints.nodeTaintsPolicy": _NODE_POLICIES,
+    "topologySpreadConstraints.whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
+}
+# By the whole path, in a VM or a VMI.
 _CHOICES: Final = {
     **{
         f"spec.dataVolumeTemplates.spec.{target}.{field}": choices
         for target in ("pvc", "storage")
         for field, choices in (("accessModes", _ACCESS_MODES), ("volumeMode", _VOLUME_MODES))
     },
-    **{
-        f"{_VMI}.{terms}.{requirements}.operator": _NODE_OPERATORS
-        for terms in (_PREFERRED, _REQUIRED)
-        for requirements in ("matchExpressions", "matchFields")
-    },
-    f"{_VMI}.dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-    f"{_VMI}.domain.firmware.kernelBoot.container.imagePullPolicy": _PULL_POLICIES,
-    f"{_VMI}.volumes.containerDisk.imagePullPolicy": _PULL_POLICIES,
-    f"{_VMI}.livenessProbe.httpGet.scheme": _SCHEMES,
-    f"{_VMI}.readinessProbe.httpGet.scheme": _SCHEMES,
-    f"{_VMI}.tolerations.effect": ("NoExecute", "NoSchedule", "PreferNoSchedule"),
-    f"{_VMI}.tolerations.operator": ("Equal", "Exists"),
-    f"{_VMI}.topologySpreadConstraints.nodeAffinityPolicy": _NODE_POLICIES,
-    f"{_VMI}.topologySpreadConstraints.nodeTaintsPolicy": _NODE_POLICIES,
-    f"{_VMI}.topologySpreadConstraints.whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
+    **{f"{root}.{path}": choices for root in ("spec.template.spec", "spec") for path, choices in _VMI_CHOICES.items()},
 }
 _TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 
@@ -91,14 +94,15 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
     return Response(200, expanded.vm or {})
 
 
-def mistakes(vm: Json) -> Iterator[str]:
-    """What is wrong with a VM's manifest by virt-api's OpenAPI schema, in its words."""
-    for key in vm:
+def mistakes(manifest: Json, spec_type: str = "VirtualMachineSpec") -> Iterator[str]:
+    """What is wrong with the manifest of a VM, or of a VMI (`VirtualMachineInstanceSpec`), by virt-api's OpenAPI
+    schema, in its words."""
+    for key in manifest:
         if key not in _TOP_LEVEL:
             yield f".{key} in body is a forbidden property"
-    if "spec" not in vm:
+    if "spec" not in manifest:
         yield "spec in body is required"
-    yield from _mistakes(openapi.schema_of("VirtualMachineSpec"), vm.get("spec"), "spec")
+    yield from _mistakes(openapi.schema_of(spec_type), manifest.get("spec"), "spec")
 
 
 def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Generator, Iterator
 from typing import Final
 
@@ -35,11 +36,10 @@ def _data(source: Spec, part: str, kind: str, field: str) -> Generator[Cause, No
     encoded, plain = source.get(f"{part}DataBase64"), source.get(f"{part}Data")
     if encoded:
         count += 1
-        decoded = _decode(encoded)
-        if decoded is None:
+        size, whole = _decoded(encoded)
+        if not whole:
             name = f"{field}.{part}DataBase64"
             yield Cause(INVALID, f"{name}.{kind}.{part}DataBase64 is not a valid base64 value.", name)
-        size = len(decoded or b"")
     if plain:
         count += 1
         size = len(plain.encode())
@@ -52,9 +52,12 @@ def _data(source: Spec, part: str, kind: str, field: str) -> Generator[Cause, No
     return count
 
 
-def _decode(text: str) -> bytes | None:
-    """As Go's base64.StdEncoding: line breaks do not count. None for what is not base64."""
+def _decoded(text: str) -> tuple[int, bool]:
+    """How many bytes Go's base64.StdEncoding reads, and whether these are all. Line breaks do not count."""
+    text = text.replace("\r", "").replace("\n", "")
     try:
-        return base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)
+        return len(base64.b64decode(text, validate=True)), True
     except (binascii.Error, ValueError):
-        return None
+        readable = re.match("[A-Za-z0-9+/]*", text)
+        # Four characters are three bytes.
+        return len(readable[0]) // 4 * 3 if readable else 0, False
