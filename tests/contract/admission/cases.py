@@ -154,6 +154,8 @@ CASES: dict[str, Case] = {
         }
     ),
     "maxGuest encrypted": vm({f"{MEMORY}.maxGuest": "2Gi", "domain.launchSecurity": {"sev": {}}, **EFI}),
+    "maxGuest alone": vm({MEMORY: {"maxGuest": "2Gi"}}),
+    "maxGuest alone, on arm64": vm({"architecture": "arm64", MEMORY: {"maxGuest": "2Gi"}}),
     "maxGuest staged": vm({f"{MEMORY}.maxGuest": "512Mi"}, {"vmRolloutStrategy": "Stage"}),
     "reserved overhead": vm({f"{MEMORY}.reservedOverhead": {"addedOverhead": "1Mi"}}),
     "no memory at all": vm({MEMORY: None}),

@@ -8,7 +8,8 @@ from _resolver.instancetype.webhooks import endpoint
 from _resolver.instancetype.webhooks.admission import bad_request
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
-from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
+from kubevirt_emulation.webhooks.maximums import Limits, limits
+from kubevirt_emulation.webhooks.vmi_defaults import NO_LIMITS, set_vmi_defaults
 
 
 class VmiMutator:
@@ -19,11 +20,17 @@ class VmiMutator:
 
     async def answer(self, review: Review) -> Answer:
         configuration = self._configuration
-        return stored(review, configuration.defaults, configuration.raw.get("cpuModel") or "")
+        allowed = limits(configuration.raw) if configuration.live_updates else None
+        return stored(review, configuration.defaults, configuration.raw.get("cpuModel") or "", allowed)
 
 
-def stored(review: Review, config: defaults.Configuration, cpu_model: str = "") -> Answer:
-    """The patch that makes a VMI what is stored (VMIsMutator.Mutate). cpu_model: the cluster's, if it has one."""
+def stored(
+    review: Review, config: defaults.Configuration, cpu_model: str = "", allowed: Limits | None = NO_LIMITS
+) -> Answer:
+    """The patch that makes a VMI what is stored (VMIsMutator.Mutate).
+
+    cpu_model, allowed: as for set_vmi_defaults.
+    """
     mistakes = list(endpoint.mistakes(review.object, "VirtualMachineInstanceSpec"))
     if mistakes:
         return Answer(status=not_of_schema(mistakes))
@@ -32,5 +39,5 @@ def stored(review: Review, config: defaults.Configuration, cpu_model: str = "") 
     if unreadable is not None:
         return Answer(status=bad_request(unreadable).status())
     spec = schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])
-    set_vmi_defaults(spec, config, cpu_model)
+    set_vmi_defaults(spec, config, cpu_model, allowed)
     return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))

@@ -1,8 +1,4 @@
-"""Memory: requests, limits, huge pages, what can be plugged while the guest runs.
-
-KubeVirt: validateMemory..., validateHugepagesMemoryRequests, validateGuestMemoryLimit (vmi-create-admitter.go),
-ValidateLiveUpdateMemory (pkg/liveupdate/memory).
-"""
+"""Memory: requests, limits, huge pages (vmi-create-admitter.go)."""
 
 from __future__ import annotations
 
@@ -13,12 +9,9 @@ from _resolver.api import quantity
 from _resolver.api.errors import Crash
 from kubevirt_emulation.webhooks.rules.amounts import amount
 from kubevirt_emulation.webhooks.rules.cause import INVALID, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import AMD64, Cluster
+from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 _LEAST: Final = 10**6  # bytes
-_LEAST_FOR_HOTPLUG: Final = 2**30  # bytes
-_BLOCK: Final = 2 * 2**20  # bytes
-_BLOCK_OF_1GI_PAGES: Final = 2**30  # bytes
 _NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
@@ -91,40 +84,6 @@ def reserved_overhead(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause
     if "reservedOverhead" in (spec["domain"].get("memory") or {}) and not cluster.has_gate("ReservedOverheadMemlock"):
         message = "Reserved overhead memlock feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.memory.reservedOverhead")
-
-
-def plugged_memory(spec: Spec, most: str | None) -> str | None:
-    """ValidateLiveUpdateMemory: why a running guest cannot be given memory up to a quantity, None if it can."""
-    domain = spec["domain"]
-    cpu, memory = domain.get("cpu") or {}, domain.get("memory") or {}
-    guest = memory.get("guest")
-    if "realtime" in cpu:
-        return "Memory hotplug is not compatible with realtime VMs"
-    if "guestMappingPassthrough" in (cpu.get("numa") or {}):
-        return "Memory hotplug is not compatible with guest mapping passthrough"
-    if "launchSecurity" in domain:
-        return "Memory hotplug is not compatible with encrypted VMs"
-    if guest is None:
-        return "Guest memory must be configured when memory hotplug is enabled"
-    if most is None:
-        return "Max guest memory must be configured when memory hotplug is enabled"
-    return _plugged_sizes(spec, quantity.parse(guest), quantity.parse(most))
-
-
-def _plugged_sizes(spec: Spec, guest: quantity.Quantity, most: quantity.Quantity) -> str | None:
-    pages = (spec["domain"]["memory"].get("hugepages") or {}).get("pageSize")
-    block, block_name = (_BLOCK_OF_1GI_PAGES, "1Gi") if pages == "1Gi" else (_BLOCK, "2Mi")
-    if guest.nanos > most.nanos:
-        return "Guest memory is greater than the configured maxGuest memory"
-    if guest.value % block:
-        return f"Guest memory must be {block_name} aligned"
-    if most.value % block:
-        return f"MaxGuest must be {block_name} aligned"
-    if spec.get("architecture") != AMD64:
-        return "Memory hotplug is only available for x86_64 VMs"
-    if guest.value < _LEAST_FOR_HOTPLUG:
-        return "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
-    return None
 
 
 def requested_at_all(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:

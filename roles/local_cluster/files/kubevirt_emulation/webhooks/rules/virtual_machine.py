@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from _resolver.instancetype.vmi.hot_plug import memory_refused
 from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import Cluster
-from kubevirt_emulation.webhooks.rules.memory import plugged_memory
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _AS_RECEIVER: Final = "WaitAsReceiver"
@@ -92,7 +92,7 @@ def live_updates(vm: Spec, cluster: Cluster) -> Iterator[Cause]:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         yield Cause(INVALID, message, f"{path}.cpu.sockets")
     if "maxGuest" in memory:
-        wrong = plugged_memory(spec, memory["maxGuest"])
+        wrong = memory_refused(spec, memory["maxGuest"])
         if wrong is not None:
             yield Cause(INVALID, wrong, f"{path}.memory.guest")
 
