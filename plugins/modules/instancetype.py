@@ -57,8 +57,7 @@ options:
   instancetypes:
     description:
       - A list of instancetypes. Entries take the same options as the top level; what an entry does not give is
-        taken from
-        there.
+        taken from there.
     type: list
     elements: dict
   existing:
@@ -80,6 +79,7 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_fields
+  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
@@ -197,6 +197,7 @@ def main() -> None:
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         "spec": {"type": "dict"},
+        "accept_unknown_fields": {"type": "bool"},
     }
     settings = {
         "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},

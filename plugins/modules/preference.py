@@ -81,6 +81,7 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_fields
+  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
@@ -195,6 +196,7 @@ def main() -> None:
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         "spec": {"type": "dict"},
+        "accept_unknown_fields": {"type": "bool"},
     }
     settings = {
         "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},

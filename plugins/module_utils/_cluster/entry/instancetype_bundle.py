@@ -18,7 +18,7 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import RELEASES, SourceError, Sources, fetch, parse, release_files
 from ..read.catalog_users import label
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS, WAIT
 from .objects import diff, failure, tell
 
@@ -66,6 +66,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
+@last_net
 def run_bundle() -> None:
     """The module instancetype_bundle."""
     module = make_module(argument_spec=_SPEC)

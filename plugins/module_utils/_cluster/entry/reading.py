@@ -9,7 +9,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
 from ..read.info import Filter, virtual_machines
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 
 __all__ = ["SELECTION", "named", "run_expand_info", "run_vm_info", "selection", "selector"]
@@ -28,6 +28,7 @@ _FILTERS: dict[str, dict[str, Any]] = {
 }
 
 
+@last_net
 def run_vm_info() -> None:
     """The module virtual_machine_info."""
     module = make_module(argument_spec={**AUTH, **SELECTION, **_FILTERS, **REQUESTS})
@@ -42,6 +43,7 @@ def run_vm_info() -> None:
     module.exit_json(changed=False, virtual_machines=found)
 
 
+@last_net
 def run_expand_info() -> None:
     """The module expand_info."""
     module = make_module(
