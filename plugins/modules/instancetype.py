@@ -163,6 +163,19 @@ results:
       description: Why it was left as it is.
       type: str
       returned: when it was
+    taken_over_from:
+      description: Field managers whose share of the declared fields was taken over, or would be in check mode.
+      returned: when there are any
+      type: list
+      elements: str
+      sample: [OpenAPI-Generator]
+    owned_by_others:
+      description:
+        - What other field managers own afterwards, by manager, the status aside; they keep what is not declared. Empty
+          in check mode.
+      returned: together with C(taken_over_from)
+      type: dict
+      sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
       description: Why it failed, on one line.
       type: str

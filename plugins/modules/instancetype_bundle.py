@@ -230,6 +230,11 @@ options:
         manager.
     type: bool
     default: false
+  take_over:
+    description:
+      - Field managers whose share of the catalog's fields is taken over, as a list, or V(true) for those of tools that
+        make an object and do not look after it. See M(virtshape.instancetypes.instancetype).
+    type: raw
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests

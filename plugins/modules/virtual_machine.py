@@ -852,6 +852,19 @@ results:
           those of O(field_manager), too.
       type: bool
       returned: when it is so
+    taken_over_from:
+      description: Field managers whose share of the declared fields was taken over, or would be in check mode.
+      returned: when there are any
+      type: list
+      elements: str
+      sample: [OpenAPI-Generator]
+    owned_by_others:
+      description:
+        - What other field managers own afterwards, by manager, the status aside; they keep what is not declared. Empty
+          in check mode.
+      returned: together with C(taken_over_from)
+      type: dict
+      sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
       description: Why it failed, on one line.
       type: str

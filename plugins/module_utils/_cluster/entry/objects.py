@@ -15,6 +15,7 @@ from ..._resolver.api.redaction import secret_texts
 from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
+from ..._resolver.declare.take_over import TakeOver, whose
 from ..act.declare import Entry, Settings, declare
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
@@ -22,7 +23,7 @@ from ..read.snapshot import Key
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS, WAIT
 
-__all__ = ["ObjectModule", "counts", "diff", "failure", "tell"]
+__all__ = ["ObjectModule", "counts", "diff", "failure", "take_over_of", "tell"]
 
 Options = dict[str, Any]
 
@@ -77,7 +78,8 @@ class ObjectModule(NamedTuple):
         entries = self._entries(module)
         settings = Settings(
             check_mode=module.check_mode,
-            **{name: module.params[name] for name in WAIT},
+            **{name: module.params[name] for name in WAIT if name != "take_over"},
+            take_over=take_over_of(module),
         )
         subject = self.subject(module.params)
         try:
@@ -185,6 +187,15 @@ class ObjectModule(NamedTuple):
         )
 
 
+def take_over_of(module: Any) -> TakeOver:
+    """What the option `take_over` says; fails the task for what says nothing."""
+    try:
+        return whose(module.params["take_over"])
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+        raise
+
+
 def _given(value: Any) -> Any:
     """Options without those that were not given, which Ansible has as None at every depth."""
     if isinstance(value, dict):
@@ -261,6 +272,9 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
         told["kept"] = result.kept
     if result.action == plan.APPLY and result.before == result.after == {}:
         told["taken_over"] = True
+    if result.taken:
+        told["taken_over_from"] = list(result.taken)
+        told["owned_by_others"] = result.owners
     if result.warnings:
         told["warnings"] = result.warnings
     if result.live is not None:
