@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kubernetes.dynamic.exceptions import ConflictError
 
 from modules_support import vm
 
@@ -166,7 +167,7 @@ def test_two_playbooks_own_different_fields_of_a_vm(run: Run, shop: str, api: An
     assert "labels" not in vms(api).get(name="web", namespace=shop).to_dict()["spec"]["template"].get("metadata", {})
 
 
-def by_python_put(api: Any, namespace: str) -> None:
+def by_python_put(api: Any, namespace: str) -> Any:
     """Created, then replaced as a whole with what was read."""
     resource = vms(api)
     resource.create(namespace=namespace, body=MANIFEST)
@@ -223,12 +224,12 @@ def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: 
     assert not declare(take_over=take_over)["changed"]
     assert not declare()["changed"]
     # From then on changes and removals work without force.
-    changed = declare(labels={"app": "shop"}, volumes=VOLUMES[:1], instancetype={"name": "medium", "kind": KIND})
+    changed = declare(labels={"app": "shop"}, volumes=VOLUMES[:1], instancetype="medium")
     assert changed["changed"] and not changed.get("failed"), changed
     assert live()["metadata"]["labels"] == {"app": "shop", "note": "theirs"}
     assert live()["spec"]["instancetype"]["name"] == "medium"
     assert [volume["name"] for volume in live()["spec"]["template"]["spec"]["volumes"]] == ["root"]
-    dropped = declare(labels={}, volumes=VOLUMES[:1], instancetype={"name": "medium", "kind": KIND}, preference=None)
+    dropped = declare(labels={}, volumes=VOLUMES[:1], instancetype="medium", preference=None)
     assert dropped["changed"] and not dropped["result"].get("warnings"), dropped
     assert "preference" not in live()["spec"] and live()["metadata"]["labels"] == {"note": "theirs"}
 
@@ -251,7 +252,7 @@ def test_an_object_that_only_its_maker_owned(run: Run, namespace: str, api: Any)
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
     kind.create(
         namespace=namespace,
-        body={"kind": KIND, "metadata": {"name": "own"}, "spec": spec},
+        body={"apiVersion": kind.group_version, "kind": KIND, "metadata": {"name": "own"}, "spec": spec},
         field_manager="kubectl-create",
     )
     own = {"namespace": namespace, "name": "own", "take_over": True}

@@ -71,6 +71,7 @@ def label(text: str) -> str:
     )
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def subdomain(text: str) -> str:
     """A subdomain of RFC 1123, as the names of most objects are."""
     return _long(text, _LONGEST_SUBDOMAIN) or (
