@@ -171,10 +171,15 @@ def by_python_put(api: Any, namespace: str) -> Any:
     """Created, then replaced as a whole with what was read."""
     resource = vms(api)
     resource.create(namespace=namespace, body=MANIFEST)
-    found = resource.get(name="web", namespace=namespace).to_dict()
-    resource.replace(
-        namespace=namespace, body={**found, "metadata": {**found["metadata"], "annotations": {"put": "1"}}}
-    )
+    for _attempt in range(20):
+        found = resource.get(name="web", namespace=namespace).to_dict()
+        body = {**found, "metadata": {**found["metadata"], "annotations": {"put": "1"}}}
+        try:
+            return resource.replace(namespace=namespace, body=body)
+        except ConflictError:
+            # virt-controller has written it meanwhile.
+            continue
+    raise AssertionError("the VM changes all the time")
 
 
 @pytest.mark.parametrize(

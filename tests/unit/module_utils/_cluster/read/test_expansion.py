@@ -95,7 +95,8 @@ def test_a_missing_right_is_no_difference() -> None:
                 200,
                 listed(
                     {
-                        "spec": {"configuration": {"developerConfiguration": {**KUBEVIRT, "cpuAllocationRatio": 4}}},
+                        "spec": {"configuration": {"developerConfiguration": {"cpuAllocationRatio": 4}}},
+                        **KUBEVIRT,
                         "status": {"observedKubeVirtVersion": "v1.4.1", "defaultArchitecture": "arm64"},
                     }
                 ),
