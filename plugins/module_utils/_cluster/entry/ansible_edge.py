@@ -7,13 +7,13 @@ import json
 import re
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ..._resolver.api import limits
+from ..._resolver.api.mistake import unforeseen
 from ..._resolver.api.names import shown
 from ..client.libraries import MISSING
 
@@ -22,8 +22,6 @@ __all__ = ["last_net", "make_module"]
 # What of a kubeconfig's user entry is secret.
 _SECRETS = ("token", "password", "client-key-data")
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
-_REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
-_PLACE: Final = "/plugins/"
 _NESTED: Final = "the options, or an answer of the API server, are nested deeper than anything that KubeVirt takes"
 
 
@@ -90,19 +88,6 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
             _fail(unforeseen(error))
 
     return caught
-
-
-def unforeseen(error: Exception) -> str:
-    """What to say of an error that is a mistake of the collection: where it is, and nothing of what was handled, which
-    may be secret."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PLACE in frame.filename]
-    place = ""
-    if frames:
-        place = f" in {frames[-1].filename.rpartition(_PLACE)[2]}, line {frames[-1].lineno}"
-    return (
-        f"this is a mistake of the collection ({type(error).__name__}{place}); please report it at {_REPORT} with the"
-        " name of the module and this line, which holds nothing secret"
-    )
 
 
 def _fail(message: str) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from . import names
 from .names import shown
 
-__all__ = ["NUMBERS", "Range", "not_finite", "problem"]
+__all__ = ["NUMBERS", "Range", "not_finite", "oversized", "problem"]
 
 
 class Range(NamedTuple):
@@ -76,3 +76,19 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
+def oversized(value: Any, most: int = 500_000, deepest: int = 64) -> str | None:
+    """What is too much of a value that may hold itself, or the same part again and again, as YAML's aliases make it."""
+    left = [(value, 0)]
+    count = 0
+    while left:
+        here, depth = left.pop()
+        count += 1
+        if depth > deepest:
+            return f"is nested deeper than {deepest}, or holds itself"
+        if count > most:
+            return f"holds more than {most:,} values, aliases written out"
+        inside = here.values() if isinstance(here, Mapping) else here if isinstance(here, (list, tuple)) else ()
+        left += [(entry, depth + 1) for entry in inside]
+    return None
