@@ -37,7 +37,9 @@ def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = Non
     """
     given: dict[str, Any] = {}
 
-    class Module(AnsibleModule):
+    class Module(AnsibleModule):  # type: ignore[misc]
+        params: dict[str, Any]
+
         def _load_params(self) -> None:
             super()._load_params()
             _refuse_unreadable(self.params)

@@ -74,7 +74,8 @@ class _Reader:
         # Anchor → its value and how many nodes that has; None while it is not complete.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
         self._nodes = 0
-        loader = yaml.SafeLoader("")
+        make: Any = yaml.SafeLoader
+        loader = make("")
         self._tag, self._construct = loader.resolve, loader.construct_object
 
     def take(self, event: Any) -> None:
