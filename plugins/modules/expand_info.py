@@ -37,7 +37,7 @@ options:
     default: []
   concurrency:
     description:
-      - Number of requests that may be under way at the same time.
+      - Number of requests that may be under way at the same time, 1 to 256.
     type: int
     default: 16
 extends_documentation_fragment:

@@ -103,7 +103,7 @@ options:
     default: 120
   concurrency:
     description:
-      - Number of requests that may be under way at the same time.
+      - Number of requests that may be under way at the same time, 1 to 256.
     type: int
     default: 16
   fail_fast:

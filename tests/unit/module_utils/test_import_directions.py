@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "modules": RESOLVER | CLUSTER,
     "filter": RESOLVER | {"plugin_utils"},
     "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
-    "action": {"_cluster.entry"},
+    "action": {"_cluster.entry", "_cluster.read"},
 }
 
 
