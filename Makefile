@@ -47,7 +47,7 @@ control-plane: setup ## build the API server of the local cluster (about 5 minut
 test: lint sanity control-plane ## all checks and tests, and how much of plugins/ they reach
 	@python tools/coverage_report.py
 
-test-all: test ## all checks and tests, and the tests on every ansible-core that is supported
+test-all: test ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 	@uv tool run $(NOX)
 
 lint: setup ## style, types, generated files
