@@ -38,7 +38,7 @@ OWN_CHOICE = re.compile(r"^(ansible|resolvelib|molecule)")
 
 
 def install(session: nox.Session, core: str, *constraints: str) -> None:
-    """An ansible-core, and what the tests need in the versions of the lock, or of the constraints where these differ."""
+    """An ansible-core, and what the tests need in the versions of the lock, or of the constraints where they differ."""
     own_choice = {re.split("[=<>~]", one)[0] for one in constraints}
     lock = [line for line in Path("requirements/dev.txt").read_text().splitlines() if not OWN_CHOICE.match(line)]
     lock = [line for line in lock if line.partition("==")[0] not in own_choice]
