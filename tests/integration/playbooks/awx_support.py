@@ -29,6 +29,9 @@ BIN = Path(sys.executable).parent
 
 Told = dict[str, Any]
 
+# Some of what AWX adds to the variables of every job.
+META = {"awx_job_id": 1, "awx_job_launch_type": "manual", "awx_user_name": "admin", "awx_user_first_name": ""}
+
 
 @contextmanager
 def credential(kubeconfig: Path, folder: Path) -> Iterator[dict[str, str]]:
@@ -102,7 +105,7 @@ class Template:
         shutil.copytree(CHECKOUT / "playbooks", private / "project" / "playbooks")
         told = self.hosts if hosts is None else hosts
         (private / "inventory" / "hosts.json").write_text(json.dumps({"all": {"hosts": told}}))
-        (private / "env" / "extravars").write_text(extra_vars_file({**self.trusted, **variables}, self.trusted))
+        (private / "env" / "extravars").write_text(extra_vars_file({**self.trusted, **variables, **META}, self.trusted))
         (private / "env" / "cmdline").write_text(f"-u root{f' -l {limit}' if limit else ''}")
         settings = {
             **self.environment,
