@@ -2,9 +2,9 @@
 
     python tests/tools/catalog_digests.py FOLDER... >tests/unit/module_utils/_resolver/catalog_digests.json
 
-A folder has the cluster-wide bundles of the version that it is named for. A digest is over what an object has in common
-in our catalog and upstream: everything but prose. The digests are kept with the tests because the bundles themselves are
-not part of this project.
+A folder has the cluster-wide bundles of the version that it is named for. A digest is over what an object has in
+common in our catalog and upstream: everything but prose. The digests are kept with the tests because the bundles
+themselves are not part of this project.
 """
 
 from __future__ import annotations

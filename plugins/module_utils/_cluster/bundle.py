@@ -12,7 +12,7 @@ from .._resolver.catalog_upgrade import Place, place_of
 from .._resolver.drift import Drift
 from .._resolver.lost_fields import Misfit
 from .._resolver.matcher import ROLES
-from .bundle_fit import fits
+from .bundle_fit import fits, foreign
 from .catalog_subject import MANAGED_BY, OPERATOR, deletion_findings, deprecated, left_alone
 from .catalog_users import Users, labels
 from .declare import Entry, Finding, Planned, Result, Settings, Subject, declare
@@ -141,23 +141,24 @@ class _Snapshot:
 
 
 def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
-    """The objects, without what the cluster would lose of them."""
+    """The objects, without what the cluster would lose of them. Preferences that no VM of it uses never fail."""
     manifests, refused = request.manifests, {}
     if request.state == "present":
         fit = fits(session, manifests)
         manifests = fit.manifests
         told.warnings += fit.warnings
         told.misfits = fit.misfits
-        if request.on_lost_fields == "fail":
-            refused = {place: one.text for place, one in fit.misfits}
-        elif request.on_lost_fields == "warn":
-            told.warnings += [f"{place.kind} {_label(place)}: {one.text}" for place, one in fit.misfits]
-    entries = []
-    for manifest in manifests:
-        place = place_of(manifest)
-        problem = refused.get(place)
-        entries.append(Entry(_label(place), _key(manifest), request.state, manifest, problem))
-    return entries
+        lost = {place: one.text for place, one in fit.misfits}
+        if request.on_lost_fields == "fail" and lost:
+            others = foreign(session, request.manifests)
+            refused = {place: text for place, text in lost.items() if place not in others}
+            lost = {place: f"{text}; {others[place]}" for place, text in lost.items() if place in others}
+        if request.on_lost_fields != "ignore":
+            told.warnings += [f"{place.kind} {_label(place)}: {text}" for place, text in lost.items()]
+    return [
+        Entry(_label(place), _key(manifest), request.state, manifest, refused.get(place))
+        for manifest, place in zip(manifests, map(place_of, manifests))
+    ]
 
 
 def _subject(request: Request, snapshot: _Snapshot, users: Users) -> Subject:

@@ -31,8 +31,8 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
     name, labels, annotations and spec are taken. version: of a catalog with versions (see `catalog_versions`), "" for
     the newest.
-    Raises CatalogError for what `at_version` and `catalog_language.items` refuse, for specs that are not of the API's types, for
-    unknown fields and values in the spec of a definition, for bad names and for a name given twice.
+    Raises CatalogError for what `at_version` and `catalog_language.items` refuse, for specs that are not of the API's
+    types, for unknown fields and values in the spec of a definition, for bad names and for a name given twice.
     """
     found: dict[tuple[Role, str], tuple[Manifest, str]] = {}
     for number, source in enumerate(at_version(sources, version)):

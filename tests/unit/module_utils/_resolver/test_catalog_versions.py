@@ -129,7 +129,8 @@ def test_manifests_and_the_documents_given_stay_as_they_are() -> None:
         ({"v1": {"without": [1]}}, "versions.v1: without: expected a list of names, found [1]"),
         (
             {"v1": {"kubevirt": 1.9}},
-            "versions.v1: kubevirt: 1.9 is no version of KubeVirt; write 1.0 or later, such as 1.6 or v1.6.2, in quotes",
+            "versions.v1: kubevirt: 1.9 is no version of KubeVirt;"
+            " write 1.0 or later, such as 1.6 or v1.6.2, in quotes",
         ),
         ({"v1": {"without": ["x*"]}}, "versions.v1: without: nothing in the catalog fits 'x*'"),
         (
