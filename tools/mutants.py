@@ -1,7 +1,7 @@
 """Mutation tests of the resolver: ``mutants.py [MODULE ...] [--some] [--survivors] [--known]``.
 
-A MODULE is a file of `plugins/module_utils/_resolver` without its suffix (``quantity``, ``apply/cpu``); all of them
-without one. mutmut changes one thing at a time in a copy of the checkout, and the tests that reach the function are
+A MODULE is a file of `plugins/module_utils/_resolver` without its suffix (``api/quantity``); all of them without
+one. mutmut changes one thing at a time in a copy of the checkout, and the tests that reach the function are
 run; a change that no test notices survives. Prints for each module how many do, and with --survivors what they are.
 What was noticed once stays known until the function changes: a second run tries what survived, and what is new. With
 --some it tries a third: of each function the 1st, 4th, 7th, 11th, 14th and so on.
@@ -38,9 +38,11 @@ STAGED = (
     "tests/conftest.py",
     "tests/conformance",
     "tests/tools",
+    "tests/unit/conftest.py",
     "tests/unit/filter",
     "tests/unit/module_utils/_resolver",
     "tests/unit/properties",
+    "tests/unit/support",
     "tests/virtctl",
 )
 TESTS = (

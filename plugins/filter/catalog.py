@@ -68,15 +68,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_matrix import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     as_data,
     markdown,
     matrix,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_picture import html, svg
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.picture import html, svg
 
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 

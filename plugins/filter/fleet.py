@@ -121,9 +121,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.fleet import FleetError, summary
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.fleet_page import html
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, summary
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet_page import html
 
 _FORM = choice("data", "html")
 _TIME = "%Y-%m-%dT%H:%M:%SZ"

@@ -107,7 +107,9 @@ text:
   type: str
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.catalog_reading import run_catalog_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import (
+    run_catalog_info,
+)
 
 
 def main() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from _resolver.defaults import Configuration
-from _resolver.find import Objects
+from _resolver.instancetype.find.find import Objects
+from _resolver.instancetype.vmi.defaults import Configuration
 from kubevirt_emulation.controllers import run_strategy
 from kubevirt_emulation.controllers.context import Work
 from kubevirt_emulation.controllers.instancetype import decide

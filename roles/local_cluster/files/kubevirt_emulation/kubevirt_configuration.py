@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import defaults
+from _resolver.instancetype.vmi import defaults
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
 

@@ -14,14 +14,14 @@ from ansible.errors import AnsibleFilterError
 import approved
 from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet
 from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import modernize
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import openapi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_matrix import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import openapi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     as_data,
     markdown,
     matrix,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_picture import html, svg
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.picture import html, svg
 from fleet_samples import DAYS, LABEL, captured, entry, part, vm
 
 NOW = "2026-03-01T08:00:00Z"

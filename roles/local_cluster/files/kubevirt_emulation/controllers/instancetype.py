@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
-from _resolver import expand, find, revision, store, upgrade
-from _resolver.defaults import Configuration
-from _resolver.matcher import INSTANCETYPE, ROLES
+from _resolver.api.matcher import INSTANCETYPE, ROLES
+from _resolver.instancetype.find import find, revision
+from _resolver.instancetype.revision import store, upgrade
+from _resolver.instancetype.vmi import expand
+from _resolver.instancetype.vmi.defaults import Configuration
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Failure, Work
 from kubevirt_emulation.resources import REVISION

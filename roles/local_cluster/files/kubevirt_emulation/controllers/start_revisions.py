@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import revision, schema
-from _resolver.matcher import ROLES
+from _resolver.api import schema
+from _resolver.api.matcher import ROLES
+from _resolver.instancetype.find import revision
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context
 from kubevirt_emulation.informer import Key
