@@ -116,20 +116,38 @@ def _without_versions(document: Any) -> Any:
 
 
 def _changed(documents: list[Any], version: Document, where: str) -> list[Any]:
-    """The documents after a version's changes: each document takes the keys that it has."""
+    """The documents after a version's changes."""
     current = documents
     for key in _CHANGES:
-        if key not in version:
-            continue
-        if not any(_has(one, key) for one in current):
-            raise CatalogError(f"{where}: {key}: the catalog has none that could differ; take it out")
-        current = [{**one, key: _over(one[key], version[key])} if _has(one, key) else one for one in current]
+        if key in version:
+            current = _with_changes(current, key, version[key], where)
     for pattern in version.get("without", []):
         left = [_left(one, pattern) for one in current]
         if left == current:
             raise CatalogError(f"{where}: without: nothing in the catalog fits {pattern!r}")
         current = left
     return current
+
+
+def _with_changes(documents: list[Any], key: str, changes: Document, where: str) -> list[Any]:
+    """Labels and annotations change in all documents that have some; a series or family changes where it is, and a new
+    one goes to the first document that has any."""
+    holders = [one for one in documents if _has(one, key)]
+    if not holders:
+        raise CatalogError(f"{where}: {key}: the catalog has none that could differ; take it out")
+    known = {name for one in holders for name in one[key]}
+    changed = []
+    for one in documents:
+        if _has(one, key):
+            own = changes
+            if key in _MEMBERS:
+                first = one is holders[0]
+                own = {
+                    name: entry for name, entry in changes.items() if name in one[key] or (first and name not in known)
+                }
+            one = {**one, key: _over(one[key], own)}
+        changed.append(one)
+    return changed
 
 
 def _has(document: Any, key: str) -> bool:

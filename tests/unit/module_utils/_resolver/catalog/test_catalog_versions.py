@@ -81,6 +81,20 @@ def test_an_older_version_has_the_changes_of_all_newer_ones() -> None:
     assert by_name(documents, "") == by_name(documents, "v3")
 
 
+def test_a_series_changes_in_the_document_that_has_it() -> None:
+    other = {"labels": {"team": "db"}, "series": {"o1": {"sizes": {"small": {"cpu": 1, "memory": "8Gi"}}}}}
+    changes = {"o1": {"sizes": {"small": {"cpu": 2}}}, "m1": {"sizes": {"small": {"cpu": 3}}}}
+    new = {"n1": {"sizes": {"small": {"cpu": 4, "memory": "1Gi"}}}}
+    found = by_name([*catalog({"series": {**changes, **new}, "labels": {"team": "all"}}), other], "v2")
+    told = {
+        name: (one["spec"].get("cpu"), one["metadata"].get("labels", {}).get("team")) for name, one in found.items()
+    }
+    assert told["o1.small"] == ({"guest": 2}, "all")
+    assert told["m1.small"] == ({"guest": 3}, "all")
+    assert told["n1.small"] == ({"guest": 4}, "all")
+    assert len(found) == 7
+
+
 def test_objects_go_by_their_names() -> None:
     assert list(by_name(catalog({"without": ["d1.*"]}), "v2")) == ["m1.small", "acme"]
     assert list(by_name(catalog({"without": ["d1.[!s]*", "acme"]}), "v2")) == ["m1.small", "d1.small"]
