@@ -18,7 +18,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all lint sanity unit conformance virtctl contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
+.PHONY: help setup demo test test-all lint sanity unit conformance virtctl contract integration test-real coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -82,6 +82,9 @@ contract: setup control-plane ## the local cluster against recordings of the rea
 
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration
+
+test-real: setup ## contract, integration and demo against the cluster of KUBECONFIG, whatever it is; TEST_REAL_ARGS="--only demo"
+	@python tools/test_real.py $(TEST_REAL_ARGS)
 
 coverage: setup control-plane ## what the tests leave out of plugins/, also in the commands that they start; COVERAGE_ARGS=--known for the last run's
 	@python tools/coverage_report.py --commands $(COVERAGE_ARGS)
