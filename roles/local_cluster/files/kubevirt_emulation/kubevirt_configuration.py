@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi import defaults, hot_plug
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
 
@@ -37,6 +37,12 @@ class KubeVirtConfiguration:
     def live_updates(self) -> bool:
         """Whether changes reach running guests, as far as they can."""
         return self.raw.get("vmRolloutStrategy") != "Stage"
+
+    @property
+    def cpu_allocation_ratio(self) -> int:
+        """How many vCPUs share a CPU of a node."""
+        found = (self.raw.get("developerConfiguration") or {}).get("cpuAllocationRatio")
+        return int(found or hot_plug.ALLOCATION_RATIO)
 
     def feature_gates(self) -> list[str]:
         """The feature gates that are open."""
