@@ -16,6 +16,8 @@ from kubernetes import client, config
 
 from fleet_support import Fleet
 
+pytestmark = pytest.mark.own_cluster
+
 Launch = Callable[..., dict[str, Any]]
 
 
