@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
-from ..._resolver.declare.readiness import restart_required
+from ..._resolver.declare.readiness import has_guest, restart_required
+from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift
-from ..client.errors import ConnectionFailed
+from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
+from .kubevirt import KubeVirt, kubevirt
 from .lookup import WideLookup
 
 __all__ = ["Inspected", "inspect", "roles_of", "unknown_names"]
@@ -19,15 +22,23 @@ __all__ = ["Inspected", "inspect", "roles_of", "unknown_names"]
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """A VM and its drift. revisions: all ControllerRevisions of its namespace."""
+    """A VM and its drift.
+
+    revisions: all ControllerRevisions of its namespace. cluster: the KubeVirt that it belongs to.
+    outstanding: what its running guest lacks of what the VM says; None for a VM without a guest, and where VMIs were not
+    read or cannot be.
+    """
 
     vm: Manifest
     drift: Drift
     revisions: list[Manifest]
+    cluster: KubeVirt = KubeVirt()
+    outstanding: Outstanding | None = None
 
     @property
     def namespace(self) -> str:
@@ -43,16 +54,32 @@ class Inspected:
 
     @property
     def restart_required(self) -> bool:
+        """Whether KubeVirt says so."""
         return restart_required(self.vm) is not None
+
+    @property
+    def restart_reason(self) -> str:
+        """The words of KubeVirt's condition; "" without it."""
+        return str((restart_required(self.vm) or {}).get("message") or "")
+
+    @property
+    def guest_current(self) -> bool | None:
+        """Whether the running guest has all that the VM says, so that a restart changes nothing; None if unknown."""
+        return None if self.outstanding is None else self.outstanding.complete
 
 
 def inspect(
-    session: Session, namespace: str | None, names: list[str] | None = None, selector: str | None = None
+    session: Session,
+    namespace: str | None,
+    names: list[str] | None = None,
+    selector: str | None = None,
+    *,
+    guests: bool = False,
 ) -> list[Inspected]:
     """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, and each kind they refer to.
 
-    namespace: None for all. names: None for all. selector: a label selector. Raises ApiError or ConnectionFailed where
-    VMs or revisions cannot be listed.
+    namespace: None for all. names: None for all. selector: a label selector. guests: whether to read the VMIs, too, for
+    what the guests lack. Raises ApiError or ConnectionFailed where VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
@@ -66,7 +93,33 @@ def inspect(
     if problem is not None:
         # Without them every VM would seem to have lost its revisions.
         raise ConnectionFailed(problem.message)
-    return [Inspected(vm, drift.drift(vm, lookup), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    cluster = kubevirt(session)
+    running = _instances(session, namespace, filter(has_guest, vms)) if guests else {}
+    return [_inspected(vm, lookup, cluster, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
+
+
+def _inspected(
+    vm: Manifest, lookup: WideLookup, cluster: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
+) -> Inspected:
+    found = drift.drift(vm, lookup, cluster.release, cluster.configuration)
+    lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release) if instance is not None else None
+    return Inspected(vm, found, revisions, cluster, lacks)
+
+
+def _instances(session: Session, namespace: str | None, vms: Iterable[Manifest]) -> dict[tuple[str, str], Manifest]:
+    """The VMIs of VMs by namespace and name: one LIST; none where they may not be read."""
+    places = {_place(vm) for vm in vms}
+    if not places:
+        return {}
+    try:
+        items, _version = session.list(_VMI, namespace)
+    except ApiError:
+        return {}
+    return {_place(item): item for item in items if _place(item) in places}
+
+
+def _place(manifest: Manifest) -> tuple[str, str]:
+    return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
 
 
 def unknown_names(seen: list[Inspected], names: list[str]) -> list[str]:

@@ -21,7 +21,7 @@ __all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Cluster", "Impact", "impact
 Manifest = dict[str, Any]
 
 NOTHING: Final = "nothing"
-LIVE: Final = "live update"
+LIVE: Final = "live_update"
 RESTART: Final = "restart"
 # What the VM refers to cannot be read, or KubeVirt could not expand it.
 UNKNOWN: Final = "unknown"

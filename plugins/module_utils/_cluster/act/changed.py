@@ -1,0 +1,90 @@
+"""What becomes of a VM that is given other revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.declare.impact import LIVE, NOTHING, RESTART
+from ..._resolver.declare.readiness import has_guest, restart_required
+from ..._resolver.refresh.change import Change
+from ..._resolver.refresh.steps import Spelling
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..read.revisions import Inspected
+
+__all__ = ["Changed", "each"]
+
+Manifest = dict[str, Any]
+
+_VM: Final = BY_NAME["VirtualMachine"]
+
+
+@dataclass(eq=False)
+class Changed:
+    """What becomes of one VM.
+
+    change: what is decided. restart: whether it is to be restarted, or was. may_restart: whether it may be, if its guest
+    turns out to need it; always: whatever it has.
+    raised: whether its generation is to be raised, so that its next restart ends clean. written: whether anything was written. failed: why, on one line. warnings: what else should be known.
+    method: how the reference was released; spelling: the writes for that. denied: why it was not done by the status.
+    back: whether it was given back what it had. revisions: what it refers to afterwards, by matcher. vm: as last seen.
+    """
+
+    before: Inspected
+    change: Change
+    restart: bool = False
+    may_restart: bool = False
+    always: bool = False
+    raised: bool = False
+    written: bool = False
+    failed: str | None = None
+    warnings: list[str] = field(default_factory=list)
+    method: str = ""
+    spelling: Spelling | None = None
+    denied: str = ""
+    back: bool = False
+    revisions: dict[str, str] = field(default_factory=dict)
+    vm: Manifest | None = None
+
+    @property
+    def due(self) -> bool:
+        """Whether there is anything to do."""
+        return (self.change.due or self.restart or self.raised) and self.failed is None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was done or, in check mode, would be; also where it failed on the way."""
+        return (self.written and not self.back) or self.due
+
+    @property
+    def needs(self) -> str:
+        """NOTHING, LIVE or RESTART: what it takes, or took, for the running guest to have the change."""
+        if self.restart:
+            return RESTART
+        effect = self.change.effect
+        if not self.change.due or effect is None or not effect.changes or not has_guest(self.before.vm):
+            return NOTHING
+        asked = self.vm is not None and restart_required(self.vm) is not None
+        return LIVE if effect.live and not asked else RESTART
+
+    @property
+    def may_be_live(self) -> bool:
+        """Whether there is a guest that is likely to take the change as it runs; the cluster decides."""
+        effect = self.change.effect
+        return effect is not None and bool(effect.changes) and effect.live and has_guest(self.before.vm)
+
+
+def each(results: Iterable[Changed], work: Callable[[Changed], None], concurrency: int) -> None:
+    """Does the work for each result, so many at once; what goes wrong is the result's failure."""
+
+    def guarded(result: Changed) -> None:
+        try:
+            work(result)
+        except (ApiError, ConnectionFailed) as error:
+            result.failed = result.failed or explain(error, "PATCH", _VM)
+
+    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+        list(pool.map(guarded, results))
