@@ -18,7 +18,7 @@ SIZES: dict[str, tuple[dict[str, Any], str]] = {
     "memory": ({"memory": {"guest": "3Gi"}}, "restart"),
     "io-threads": ({"io_threads_policy": "shared"}, "restart"),
     "sockets": ({"cpu": {"guest": 2}}, "live_update"),
-    "annotations": ({"annotations": {"example.com/size": "two"}}, "nothing"),
+    "annotations": ({"vm_annotations": {"example.com/size": "two"}}, "nothing"),
 }
 PREFERENCES: dict[str, tuple[dict[str, Any], str]] = {
     "disk-bus": ({"devices": {"preferred_disk_bus": "scsi"}}, "restart"),
