@@ -26,11 +26,16 @@ _VM: Final = BY_NAME["VirtualMachine"]
 class Changed:
     """What becomes of one VM.
 
-    change: what is decided. restart: whether it is to be restarted, or was. may_restart: whether it may be, if its guest
-    turns out to need it; always: whatever it has.
-    raised: whether its generation is to be raised, so that its next restart ends clean. written: whether anything was written. failed: why, on one line. warnings: what else should be known.
-    method: how the reference was released; spelling: the writes for that. denied: why it was not done by the status.
-    back: whether it was given back what it had. revisions: what it refers to afterwards, by matcher. vm: as last seen.
+    change: what is decided.
+    restart: whether the VM is to be restarted, or was. may_restart: whether that is allowed. always: also where the
+    guest does not need it.
+    raised: whether its generation is to be raised, so that its next restart ends clean.
+    settled: whether its guest has all that the VM says, whatever KubeVirt asks for.
+    written: whether anything was written. failed: why, on one line. warnings: what else should be known.
+    method: how the references were released, status or kind. spelling: the writes for the latter. denied: why it was not
+    done by the status.
+    back: whether the VM was given back the revisions that it had.
+    revisions: what it refers to afterwards, by matcher. vm: as last seen.
     """
 
     before: Inspected
@@ -39,6 +44,7 @@ class Changed:
     may_restart: bool = False
     always: bool = False
     raised: bool = False
+    settled: bool = False
     written: bool = False
     failed: str | None = None
     warnings: list[str] = field(default_factory=list)

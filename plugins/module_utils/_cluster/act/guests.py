@@ -1,7 +1,7 @@
 """Brings what VMs say to their running guests: by a live update, or by one restart that is judged by the new guest.
 
-KubeVirt's condition RestartRequired may outlive the restart that it asks for. So a guest that has what its VM says is not
-restarted for it, and what the cluster goes on asking for is a warning.
+KubeVirt's condition RestartRequired may outlive the restart that it asks for. So a guest that has what its VM says is
+not restarted for it, and what the cluster goes on asking for is a warning.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Guests:
     def _await_guest(
         self, result: Changed, lookup: WideLookup, deadline: float
     ) -> tuple[Manifest, Manifest | None, Outstanding]:
-        """VM, VMI and what the guest lacks; once virt-controller has looked at the VM and, where the change may be live,
-        once the guest has it or the cluster asks for a restart instead."""
+        """VM, VMI and what the guest lacks, once virt-controller has looked at the VM; where the change may be live, once
+        the guest has it or the cluster asks for a restart instead."""
         seen, cluster = result.before, result.before.cluster
         pauses = Backoff()
         while True:
@@ -104,6 +104,7 @@ class Guests:
 
     def _leave(self, result: Changed, vm: Manifest) -> None:
         """The guest has all that the VM says. What the cluster still asks for goes with the next restart, whenever."""
+        result.settled = True
         if restart_required(vm) is not None:
             self._raise(result, vm)
             result.warnings.append(still_asked(vm))
@@ -115,7 +116,7 @@ class Guests:
         if not steps.ends_unclean(vm, start):
             return
         try:
-            raise_generation(self._session, seen)
+            raise_generation(self._session, seen.namespace, seen.name)
             result.written = True
         except ApiError as error:
             if error.code != 403:
@@ -177,6 +178,8 @@ class Guests:
             time.sleep(_QUIET)
             moving = [result for result in moving if self._moved(result)]
         for result in results:
+            # Its guest was started from the VM as it is.
+            result.settled = True
             if restart_required(result.vm or {}) is not None:
                 result.warnings.append(still_asked(result.vm or {}))
 

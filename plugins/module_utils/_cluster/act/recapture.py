@@ -16,7 +16,7 @@ from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed, each
 
-__all__ = ["Recapture", "patch", "raise_generation"]
+__all__ = ["Recapture", "raise_generation"]
 
 Manifest = dict[str, Any]
 
@@ -30,17 +30,20 @@ _LAG: Final = 1.0
 _CAPTURE: Final = "its revision to be captured"
 
 
-def patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> Manifest:
-    """The VM after a merge patch. What is set by it is no conflict with a play that declares the VM."""
-    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
-    answer: Manifest = session.request("PATCH", _VM.path(seen.namespace, seen.name, part), query, body, _MERGE)
-    return answer
-
-
-def raise_generation(session: Session, seen: Inspected) -> None:
-    """Raises the VM's generation by two and leaves its spec as it was. Raises ApiError or ConnectionFailed."""
+def raise_generation(session: Session, namespace: str, name: str) -> None:
+    """Raises a VM's generation by two and leaves its spec as it was. Raises ApiError or ConnectionFailed."""
     for body in steps.RAISE:
-        patch(session, seen, body)
+        _send(session, _VM.path(namespace, name), body)
+
+
+def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
+    _send(session, _VM.path(seen.namespace, seen.name, part), body, dry)
+
+
+def _send(session: Session, path: str, body: Manifest, dry: bool = False) -> None:
+    """A merge patch. What is set by it is no conflict with a play that declares the VM."""
+    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
+    session.request("PATCH", path, query, body, _MERGE)
 
 
 class Recapture:
@@ -72,7 +75,7 @@ class Recapture:
     def _method(self, result: Changed) -> str:
         """By the status where that may be patched: it leaves the spec alone and takes no second capture."""
         try:
-            patch(self._session, result.before, steps.released(_freed(result)), _STATUS, dry=True)
+            _patch(self._session, result.before, steps.released(_freed(result)), _STATUS, dry=True)
         except ApiError as error:
             if error.code == 403:
                 result.denied = error.message
@@ -85,7 +88,7 @@ class Recapture:
     def _write(self, result: Changed) -> None:
         seen, decided = result.before, result.change
         if decided.spec is not None:
-            patch(self._session, seen, {"spec": decided.spec})
+            _patch(self._session, seen, {"spec": decided.spec})
             result.written = True
         if not decided.release:
             return
@@ -96,7 +99,7 @@ class Recapture:
 
     def _raise(self, result: Changed) -> None:
         try:
-            raise_generation(self._session, result.before)
+            raise_generation(self._session, result.before.namespace, result.before.name)
         except ApiError as error:
             # 422: a VM that has lost its revision is refused until it has one again. What is left of this is looked at
             # before the restart.
@@ -109,7 +112,7 @@ class Recapture:
         """Makes virt-controller capture anew what it has captured."""
         if result.method == _STATUS:
             try:
-                patch(self._session, result.before, steps.released(_freed(result)), _STATUS)
+                _patch(self._session, result.before, steps.released(_freed(result)), _STATUS)
                 result.written = True
                 return
             except ApiError as error:
@@ -118,7 +121,7 @@ class Recapture:
                 result.method, result.denied = _KIND, error.message
         result.spelling = steps.respelled(vm, _freed(result))
         try:
-            patch(self._session, result.before, result.spelling.there)
+            _patch(self._session, result.before, result.spelling.there)
         except ApiError as error:
             if error.code == 403 and result.denied:
                 # Either right would do; the message names the one tried last, so add the other.
@@ -136,7 +139,7 @@ class Recapture:
             if result.spelling is None or (result.vm is not None and not _has_matchers(result)):
                 return
             try:
-                patch(self._session, result.before, result.spelling.back)
+                _patch(self._session, result.before, result.spelling.back)
             except ApiError as error:
                 if error.code != 422:
                     raise
@@ -163,7 +166,7 @@ class Recapture:
     def _rehearse(self, result: Changed) -> None:
         """Whether KubeVirt still accepts the VM; if not, its next start would fail, and its guest be lost."""
         try:
-            patch(self._session, result.before, steps.REHEARSAL, dry=True)
+            _patch(self._session, result.before, steps.REHEARSAL, dry=True)
         except ApiError as error:
             if error.code == 422:
                 self._take_back(result, error)
@@ -177,7 +180,7 @@ class Recapture:
             result.failed += "; it has lost what it had before, so nothing was taken back"
             return
         try:
-            patch(self._session, result.before, back)
+            _patch(self._session, result.before, back)
         except (ApiError, ConnectionFailed) as error:
             result.failed += f"; it could not be taken back: {explain(error, 'PATCH', _VM)}"
             return
@@ -186,7 +189,7 @@ class Recapture:
 
     def _unpin(self, result: Changed) -> None:
         if any(role.reference_of(result.before.vm) for role in result.change.roles):
-            patch(self._session, result.before, steps.unpinned(result.change.roles))
+            _patch(self._session, result.before, steps.unpinned(result.change.roles))
 
     def _captured(self, live: Manifest, result: Changed) -> bool:
         expected = result.change.expected or {}
@@ -231,7 +234,7 @@ def _well(results: list[Changed]) -> list[Changed]:
 
 
 def _freed(result: Changed) -> list[Role]:
-    """The roles whose references are released; a name in the spec, as up to KubeVirt 1.4, goes with the spec's patch."""
+    """The roles whose references are released; a name in the spec (up to KubeVirt 1.4) goes with the spec's patch."""
     return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
 
 

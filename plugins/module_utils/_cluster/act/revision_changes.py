@@ -63,7 +63,8 @@ def _plan_restart(result: Changed) -> None:
     if decided.due:
         live = decided.effect is None or decided.effect.live
         result.restart = result.may_restart and (result.always or not live or _waits(seen))
-    elif seen.restart_required and seen.guest_current:
+    elif seen.asked_to_restart and seen.guest_current:
+        result.settled = True
         start = next((one for one in seen.revisions if one["metadata"]["name"] == start_revision_name(seen.vm)), None)
         result.raised = result.may_restart and steps.ends_unclean(seen.vm, start)
         if not result.raised:
@@ -75,8 +76,4 @@ def _plan_restart(result: Changed) -> None:
 def _waits(seen: Inspected) -> bool:
     """Whether the guest waits for a restart since before: KubeVirt asks for it, or a run was cut off before it."""
     lacks = seen.outstanding
-    if lacks is None:
-        return seen.restart_required
-    if seen.restart_required:
-        return not lacks.complete
-    return lacks.revised and bool(lacks.fixed)
+    return seen.restart_required or (lacks is not None and lacks.revised and bool(lacks.fixed))

@@ -15,7 +15,7 @@ from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected, inspect, roles_of, unknown_names
+from ..read.revisions import Inspected, Instances, inspect, read_instances, roles_of, unknown_names
 from ..read.snapshot import Unreadable
 from .ansible_edge import make_module
 from .argument_spec import AUTH, REQUESTS
@@ -165,13 +165,24 @@ def _inspect(module: Any) -> tuple[Session, list[Inspected]]:
     options = selection(module)
     try:
         session = Session(options)
-        seen = inspect(session, options["namespace"], options["names"], selector(options), guests=True)
+        instances = _instances(session, options["namespace"])
+        seen = inspect(session, options["namespace"], options["names"], selector(options), instances)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
     missing = unknown_names(seen, options["names"] or [])
     if missing:
         module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
     return session, seen
+
+
+def _instances(session: Session, namespace: str | None) -> Instances:
+    """The VMIs; none where they may not be read, so that of the guests nothing is known."""
+    try:
+        return read_instances(session, namespace)
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        return {}
 
 
 def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str]]:
@@ -210,7 +221,7 @@ def _tell(seen: Inspected) -> Outcome:
         "restart_required": seen.restart_required,
         "status": (seen.vm.get("status") or {}).get("printableStatus", ""),
     }
-    if seen.restart_required:
+    if seen.asked_to_restart:
         told["restart_reason"] = seen.restart_reason
     if seen.guest_current is not None:
         told["guest_current"] = seen.guest_current
@@ -246,7 +257,7 @@ def _tell_changed(result: Changed) -> Outcome:
     if result.vm is not None:
         told["status"] = (result.vm.get("status") or {}).get("printableStatus", "")
         condition = restart_required(result.vm)
-        told.update(restart_required=condition is not None)
+        told.update(restart_required=condition is not None and not result.settled)
         told.pop("restart_reason", None)
         if condition is not None:
             told["restart_reason"] = str(condition.get("message") or "")

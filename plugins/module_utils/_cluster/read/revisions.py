@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +11,19 @@ from ..._resolver.declare.readiness import has_guest, restart_required
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift
-from ..client.errors import ApiError, ConnectionFailed
+from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from .kubevirt import KubeVirt, kubevirt
 from .lookup import WideLookup
 
-__all__ = ["Inspected", "inspect", "roles_of", "unknown_names"]
+__all__ = ["Inspected", "inspect", "read_instances", "roles_of", "unknown_names"]
 
 Manifest = dict[str, Any]
+Instances = dict[tuple[str, str], Manifest]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
+_NEWEST = KubeVirt()
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,14 @@ class Inspected:
     """A VM and its drift.
 
     revisions: all ControllerRevisions of its namespace. cluster: the KubeVirt that it belongs to.
-    outstanding: what its running guest lacks of what the VM says; None for a VM without a guest, and where VMIs were not
-    read or cannot be.
+    outstanding: what its running guest lacks of what the VM says; None for a VM without a guest, and where the VMI was
+    not read.
     """
 
     vm: Manifest
     drift: Drift
     revisions: list[Manifest]
-    cluster: KubeVirt = KubeVirt()
+    cluster: KubeVirt = _NEWEST
     outstanding: Outstanding | None = None
 
     @property
@@ -53,9 +54,14 @@ class Inspected:
         return f"{self.namespace}/{self.name}"
 
     @property
-    def restart_required(self) -> bool:
-        """Whether KubeVirt says so."""
+    def asked_to_restart(self) -> bool:
+        """Whether KubeVirt says that the guest has to be restarted, needed or not."""
         return restart_required(self.vm) is not None
+
+    @property
+    def restart_required(self) -> bool:
+        """Whether KubeVirt says so and, as far as is known, a restart changes anything in the guest."""
+        return self.asked_to_restart and not self.guest_current
 
     @property
     def restart_reason(self) -> str:
@@ -73,13 +79,12 @@ def inspect(
     namespace: str | None,
     names: list[str] | None = None,
     selector: str | None = None,
-    *,
-    guests: bool = False,
+    instances: Instances | None = None,
 ) -> list[Inspected]:
     """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, and each kind they refer to.
 
-    namespace: None for all. names: None for all. selector: a label selector. guests: whether to read the VMIs, too, for
-    what the guests lack. Raises ApiError or ConnectionFailed where VMs or revisions cannot be listed.
+    namespace: None for all. names: None for all. selector: a label selector. instances: the VMIs by namespace and name,
+    for what the guests lack. Raises ApiError or ConnectionFailed where VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
@@ -94,7 +99,7 @@ def inspect(
         # Without them every VM would seem to have lost its revisions.
         raise ConnectionFailed(problem.message)
     cluster = kubevirt(session)
-    running = _instances(session, namespace, filter(has_guest, vms)) if guests else {}
+    running = instances or {}
     return [_inspected(vm, lookup, cluster, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
 
 
@@ -102,20 +107,16 @@ def _inspected(
     vm: Manifest, lookup: WideLookup, cluster: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
 ) -> Inspected:
     found = drift.drift(vm, lookup, cluster.release, cluster.configuration)
-    lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release) if instance is not None else None
+    lacks = None
+    if instance is not None and has_guest(vm):
+        lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
     return Inspected(vm, found, revisions, cluster, lacks)
 
 
-def _instances(session: Session, namespace: str | None, vms: Iterable[Manifest]) -> dict[tuple[str, str], Manifest]:
-    """The VMIs of VMs by namespace and name: one LIST; none where they may not be read."""
-    places = {_place(vm) for vm in vms}
-    if not places:
-        return {}
-    try:
-        items, _version = session.list(_VMI, namespace)
-    except ApiError:
-        return {}
-    return {_place(item): item for item in items if _place(item) in places}
+def read_instances(session: Session, namespace: str | None) -> Instances:
+    """All VMIs by namespace and name; namespace: None for all. Raises ApiError or ConnectionFailed."""
+    items, _version = session.list(_VMI, namespace)
+    return {_place(item): item for item in items}
 
 
 def _place(manifest: Manifest) -> tuple[str, str]:

@@ -32,13 +32,15 @@ class Impact(NamedTuple):
     UNKNOWN. reason: why a restart is needed, in KubeVirt's words.
     guest: the guest's figures as it runs, or would be started; guest_after: likewise after the change.
     changes: fields of the VMI's spec that are others after it, [{field, before, after}], without secrets; those that
-    wait for a restart since an earlier change are among them."""
+    wait for a restart since an earlier change are among them.
+    settled: whether the guest has all that the VM says although KubeVirt asks for a restart."""
 
     needs: str
     reason: str | None = None
     guest: Manifest | None = None
     guest_after: Manifest | None = None
     changes: tuple[Manifest, ...] = ()
+    settled: bool = False
 
 
 class Cluster(NamedTuple):

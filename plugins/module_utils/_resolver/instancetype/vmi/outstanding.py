@@ -1,8 +1,8 @@
 """What a running guest still lacks of what its VM says.
 
 KubeVirt's condition RestartRequired compares the VM with the ControllerRevision of the guest's start
-(``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The spec of the
-VMI is what the guest was started with, so it decides whether another restart would change anything.
+(``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The spec of
+the VMI is what the guest was started with, so it decides whether another restart would change anything.
 """
 
 from __future__ import annotations
@@ -65,13 +65,15 @@ def outstanding(
 
     objects: revisions, instancetypes and preferences of the cluster, the revision of the guest's start among them.
     Where that is missing, all that the VM says is compared with the VMI; else only what was changed since the start,
-    and sockets and memory.
+    and sockets and memory. A guest that was started from the VM as it is lacks nothing: another start would be the same.
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:
         return Outstanding(problem=built.error.message if built.error is not None else "it cannot be expanded")
     now, running = dict(_leaves(built.spec)), dict(_leaves(instance["spec"]))
     started = started_spec(vm, instance, objects)
+    if started is not None and _start_of(instance) == start_revision_name(vm) and not _revised(vm, started):
+        return Outstanding()
     then = _then(vm, started, objects, config, release)
     if then is None:
         lacks = [path for path, value in now.items() if value and not _has(running, path, value)]
@@ -92,10 +94,14 @@ def start_revision_name(vm: Manifest) -> str:
 
 def started_spec(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:
     """The VM's spec when its guest was started, with the revisions of that time as revisionName; None if it is lost."""
-    name = (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
+    name = _start_of(instance)
     found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
     spec: Manifest | None = (found.get("data") or {}).get("spec") if isinstance(found, dict) else None
     return spec
+
+
+def _start_of(instance: Manifest) -> str:
+    return (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
 
 
 def _then(

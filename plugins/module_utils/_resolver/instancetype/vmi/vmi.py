@@ -81,8 +81,8 @@ def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Releas
 def attach(spec: Manifest, preference: Manifest | None, config: Configuration, release: Release) -> Problem | None:
     """Adds to a canonical VMI spec the disks, the input and the interface that KubeVirt attaches by itself.
 
-    preference: its canonical spec. Its devices come twice: here, as they decide on what is attached, and again, with the
-    rest of the preference, for what was attached. Returns what failed.
+    preference: its canonical spec. Its devices come twice: here, as they decide on what is attached, and again, with
+    the rest of the preference, for what was attached. Returns what failed.
     """
     if preference is not None:
         apply_device_preferences(preference, spec, release)
