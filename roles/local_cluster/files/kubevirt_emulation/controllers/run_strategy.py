@@ -8,12 +8,10 @@ from kubevirt_emulation.controllers.start_revisions import StartRevisions
 from kubevirt_emulation.controllers.vm_state import is_stop_requested, run_strategy_of, start_request, status
 
 
-async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
-    """Starts or stops the VM as needed; raises Failure."""
+async def sync(context: Context, revisions: StartRevisions, work: Work) -> bool:
+    """Starts or stops the VM as needed; whether it did. Raises Failure."""
     if work.vmi is not None:
-        if _is_to_stop(work):
-            await vmi_factory.stop(context, work)
-        return
+        return _is_to_stop(work) and await vmi_factory.stop(context, work)
     request = start_request(work.vm)
     strategy = run_strategy_of(work.vm)
     if strategy == "Halted" and request is not None:
@@ -21,13 +19,11 @@ async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
         answer = await context.patch_vm(work.vm, {"spec": {"runStrategy": "Always"}})
         work.vm = {**answer, "status": work.vm["status"]}
         strategy = "Always"
-    if not _is_to_start(work, strategy):
-        return
-    if not await data_volumes.are_ready(context, work):
-        work.provisioning = True
-        return
+    if not _is_to_start(work, strategy) or not data_volumes.are_ready(context, work.vm):
+        return False
     paused = ((request or {}).get("data") or {}).get("paused") == "true"
     await vmi_factory.start(context, revisions, work, paused)
+    return True
 
 
 def _is_to_stop(work: Work) -> bool:

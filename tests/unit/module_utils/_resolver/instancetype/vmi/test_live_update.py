@@ -14,6 +14,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Update,
     compare,
     foreseen,
+    memory,
+    sockets,
 )
 
 Manifest = dict[str, Any]
@@ -28,7 +30,7 @@ def spec(guest: str = "1Gi", cpu: Manifest | None = None, **template: Any) -> Ma
 
 def instance(sockets: int = 1, most: int = 4, **fields: Any) -> Manifest:
     domain = {"cpu": {"sockets": sockets, "maxSockets": most}, "memory": {"guest": "1024Mi"}}
-    return {"spec": {"domain": domain, **fields}}
+    return {"spec": {"domain": domain, **fields}, "status": {"memory": {"guestCurrent": "1024Mi"}}}
 
 
 @pytest.mark.parametrize(
@@ -73,14 +75,11 @@ def test_fewer_sockets_than_the_guest_has() -> None:
     assert "Reduction" in (update.restart_required or "")
 
 
-def test_sockets_with_multiqueue() -> None:
-    now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1})
-    started = spec()
-    for entry in (now, started):
-        entry["template"]["spec"]["domain"]["devices"] = {"networkInterfaceMultiqueue": True}
+def test_sockets_on_arm() -> None:
+    now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1}, architecture="arm64")
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    update = compare(vm, started, instance(), Objects([]), Configuration())
-    assert update.patch == () and "NetworkInterfaceMultiQueue" in (update.restart_required or "")
+    update = compare(vm, spec(architecture="arm64"), instance(), Objects([]), Configuration())
+    assert update.patch == () and "ARM" in (update.restart_required or "")
 
 
 def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
@@ -97,20 +96,70 @@ def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
         ("2Gi", "1Gi", "4Gi", ""),
         # Back to what the guest was started with.
         ("1Gi", "1Gi", "4Gi", ""),
-        ("512Mi", "1Gi", "4Gi", "lower than what the VM started with"),
-        ("8Gi", "1Gi", "4Gi", "higher than what's available"),
+        ("1Gi", "2Gi", "4Gi", "lower than what the VM started with"),
+        ("512Mi", "1Gi", "4Gi", "at least 1Gi of guest memory"),
+        ("8Gi", "1Gi", "4Gi", "greater than the configured maxGuest memory"),
+        ("2049Mi", "1Gi", "4Gi", "Guest memory must be 2Mi aligned"),
+        ("2Gi", "1Gi", "4097Mi", "MaxGuest must be 2Mi aligned"),
         ("2Gi", "1Gi", None, "not available for this VM configuration"),
     ],
 )
 def test_memory_of_a_vm_that_can_migrate(guest: str, at_boot: str, most: str | None, reason: str) -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(guest)}
-    running = instance()
-    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
-    conditions = [{"type": "LiveMigratable", "status": "True"}]
-    running["status"] = {"conditions": conditions, "memory": {"guestAtBoot": at_boot}}
+    running = migratable(most, at_boot)
     update = compare(vm, spec(), running, Objects([]), Configuration())
     assert (update.restart_required or "").endswith(reason)
     assert [one["path"] for one in update.patch] == ([] if reason else ["/spec/domain/memory/guest"])
+
+
+def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tuple[str, str]) -> Manifest:
+    running = instance()
+    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
+    told = [{"type": name, "status": state} for name, state in (("LiveMigratable", "True"), *conditions)]
+    running["status"] = {"conditions": told, "memory": {"guestAtBoot": at_boot, "guestCurrent": "1536Mi"}}
+    return running
+
+
+@pytest.mark.parametrize(
+    ("domain", "fields", "reason"),
+    [
+        ({"cpu": {"realtime": {}}}, {}, "realtime"),
+        ({"cpu": {"numa": {"guestMappingPassthrough": {}}}}, {}, "guest mapping passthrough"),
+        ({"launchSecurity": {"sev": {}}}, {}, "encrypted"),
+        ({"memory": {"guest": "2Gi", "hugepages": {"pageSize": "1Gi"}}}, {}, ""),
+        ({"memory": {"guest": "2050Mi", "hugepages": {"pageSize": "1Gi"}}}, {}, "Guest memory must be 1Gi aligned"),
+        ({}, {"architecture": "arm64"}, "x86_64"),
+    ],
+)
+def test_guests_that_are_given_no_memory(domain: Manifest, fields: Manifest, reason: str) -> None:
+    wanted = {"domain": {"memory": {"guest": "2Gi"}, **domain}, **fields}
+    assert reason in (memory(wanted, migratable()).restart_required or "")
+    assert bool(memory(wanted, migratable()).patch) is not bool(reason)
+
+
+def test_memory_that_a_guest_did_not_take() -> None:
+    wanted: Manifest = {"domain": {"memory": {"guest": "1536Mi"}}}
+    assert "failed" in (memory(wanted, migratable("4Gi", "1Gi", ("HotMemoryChange", "False"))).restart_required or "")
+    silent = migratable()
+    del silent["status"]["memory"]
+    assert memory({"domain": {"memory": {"guest": "2Gi"}}}, silent) == Update()
+
+
+def test_what_is_under_way_comes_first() -> None:
+    more: Manifest = {"domain": {"cpu": {"sockets": 3}, "memory": {"guest": "2Gi"}}}
+    busy = migratable("4Gi", "1Gi", ("HotMemoryChange", "True"), ("HotVCPUChange", "True"))
+    assert memory(more, busy) == Update(failure="another memory hotplug is in progress")
+    assert sockets(more, busy) == Update(failure="another CPU hotplug is in progress")
+    # A plan looks beyond it.
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 3, "cores": 1, "threads": 1})}
+    update = compare(vm, spec(), busy, Objects([]), Configuration())
+    assert [one["path"] for one in update.patch] == ["/spec/domain/cpu/sockets", "/spec/domain/memory/guest"]
+
+
+def test_the_first_reason_is_told() -> None:
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 9, "cores": 1, "threads": 1})}
+    update = compare(vm, spec(), instance(), Objects([]), Configuration())
+    assert (update.restart_required or "").startswith("CPU sockets")
 
 
 def volumes(*names: str, hot: str = "") -> list[Manifest]:
