@@ -71,7 +71,7 @@ def test_the_rights_to_list_vms_and_revisions_are_enough(
     for one in found["virtual_machines"]:
         kept = one["instancetype"]
         assert (kept["state"], kept["generation"], kept["current_generation"]) == ("unknown", 1, None)
-        assert (one["drifted"], one["guest"]["vcpus"], one["guest"]["memory"]) == (False, 2, "4Gi")
+        assert (one["drifted"], one["guest_before"]["vcpus"], one["guest_before"]["memory"]) == (False, 2, "4Gi")
     # What cannot be seen is not refreshed either.
     assert not run("controller_revision", namespace=shop, **user)["changed"]
 

@@ -32,7 +32,10 @@ FIRST = {"fewer": {"cpu": {"guest": 4}}}
 def declare(run: Run, namespace: str, changed: bool) -> None:
     """The instancetypes and preferences as they are at first, or changed."""
     sizes = {name: {**SIZE, **(SIZES[name][0] if changed else FIRST.get(name, {}))} for name in SIZES}
-    likes = {name: PREFERENCES[name][0] if changed else {"cpu": {"preferred_cpu_topology": "sockets"}} for name in PREFERENCES}
+    likes = {
+        name: PREFERENCES[name][0] if changed else {"cpu": {"preferred_cpu_topology": "sockets"}}
+        for name in PREFERENCES
+    }
     for module, entries in (("instancetype", {"plain": SIZE, **sizes}), ("preference", likes)):
         options = [{"name": name, **options} for name, options in entries.items()]
         made = run(module, namespace=namespace, **{f"{module}s": options})

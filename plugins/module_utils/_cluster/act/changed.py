@@ -34,7 +34,7 @@ class Changed:
     written: whether anything was written. failed: why, on one line. warnings: what else should be known.
     method: how the references were released, status or kind. spelling: the writes for the latter. denied: why it was not
     done by the status.
-    back: whether the VM was given back the revisions that it had.
+    back: whether the VM got back the revisions that it had.
     revisions: what it refers to afterwards, by matcher. vm: as last seen.
     """
 
@@ -75,6 +75,21 @@ class Changed:
             return NOTHING
         asked = self.vm is not None and restart_required(self.vm) is not None
         return LIVE if effect.live and not asked else RESTART
+
+    @property
+    def restart_required(self) -> bool:
+        """Whether the guest still needs a restart, after what was done."""
+        if self.settled or (self.restart and self.written):
+            return False
+        if not self.written:
+            return self.before.restart_required
+        return self.needs == RESTART or restart_required(self.vm or {}) is not None
+
+    @property
+    def restart_reason(self) -> str:
+        """The words of KubeVirt's condition, "" without one."""
+        condition = restart_required(self.vm or {}) or {}
+        return str(condition.get("message") or "")
 
     @property
     def may_be_live(self) -> bool:

@@ -63,21 +63,21 @@ def foresee(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> 
 
 def settled(session: Session, vms: list[Manifest]) -> list[bool]:
     """Whether the guest of a VM has all that the VM says although KubeVirt asks for a restart, in order."""
-    asked = {one["metadata"]["uid"]: one for one in vms if restart_required(one) is not None and has_guest(one)}
+    asked = {_instance_of(one): one for one in vms if restart_required(one) is not None and has_guest(one)}
     if not asked:
         return [False for _one in vms]
     try:
         found = kubevirt(session)
-        instances = read(session, [_instance_of(one) for one in asked.values()])
+        instances = read(session, list(asked))
     except (Unreadable, ConnectionFailed):
         return [False for _one in vms]
     lookup = ClusterLookup(session)
     complete = {
-        uid: outstanding(one, instance, lookup, found.configuration, found.release).complete
-        for uid, one in asked.items()
-        if (instance := instances.get(_instance_of(one))) is not None
+        key: outstanding(one, instance, lookup, found.configuration, found.release).complete
+        for key, one in asked.items()
+        if (instance := instances.get(key)) is not None
     }
-    return [complete.get(one["metadata"].get("uid"), False) for one in vms]
+    return [bool(one) and complete.get(_instance_of(one), False) for one in vms]
 
 
 def _instance_of(vm: Manifest) -> Key:

@@ -62,7 +62,7 @@ def _plan_restart(result: Changed) -> None:
     seen, decided = result.before, result.change
     if decided.due:
         live = decided.effect is None or decided.effect.live
-        result.restart = result.may_restart and (result.always or not live or _waits(seen))
+        result.restart = result.may_restart and (result.always or not live or seen.restart_required)
     elif seen.asked_to_restart and seen.guest_current:
         result.settled = True
         start = next((one for one in seen.revisions if one["metadata"]["name"] == start_revision_name(seen.vm)), None)
@@ -70,10 +70,4 @@ def _plan_restart(result: Changed) -> None:
         if not result.raised:
             result.warnings.append(still_asked(seen.vm))
     else:
-        result.restart = result.may_restart and _waits(seen)
-
-
-def _waits(seen: Inspected) -> bool:
-    """Whether the guest waits for a restart since before: KubeVirt asks for it, or a run was cut off before it."""
-    lacks = seen.outstanding
-    return seen.restart_required or (lacks is not None and lacks.revised and bool(lacks.fixed))
+        result.restart = result.may_restart and seen.restart_required

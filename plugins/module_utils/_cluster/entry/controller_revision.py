@@ -7,7 +7,6 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.declare.readiness import restart_required
 from ..._resolver.refresh import change as revision_change
 from ..._resolver.refresh.drift import RoleDrift, needs
 from ..act.changed import Changed
@@ -214,14 +213,14 @@ def _tell(seen: Inspected) -> Outcome:
         "name": seen.name,
         "namespace": seen.namespace,
         "drifted": found.drifted,
-        "guest_before": effect.guest,
+        "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),
         "needs": needs(effect),
         "restart_required": seen.restart_required,
         "status": (seen.vm.get("status") or {}).get("printableStatus", ""),
     }
-    if seen.asked_to_restart:
+    if seen.restart_reason:
         told["restart_reason"] = seen.restart_reason
     if seen.guest_current is not None:
         told["guest_current"] = seen.guest_current
@@ -245,7 +244,7 @@ def _tell_changed(result: Changed) -> Outcome:
     told.update(restarted=result.restart, revisions=result.revisions, needs=result.needs)
     effect = result.change.effect
     if effect is not None:
-        told.update(guest_before=effect.guest, guest_after=effect.guest_after, changes=list(effect.changes))
+        told.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
     if result.warnings:
         told["warnings"] = result.warnings
     if result.written and result.vm is not None:
@@ -256,11 +255,16 @@ def _tell_changed(result: Changed) -> Outcome:
         told["msg"] = result.failed
     if result.vm is not None:
         told["status"] = (result.vm.get("status") or {}).get("printableStatus", "")
-        condition = restart_required(result.vm)
-        told.update(restart_required=condition is not None and not result.settled)
+    if result.before.outstanding is not None or result.written:
+        told.update(restart_required=result.restart_required)
+    if result.settled:
+        told["guest_current"] = True
+        told.pop("outstanding", None)
+    reason = result.restart_reason
+    if reason:
+        told["restart_reason"] = reason
+    elif result.written:
         told.pop("restart_reason", None)
-        if condition is not None:
-            told["restart_reason"] = str(condition.get("message") or "")
     return told
 
 

@@ -285,10 +285,10 @@ def _affected(one: Affected, told: Deployed) -> Told:
             for role, part in zip(ROLES, (one.drift.instancetype, one.drift.preference))
             if part is not None
         },
-        "guest": effect.guest,
-        "guest_after_refresh": effect.guest_after,
+        "guest_before": effect.guest_before,
+        "guest_after": effect.guest_after,
         "changes": list(effect.changes),
-        "needs": "nothing" if not effect.changes else "live update" if effect.live else "restart",
+        "needs": needs(effect),
         **({"refusal": effect.refusal} if effect.refusal else {}),
     }
 

@@ -72,7 +72,7 @@ def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[
         "status": status.get("printableStatus", ""),
         "ready": bool(status.get("ready")),
         "restart_required": seen.restart_required,
-        **({"restart_reason": seen.restart_reason} if seen.asked_to_restart else {}),
+        **({"restart_reason": seen.restart_reason} if seen.restart_reason else {}),
         "drifted": seen.drift.drifted,
         "conditions": [
             {name: one.get(name, "") for name in ("type", "status", "reason", "message")}

@@ -24,6 +24,8 @@ Instances = dict[tuple[str, str], Manifest]
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _NEWEST = KubeVirt()
+# KubeVirt asks for no restart for a disk or an interface that the VM does not list itself.
+_OLDER_REVISIONS = "the guest was started with other revisions of its instancetype or preference"
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,19 @@ class Inspected:
 
     @property
     def restart_required(self) -> bool:
-        """Whether KubeVirt says so and, as far as is known, a restart changes anything in the guest."""
-        return self.asked_to_restart and not self.guest_current
+        """Whether the guest needs a restart to have what the VM says: KubeVirt asks for one and, as far as is known, it
+        would change something; or the VM was given other revisions and not restarted since."""
+        lacks = self.outstanding
+        interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)
+        return (self.asked_to_restart and not self.guest_current) or interrupted
 
     @property
     def restart_reason(self) -> str:
-        """The words of KubeVirt's condition; "" without it."""
-        return str((restart_required(self.vm) or {}).get("message") or "")
+        """The words of KubeVirt's condition, or our own where it does not ask; "" for none."""
+        condition = restart_required(self.vm)
+        if condition is not None:
+            return str(condition.get("message") or "no reason is given")
+        return _OLDER_REVISIONS if self.restart_required else ""
 
     @property
     def guest_current(self) -> bool | None:

@@ -88,11 +88,11 @@ class Specs(NamedTuple):
 class Effect(NamedTuple):
     """What it means for a VM to have other specs.
 
-    guest, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
+    guest_before, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
     refusal: why KubeVirt would not accept the VM then, in its words, or None.
     live: whether a running guest is likely to take the changes without a restart."""
 
-    guest: dict[str, Any]
+    guest_before: dict[str, Any]
     guest_after: dict[str, Any]
     changes: tuple[dict[str, Any], ...] = ()
     refusal: str | None = None

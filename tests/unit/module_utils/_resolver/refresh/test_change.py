@@ -184,7 +184,7 @@ class TestPin:
         assert (change.roles, change.spec) == ((INSTANCETYPE,), {"instancetype": {"revisionName": first}})
         assert change.expected == {"instancetype": first}
         assert change.effect is not None
-        assert (change.effect.guest["memory"], change.effect.guest_after["memory"]) == ("4Gi", "2Gi")
+        assert (change.effect.guest_before["memory"], change.effect.guest_after["memory"]) == ("4Gi", "2Gi")
 
     def test_the_previous_one(self) -> None:
         assert self.world.to(revision_change.PREVIOUS) == self.world.to(self.world.name(1))

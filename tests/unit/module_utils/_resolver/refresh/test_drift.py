@@ -53,7 +53,7 @@ def test_drift_and_what_it_means_for_the_guest() -> None:
     assert found.drifted
     assert found.instancetype is not None
     assert [change["field"] for change in found.instancetype.changes] == ["cpu.guest", "memory.guest"]
-    assert (found.effect.guest["vcpus"], found.effect.guest["memory"]) == (2, "4Gi")
+    assert (found.effect.guest_before["vcpus"], found.effect.guest_before["memory"]) == (2, "4Gi")
     assert (found.effect.guest_after["vcpus"], found.effect.guest_after["memory"]) == (4, "8Gi")
     assert found.effect.changes == (
         {"field": "domain.cpu.sockets", "before": 2, "after": 4},
@@ -64,7 +64,7 @@ def test_drift_and_what_it_means_for_the_guest() -> None:
 def test_a_deleted_instancetype() -> None:
     found = captured(instancetype(2, "4Gi", 1))
     assert found.instancetype is not None
-    assert (found.instancetype.state, found.drifted, found.effect.guest["vcpus"]) == (drift.GONE, False, 2)
+    assert (found.instancetype.state, found.drifted, found.effect.guest_before["vcpus"]) == (drift.GONE, False, 2)
 
 
 def test_a_recreated_instancetype() -> None:
@@ -100,7 +100,7 @@ def test_a_revision_of_an_older_api_version_can_be_compared() -> None:
     found = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Objects([old, instancetype(4, "4Gi", 2)]))
     assert found.instancetype is not None
     assert found.instancetype.state == drift.DRIFTED
-    assert (found.effect.guest["vcpus"], found.effect.guest_after["vcpus"]) == (2, 4)
+    assert (found.effect.guest_before["vcpus"], found.effect.guest_after["vcpus"]) == (2, 4)
 
 
 def test_a_refresh_that_would_be_refused_says_why() -> None:
@@ -124,7 +124,7 @@ def test_a_vm_without_matchers() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}}
     found = drift.drift(vm, Objects([]))
     assert (found.instancetype, found.preference, found.drifted) == (None, None, False)
-    assert found.effect.guest == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+    assert found.effect.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
 
 
 def test_when_it_was_captured_and_the_object_changed() -> None:
