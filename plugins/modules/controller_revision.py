@@ -15,9 +15,9 @@ description:
   - Refreshing is done by the status subresource of the VM where the user may patch it, else by spelling the kind of its
     matcher another way and back, for which patching VMs is enough. On KubeVirt up to 1.4 it is done by clearing
     C(revisionName), which has no effect on newer ones. Either way leaves the spec as it was.
-  - A guest is restarted once at most. Before the restart the API server is asked whether it still accepts the VM; where it
-    does not, the VM gets back the revisions that it had, and fails. A guest that has all that its VM says is not
-    restarted, whatever the condition RestartRequired says; a warning names that.
+  - A guest is restarted once at most. Before the restart the API server is asked whether it still accepts the VM;
+    where it does not, the VM gets back the revisions that it had, and fails. A guest that has all that its VM says is
+    not restarted, whatever the condition RestartRequired says; a warning names that.
   - What KubeVirt would refuse, because the VM conflicts with the other instancetype or misses a requirement of the
     other preference, is not begun, and the VM fails with KubeVirt's words.
 author:
@@ -181,8 +181,8 @@ results:
     needs:
       description:
         - What it takes, or took, for the running guest to have the changes, V(nothing), V(live_update) or V(restart). A
-          VM without a running guest needs nothing, it has them at its next start. In check mode as far as it shows - the
-          cluster is asked whether a running guest can take a change.
+          VM without a running guest needs nothing, it has them at its next start. In check mode as far as it shows -
+          the cluster is asked whether a running guest can take a change.
       type: str
       returned: always
       sample: restart
@@ -192,8 +192,8 @@ results:
       returned: when it would
     restart_required:
       description:
-        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none, also
-          where KubeVirt still asks for one.
+        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
+          also where KubeVirt still asks for one.
       type: bool
       returned: always
     restart_reason:
@@ -203,8 +203,8 @@ results:
       sample: a non-live-updatable field was changed in the template spec
     guest_current:
       description:
-        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest was
-          started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
+        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest
+          was started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
       type: bool
       returned: when the VM runs and VMIs may be read
     outstanding:
@@ -246,7 +246,7 @@ results:
       type: bool
       returned: always
     warnings:
-      description: What else should be known, such as a restart that KubeVirt still asks for and the guest does not need.
+      description: What else should be known, such as a restart that KubeVirt asks for and the guest does not need.
       type: list
       elements: str
       returned: when there is any

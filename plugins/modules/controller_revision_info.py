@@ -96,8 +96,8 @@ virtual_machines:
       returned: when it would
     restart_required:
       description:
-        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none, also
-          where KubeVirt still asks for one.
+        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
+          also where KubeVirt still asks for one.
       type: bool
       returned: always
     restart_reason:
@@ -107,8 +107,8 @@ virtual_machines:
       sample: a non-live-updatable field was changed in the template spec
     guest_current:
       description:
-        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest was
-          started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
+        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest
+          was started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
       type: bool
       returned: when the VM runs and VMIs may be read
     outstanding:

@@ -905,8 +905,8 @@ results:
     restart_required:
       description:
         - Whether the guest has to be restarted to get what the VM says. Without O(wait) or O(restart), and in check
-          mode, that is foreseen for a VM that is changed; else it is what KubeVirt says. A guest that has all that the VM
-          says needs none, whatever KubeVirt says, and is not restarted; a warning names that.
+          mode, that is foreseen for a VM that is changed; else it is what KubeVirt says. A guest that has all that the
+          VM says needs none, whatever KubeVirt says, and is not restarted; a warning names that.
       type: bool
       returned: when it exists
     restarted:

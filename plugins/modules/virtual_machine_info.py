@@ -134,8 +134,8 @@ virtual_machines:
       returned: always
     restart_required:
       description:
-        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none, also
-          where KubeVirt still asks for one.
+        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
+          also where KubeVirt still asks for one.
       type: bool
       returned: always
     restart_reason:

@@ -32,8 +32,8 @@ class Changed:
     raised: whether its generation is to be raised, so that its next restart ends clean.
     settled: whether its guest has all that the VM says, whatever KubeVirt asks for.
     written: whether anything was written. failed: why, on one line. warnings: what else should be known.
-    method: how the references were released, status or kind. spelling: the writes for the latter. denied: why it was not
-    done by the status.
+    method: how the references were released, status or kind. spelling: the writes for the latter. denied: why it was
+    not done by the status.
     back: whether the VM got back the revisions that it had.
     revisions: what it refers to afterwards, by matcher. vm: as last seen.
     """

@@ -74,7 +74,8 @@ class Guests:
             return
         if lacks.problem is not None:
             raise ConnectionFailed(f"not restarted, since KubeVirt could not start it again: {lacks.problem}")
-        if not lacks.fields and not (wanted and result.always):
+        needed = lacks.fields or (wanted and (result.always or self._lacks_anything(result, vm, instance, lookup)))
+        if not needed:
             self._leave(result, vm)
             return
         self._raise(result, vm)
@@ -82,11 +83,17 @@ class Guests:
         if result.restart:
             result.vm = self._await_vm(result.before, deadline)
 
+    def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
+        """Whether the guest differs from a VM that was just given other revisions, whatever its start revision says."""
+        cluster = result.before.cluster
+        found = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, whole=True)
+        return result.change.due and not found.complete
+
     def _await_guest(
         self, result: Changed, lookup: WideLookup, deadline: float
     ) -> tuple[Manifest, Manifest | None, Outstanding]:
-        """VM, VMI and what the guest lacks, once virt-controller has looked at the VM; where the change may be live, once
-        the guest has it or the cluster asks for a restart instead."""
+        """VM, VMI and what the guest lacks, once virt-controller has looked at the VM; where the change may be live,
+        once the guest has it or the cluster asks for a restart instead."""
         seen, cluster = result.before, result.before.cluster
         pauses = Backoff()
         while True:

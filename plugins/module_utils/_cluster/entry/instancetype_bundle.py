@@ -12,6 +12,7 @@ from ..._resolver.catalog.objects import CatalogError
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.catalog.upgrade import Place, place_of
 from ..._resolver.declare import plan
+from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
 from ..act.declare import Result, Settings, Subject
 from ..client.errors import ConnectionFailed

@@ -60,21 +60,27 @@ def outstanding(
     objects: Lookup,
     config: Configuration | None = None,
     release: Release = NEWEST,
+    *,
+    whole: bool = False,
 ) -> Outstanding:
     """What the next start of a VM changes in its guest (plain manifests of the VM and its VMI).
 
     objects: revisions, instancetypes and preferences of the cluster, the revision of the guest's start among them.
     Where that is missing, all that the VM says is compared with the VMI; else only what was changed since the start,
-    and sockets and memory. A guest that was started from the VM as it is lacks nothing: another start would be the same.
+    and sockets and memory. A guest that was started from the VM as it is lacks nothing: another start would be the
+    same.
+    whole: whether to compare all that the VM says in any case. KubeVirt keeps the revision of an earlier start of the
+    same generation, so that it may not tell what this guest was started with.
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:
         return Outstanding(problem=built.error.message if built.error is not None else "it cannot be expanded")
     now, running = dict(_leaves(built.spec)), dict(_leaves(instance["spec"]))
     started = started_spec(vm, instance, objects)
-    if started is not None and _start_of(instance) == start_revision_name(vm) and not _revised(vm, started):
+    unchanged = _start_of(instance) == start_revision_name(vm) and not _revised(vm, started)
+    if started is not None and unchanged and not whole:
         return Outstanding()
-    then = _then(vm, started, objects, config, release)
+    then = None if whole else _then(vm, started, objects, config, release)
     if then is None:
         lacks = [path for path, value in now.items() if value and not _has(running, path, value)]
     else:

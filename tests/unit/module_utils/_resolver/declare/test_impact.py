@@ -117,7 +117,7 @@ def test_what_counts_is_what_the_guest_was_started_with() -> None:
     instance["spec"]["domain"]["cpu"]["sockets"] = 2
     assert impact(vm("two"), vm("two"), instance, cluster) == Impact(
         NOTHING,
-        guest={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
+        guest_before={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
         guest_after={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
     )
 

@@ -189,6 +189,16 @@ class TestPin:
     def test_the_previous_one(self) -> None:
         assert self.world.to(revision_change.PREVIOUS) == self.world.to(self.world.name(1))
 
+    def test_the_previous_one_of_a_vm_that_was_rolled_back_is_what_it_has(self) -> None:
+        world = World([size(1), size(2, "3Gi"), size(3, "4Gi"), taste(1)], [size(3, "4Gi"), taste(1)])
+        world.pin(world.name(2))
+        assert world.to(revision_change.PREVIOUS) == Change()
+        # Nor does it go forward again.
+        world.pin(world.name(1))
+        assert world.to(revision_change.PREVIOUS) == Change()
+        del world.vm["spec"]["instancetype"]["revisionName"]
+        assert world.to(revision_change.PREVIOUS).expected == {"instancetype": world.name(1)}
+
     def test_there_is_none_before_the_first(self) -> None:
         assert drifted().to("previous").refusal == "has no earlier revision to go back to"
 
