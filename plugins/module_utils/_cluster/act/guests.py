@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import power
-from ..._resolver.declare.readiness import RUNNING, observed, restart_required
+from ..._resolver.declare.readiness import RUNNING, is_up, observed, restart_required
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name
 from ..._resolver.refresh import steps
 from ..client.backoff import Backoff
@@ -167,7 +167,7 @@ class Guests:
             if live is None:
                 return State(failed="it was deleted while waiting for it")
             running = (live.get("status") or {}).get("printableStatus") in RUNNING
-            return State(done=running and observed(live), pending="it to run again")
+            return State(done=running and is_up(live) and observed(live), pending="it to be ready again")
 
         seconds = max(0.0, deadline - time.monotonic())
         waited = wait_for(self._session, _VM, seen.namespace, [seen.name], look, seconds)[seen.name]

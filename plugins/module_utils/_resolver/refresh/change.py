@@ -15,6 +15,7 @@ from ..api.release import NEWEST, Release
 from ..instancetype.find import decode, revision
 from ..instancetype.revision.store import captured_anew
 from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift
 from .drift import Drift, Effect, Specs
 
@@ -151,9 +152,11 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
     """Revisions of instancetypes and preferences that no VM refers to, oldest generation first.
 
     vms, revisions: all of one namespace. others: names that snapshots and restores refer to.
-    A VM that is being given a revision at this moment may be about to refer to any of its own.
+    A VM that is being given a revision at this moment may be about to refer to any of its own. What a running guest was
+    started with counts: KubeVirt compares the VM with it, and without it cannot say whether a restart is needed.
     """
-    used, capturing = set(others), set()
+    vms, revisions = list(vms), list(revisions)
+    used, capturing = {*others, *_started_with(vms, revisions)}, set()
     for vm in vms:
         for role in ROLES:
             used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
@@ -170,6 +173,16 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
         ),
         key=_generation,
     )
+
+
+def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set[str]:
+    """The names in the start revisions of VMs with a guest."""
+    running = tuple(
+        start_revision_prefix(vm) for vm in vms if (vm.get("status") or {}).get("created") and vm["metadata"].get("uid")
+    )
+    starts = [one for one in revisions if running and one["metadata"]["name"].startswith(running)]
+    specs = [(one.get("data") or {}).get("spec") or {} for one in starts]
+    return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
 
 
 def _captures(vm: Manifest, role: Role) -> bool:

@@ -18,7 +18,7 @@ from ..find.find import Lookup
 from . import vmi
 from .defaults import Configuration
 
-__all__ = ["Outstanding", "outstanding", "start_revision_name", "started_spec"]
+__all__ = ["Outstanding", "outstanding", "start_revision_name", "start_revision_prefix", "started_spec"]
 
 Manifest = dict[str, Any]
 
@@ -94,8 +94,12 @@ def outstanding(
 
 def start_revision_name(vm: Manifest) -> str:
     """The name of the ControllerRevision that KubeVirt writes when it starts this generation of the VM."""
-    metadata = vm["metadata"]
-    return f"revision-start-vm-{metadata.get('uid')}-{metadata.get('generation')}"
+    return f"{start_revision_prefix(vm)}{vm['metadata'].get('generation')}"
+
+
+def start_revision_prefix(vm: Manifest) -> str:
+    """How the names of all start revisions of a VM begin."""
+    return f"revision-start-vm-{vm['metadata'].get('uid')}-"
 
 
 def started_spec(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:

@@ -321,6 +321,17 @@ class TestUnreferenced:
         world = World([size(1), size(2), taste(1)], [])
         assert revision_change.unreferenced([world.vm], world.kept, [world.name(1)]) == []
 
+    def test_what_a_running_guest_was_started_with_counts(self) -> None:
+        world = World([size(1), size(2), taste(1)], [])
+        spec = {"instancetype": {"name": "big", "revisionName": world.name(1)}}
+        start = {"metadata": {"name": "revision-start-vm-vm-7"}, "data": {"spec": spec}}
+        world.vm["status"]["created"] = True
+        assert revision_change.unreferenced([world.vm], [*world.kept, start]) == []
+        # Once it has stopped, that is of no use.
+        world.vm["status"]["created"] = False
+        found = revision_change.unreferenced([world.vm], [*world.kept, start])
+        assert [one["metadata"]["name"] for one in found] == [world.name(1)]
+
     def test_without_vms_all_of_them(self) -> None:
         world = World([size(10), size(9)], [])
         found = revision_change.unreferenced([], world.kept)

@@ -11,6 +11,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
     Problem,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 
 VM: dict[str, Any] = {
@@ -177,3 +180,43 @@ def test_what_the_refresh_would_be_refused_for_comes_in_the_order_of_kubevirt() 
     )
     assert str(refused(spread)).startswith("insufficient CPU resources of 3 vCPU provided by instance type")
     assert refused({"cpu": {"preferredCPUTopology": "cores"}}) is None
+
+
+@pytest.mark.parametrize(
+    ("devices", "field", "after"),
+    [
+        ({"preferredDiskBus": "scsi"}, "domain.devices.disks", [{"name": "root", "disk": {"bus": "scsi"}}]),
+        (
+            {"preferredInterfaceModel": "e1000"},
+            "domain.devices.interfaces",
+            [{"name": "default", "bridge": {}, "model": "e1000"}],
+        ),
+    ],
+)
+def test_a_preference_applies_to_disks_and_interfaces_that_the_vm_does_not_list(
+    devices: dict[str, Any], field: str, after: list[dict[str, Any]]
+) -> None:
+    vm = {
+        **VM,
+        "spec": {
+            "template": {
+                "spec": {
+                    "domain": {"devices": {}},
+                    "volumes": [{"name": "root", "containerDisk": {"image": "a:1"}}],
+                }
+            }
+        },
+    }
+    found = drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {"devices": devices}))
+    assert [(change["field"], change["after"]) for change in found.changes] == [(field, after)]
+    # KubeVirt asks for no restart, and yet the guest has it only after one.
+    assert drift.needs(found) == "restart"
+    assert drift.needs(drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {}))) == "nothing"
+
+
+def test_the_interface_is_the_one_that_the_cluster_adds() -> None:
+    vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
+    masquerade = Configuration(network_interface="masquerade")
+    specs = drift.Specs(None, {}), drift.Specs(None, {"devices": {"preferredInterfaceModel": "e1000"}})
+    (change,) = drift.effect(vm, *specs, config=masquerade).changes
+    assert change["after"] == [{"name": "default", "masquerade": {}, "model": "e1000"}]
