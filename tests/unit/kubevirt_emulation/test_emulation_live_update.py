@@ -42,8 +42,9 @@ def synced(wanted: Manifest, running: Manifest, *conditions: str, live: bool = T
     status = {"conditions": [{"type": name, "status": "True", "message": "earlier"} for name in conditions]}
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {"template": {"spec": wanted}}, "status": status}
     work = Work(vm, running)
+    configuration = SimpleNamespace(live_updates=live, cpu_allocation_ratio=10)
     context: Any = SimpleNamespace(
-        objects=SimpleNamespace(resolve=resolve), patch_vmi=patch_vmi, configuration=SimpleNamespace(live_updates=live)
+        objects=SimpleNamespace(resolve=resolve), patch_vmi=patch_vmi, configuration=configuration
     )
     try:
         asyncio.run(live_update.sync(context, work))

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from _resolver.api import schema
 from _resolver.instancetype.find.find import Problem
-from _resolver.instancetype.vmi import live_update
+from _resolver.instancetype.vmi import hot_plug
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import restart_required, vmi_state
 from kubevirt_emulation.controllers.context import Context, Failure, Work
@@ -50,9 +50,9 @@ async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callab
     template = await context.objects.resolve(lambda lookup: restart_required.applied(vm, lookup))
     if isinstance(template, Problem):
         raise Failure("HotPlugCPUError", _CPU_ERROR + template.message)
-    wanted = template["spec"]
+    wanted, ratio = template["spec"], context.configuration.cpu_allocation_ratio
 
-    def take(update: live_update.Update, reason: str, prefix: str) -> list[Manifest]:
+    def take(update: hot_plug.Update, reason: str, prefix: str) -> list[Manifest]:
         if update.failure is not None:
             raise Failure(reason, prefix + update.failure)
         if update.restart_required is not None:
@@ -60,9 +60,9 @@ async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callab
         return list(update.patch)
 
     return (
-        lambda: take(live_update.sockets(wanted, vmi), "HotPlugCPUError", _CPU_ERROR),
-        lambda: list(live_update.scheduling(wanted, vmi["spec"])),
-        lambda: take(live_update.memory(wanted, vmi), "HotPlugMemoryError", _MEMORY_ERROR),
+        lambda: take(hot_plug.sockets(wanted, vmi, ratio), "HotPlugCPUError", _CPU_ERROR),
+        lambda: list(hot_plug.scheduling(wanted, vmi["spec"])),
+        lambda: take(hot_plug.memory(wanted, vmi), "HotPlugMemoryError", _MEMORY_ERROR),
     )
 
 
@@ -71,7 +71,7 @@ def _volumes(vm: Manifest, vmi: Manifest) -> list[Manifest]:
     if vmi_state.phase(vmi) != "Running" or vm["spec"].get("updateVolumesStrategy") == "Migration":
         return []
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"]["template"])
-    return list(live_update.plugged(template["spec"], vmi["spec"]))
+    return list(hot_plug.plugged(template["spec"], vmi["spec"]))
 
 
 def _under_way(vmi: Manifest, patch: list[Manifest]) -> list[Manifest]:

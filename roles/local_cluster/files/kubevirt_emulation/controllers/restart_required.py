@@ -14,7 +14,7 @@ from _resolver.instancetype.apply import applier
 from _resolver.instancetype.find import find
 from _resolver.instancetype.find.find import Lookup, Problem
 from kubevirt_emulation.clock import now
-from kubevirt_emulation.controllers import hot_plug, vm_state
+from kubevirt_emulation.controllers import vm_state, volume_changes
 from kubevirt_emulation.controllers.context import Context, Work
 
 Manifest = dict[str, Any]
@@ -126,9 +126,9 @@ def _leave_live(then: Manifest, wanted: Manifest) -> None:
 
 def _leave_volumes(vm: Manifest, then: Manifest, wanted: Manifest) -> None:
     """Volumes and disks, if all that changed of them can be plugged in and out, or migrates."""
-    if hot_plug.volumes_change_live(vm, then, wanted):
+    if volume_changes.volumes_change_live(vm, then, wanted):
         _take(then, wanted, "volumes")
-    if hot_plug.disks_change_live(then, wanted):
+    if volume_changes.disks_change_live(then, wanted):
         _take(then["domain"]["devices"], wanted["domain"]["devices"], "disks")
 
 

@@ -11,7 +11,11 @@ from kubevirt_emulation.controllers.vm_state import is_stop_requested, run_strat
 async def sync(context: Context, revisions: StartRevisions, work: Work) -> bool:
     """Starts or stops the VM as needed; whether it did. Raises Failure."""
     if work.vmi is not None:
-        return _is_to_stop(work) and await vmi_factory.stop(context, work)
+        stopped = _is_to_stop(work) and await vmi_factory.stop(context, work)
+        if stopped and run_strategy_of(work.vm) == "RerunOnFailure" and vmi_state.phase(work.vmi) == "Failed":
+            pending = [*(status(work.vm).get("stateChangeRequests") or []), {"action": "Start"}]
+            work.vm = {**work.vm, "status": {**status(work.vm), "stateChangeRequests": pending}}
+        return stopped
     request = start_request(work.vm)
     strategy = run_strategy_of(work.vm)
     if strategy == "Halted" and request is not None:
@@ -37,13 +41,11 @@ def _is_to_stop(work: Work) -> bool:
 
 def _is_to_start(work: Work, strategy: str) -> bool:
     recorded = status(work.vm).get("runStrategy")
-    if strategy == "Always":
+    if strategy in ("Always", "Once"):
         return True
     if strategy == "Manual":
         return start_request(work.vm) is not None
     if strategy == "RerunOnFailure":
         # One that has been stopped stays so until asked; the recorded strategy tells that it has run.
         return start_request(work.vm) is not None or recorded != strategy
-    if strategy == "Once":
-        return recorded != strategy
     return False

@@ -11,11 +11,13 @@ from _resolver.instancetype.webhooks import endpoint, mutate
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
+from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
+from kubevirt_emulation.webhooks.vmi_defaults import has_pcie
 
 Manifest = dict[str, Any]
 
 _ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
-_ARCHITECTURES = ("amd64", "arm64", "s390x")
+_ARCHITECTURES = (AMD64, ARM64, S390X)
 _PCI_TOPOLOGY = {"kubevirt.io/pci-topology-version": "v3"}
 
 
@@ -29,25 +31,24 @@ class VmMutator:
     async def answer(self, review: Review) -> Answer:
         if review.being_deleted:
             return Answer()
-        mistakes = list(endpoint.mistakes(review.object))
-        if mistakes:
-            return Answer(status=not_of_schema(mistakes))
-        vm = _in_namespace(review)
-        mutated, architecture = await self._objects.resolve(lambda lookup: _mutate(vm, review, lookup))
-        if mutated.refusal is not None:
-            return Answer(status=mutated.refusal.status())
-        assert mutated.vm is not None
-        spec = mutated.vm["spec"]
-        if architecture:
-            spec["template"]["spec"].setdefault("architecture", architecture)
-        set_defaults(spec["template"], self._configuration.defaults, created=review.operation == "CREATE")
-        return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
+        return await self._objects.resolve(lambda lookup: stored(review, lookup, self._configuration.defaults))
 
 
-def _mutate(vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
-    """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
-    mutated = mutate.mutate(vm, lookup, review.old, review.operation)
-    return mutated, architecture_of_sources(mutated.vm, lookup) if mutated.vm is not None else ""
+def stored(review: Review, lookup: Lookup, config: defaults.Configuration) -> Answer:
+    """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
+    mistakes = list(endpoint.mistakes(review.object))
+    if mistakes:
+        return Answer(status=not_of_schema(mistakes))
+    mutated = mutate.mutate(_in_namespace(review), lookup, review.old, review.operation)
+    if mutated.refusal is not None:
+        return Answer(status=mutated.refusal.status())
+    assert mutated.vm is not None
+    spec = mutated.vm["spec"]
+    architecture = architecture_of_sources(mutated.vm, lookup)
+    if architecture:
+        spec["template"]["spec"].setdefault("architecture", architecture)
+    set_defaults(spec["template"], config, created=review.operation == "CREATE")
+    return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
 
 
 def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
@@ -66,7 +67,7 @@ def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
 
 
 def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:
-    """What a VM is stored with. A new one gets its identity and the PCI topology of today besides."""
+    """What a VM is stored with. A new one gets its identity and, if it has PCI Express, the topology of today."""
     spec = template["spec"]
     defaults.set_architecture(spec, config)
     defaults.set_machine_type(spec, config)
@@ -75,7 +76,8 @@ def set_defaults(template: Manifest, config: defaults.Configuration, created: bo
     firmware = spec["domain"].setdefault("firmware", {})
     for field in ("uuid", "serial"):
         firmware.setdefault(field, str(uuid.uuid4()))
-    template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
+    if has_pcie(spec):
+        template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
 
 
 def _in_namespace(review: Review) -> Manifest:

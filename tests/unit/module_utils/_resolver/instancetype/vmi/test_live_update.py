@@ -10,12 +10,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
     Configuration,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.hot_plug import Update
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.live_update import (
-    Update,
     compare,
     foreseen,
-    memory,
-    sockets,
 )
 
 Manifest = dict[str, Any]
@@ -120,37 +118,8 @@ def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tupl
     return running
 
 
-@pytest.mark.parametrize(
-    ("domain", "fields", "reason"),
-    [
-        ({"cpu": {"realtime": {}}}, {}, "realtime"),
-        ({"cpu": {"numa": {"guestMappingPassthrough": {}}}}, {}, "guest mapping passthrough"),
-        ({"launchSecurity": {"sev": {}}}, {}, "encrypted"),
-        ({"memory": {"guest": "2Gi", "hugepages": {"pageSize": "1Gi"}}}, {}, ""),
-        ({"memory": {"guest": "2050Mi", "hugepages": {"pageSize": "1Gi"}}}, {}, "Guest memory must be 1Gi aligned"),
-        ({}, {"architecture": "arm64"}, "x86_64"),
-    ],
-)
-def test_guests_that_are_given_no_memory(domain: Manifest, fields: Manifest, reason: str) -> None:
-    wanted = {"domain": {"memory": {"guest": "2Gi"}, **domain}, **fields}
-    assert reason in (memory(wanted, migratable()).restart_required or "")
-    assert bool(memory(wanted, migratable()).patch) is not bool(reason)
-
-
-def test_memory_that_a_guest_did_not_take() -> None:
-    wanted: Manifest = {"domain": {"memory": {"guest": "1536Mi"}}}
-    assert "failed" in (memory(wanted, migratable("4Gi", "1Gi", ("HotMemoryChange", "False"))).restart_required or "")
-    silent = migratable()
-    del silent["status"]["memory"]
-    assert memory({"domain": {"memory": {"guest": "2Gi"}}}, silent) == Update()
-
-
-def test_what_is_under_way_comes_first() -> None:
-    more: Manifest = {"domain": {"cpu": {"sockets": 3}, "memory": {"guest": "2Gi"}}}
+def test_a_plan_looks_beyond_what_is_under_way() -> None:
     busy = migratable("4Gi", "1Gi", ("HotMemoryChange", "True"), ("HotVCPUChange", "True"))
-    assert memory(more, busy) == Update(failure="another memory hotplug is in progress")
-    assert sockets(more, busy) == Update(failure="another CPU hotplug is in progress")
-    # A plan looks beyond it.
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 3, "cores": 1, "threads": 1})}
     update = compare(vm, spec(), busy, Objects([]), Configuration())
     assert [one["path"] for one in update.patch] == ["/spec/domain/cpu/sockets", "/spec/domain/memory/guest"]

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from _resolver.api import semantic
+from _resolver.instancetype.vmi.hot_plug import is_hotpluggable
 
 Manifest = dict[str, Any]
-
-
-def is_hotpluggable(volume: Manifest) -> bool:
-    """Whether a volume may be plugged in and out of a running guest."""
-    return any(isinstance(source, dict) and source.get("hotpluggable") for source in volume.values())
 
 
 def volumes_change_live(vm: Manifest, then: Manifest, wanted: Manifest) -> bool:
