@@ -223,6 +223,10 @@ def _applied(vm: Manifest, specs: Specs, release: Release, config: Configuration
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except applier.Crash as crash:
         return spec, str(crash)
+    for disk in spec["domain"]["devices"].get("disks", ()):
+        # virt-api writes it into the VMI, a preference with devices into the VM; the guest does not see the difference.
+        if not disk.keys() & {"disk", "lun", "cdrom"}:
+            disk["disk"] = {}
     if uneven is not None:
         return spec, uneven.message
     if conflicts:
