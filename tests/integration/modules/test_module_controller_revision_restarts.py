@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -111,3 +112,69 @@ EDITOR = [
     {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["get", "list"]},
     {"apiGroups": ["subresources.kubevirt.io"], "resources": ["virtualmachines/restart"], "verbs": ["update"]},
 ]
+
+
+def test_a_guest_that_was_restarted_by_hand_is_left_alone(run: Run, namespace: str, api: Any) -> None:
+    """Refreshed by the status and restarted without raising the generation: KubeVirt asks for a restart for ever."""
+    run("instancetype", namespace=namespace, name="plain", **SIZE)
+    size = {"name": "plain", "kind": "VirtualMachineInstancetype"}
+    options = {"namespace": namespace, "name": "db", "instancetype": size}
+    options["volumes"] = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
+    run("virtual_machine", **options, wait=True)
+    run("instancetype", namespace=namespace, name="plain", cpu={"guest": 1, "max_sockets": 8}, memory=SIZE["memory"])
+    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    # virt-controller's cache of instancetypes lags behind a little.
+    until(lambda: "-2" in release(vms, namespace))
+    until(lambda: condition(vms, namespace))
+    done = run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
+    assert done["changed"], done
+    left = guests(api, namespace)
+    # From KubeVirt 1.7 on; before that nothing is left to ask for.
+    stuck = condition(vms, namespace)
+
+    for _time in range(2):
+        told = run("controller_revision", namespace=namespace, restart="if_required")
+        assert not told.get("failed") and not told["results"][0]["restarted"], told
+        assert (told["results"][0]["guest_current"], told["results"][0]["restart_required"]) == (True, False)
+        assert bool(told["results"][0].get("warnings")) is stuck
+        declared = run("virtual_machine", **options, restart="if_required", wait=True)
+        assert not declared.get("failed") and not declared["changed"], declared
+        assert bool(declared["result"].get("warnings")) is stuck
+    assert guests(api, namespace) == left
+    seen = run("virtual_machine_info", namespace=namespace, names=["db"])["virtual_machines"][0]
+    assert (seen["restart_required"], "restart_reason" in seen) == (False, stuck)
+
+    # The generation was raised meanwhile, so that the next restart ends it.
+    run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
+    until(lambda: not condition(vms, namespace))
+
+
+def release(vms: Any, namespace: str) -> str:
+    """Takes the reference out of the VM's status; the revision that is captured then."""
+    body = {"status": {"instancetypeRef": {"controllerRevisionRef": None}}}
+    vms.status.patch(name="db", namespace=namespace, body=body, content_type="application/merge-patch+json")
+    found: dict[str, str] = {}
+
+    def captured() -> bool:
+        status = vms.get(name="db", namespace=namespace).to_dict()["status"]
+        found.update(status["instancetypeRef"].get("controllerRevisionRef") or {})
+        return bool(found)
+
+    until(captured)
+    return found["name"][-2:]
+
+
+def condition(vms: Any, namespace: str) -> bool:
+    """Whether KubeVirt asks for a restart, once the VM has been left alone for a while."""
+    seen = ""
+    while seen != (now := vms.get(name="db", namespace=namespace).to_dict())["metadata"]["resourceVersion"]:
+        seen = now["metadata"]["resourceVersion"]
+        time.sleep(2)
+    return any(one["type"] == "RestartRequired" for one in now["status"].get("conditions") or [])
+
+
+def until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline, "it has not come to that"
+        time.sleep(0.5)
