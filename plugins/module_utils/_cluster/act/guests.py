@@ -76,9 +76,9 @@ class Guests:
             raise ConnectionFailed(f"not restarted, since KubeVirt could not start it again: {lacks.problem}")
         needed = lacks.fields or (wanted and (result.always or self._lacks_anything(result, vm, instance, lookup)))
         if not needed:
-            self._leave(result, vm)
+            self._leave(result, vm, lookup)
             return
-        self._raise(result, vm)
+        self._raise(result, vm, lookup)
         self._restart(result, deadline)
         if result.restart:
             result.vm = self._await_vm(result.before, deadline)
@@ -109,18 +109,18 @@ class Guests:
             if not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
                 raise ConnectionFailed("its guest has not taken the change yet, and the cluster asks for no restart")
 
-    def _leave(self, result: Changed, vm: Manifest) -> None:
+    def _leave(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
         """The guest has all that the VM says. What the cluster still asks for goes with the next restart, whenever."""
         result.settled = True
         if restart_required(vm) is not None:
-            self._raise(result, vm)
+            self._raise(result, vm, lookup)
             result.warnings.append(still_asked(vm))
 
-    def _raise(self, result: Changed, vm: Manifest) -> None:
+    def _raise(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
         """Raises the generation of a VM whose restart would leave the condition RestartRequired standing."""
         seen = result.before
-        start = self._session.get(_REVISION, seen.namespace, start_revision_name(vm))
-        if not steps.ends_unclean(vm, start):
+        start = lookup.get(_REVISION.kind, seen.namespace, start_revision_name(vm))
+        if not isinstance(start, dict) or not steps.ends_unclean(vm, start):
             return
         try:
             raise_generation(self._session, seen.namespace, seen.name)
