@@ -20,8 +20,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from ..api import release
+from ..api.names import nearest
 from ..api.release import Release
-from .language import CatalogError, nearest
+from .language import CatalogError
 
 __all__ = ["at_version", "fitting_version", "version_names"]
 
