@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import Hosts, Wanted, hosts
+from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
 
 KUBEVIRT = "/apis/kubevirt.io/v1"
@@ -87,7 +88,7 @@ CLUSTER: dict[str, list[dict[str, Any]]] = {
     "virtualmachineclusterinstancetypes": [small(2, 2)],
     "services": [service(namespace, name) for namespace, name, _number in NAMED],
     "nodes": [NODE],
-    "kubevirts": [],
+    "kubevirts": [INSTALLED],
 }
 
 

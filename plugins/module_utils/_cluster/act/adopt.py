@@ -12,7 +12,8 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
-from ..._resolver.declare.impact import Cluster, Impact, impact
+from ..._resolver.declare.impact import Impact, impact
+from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
@@ -69,9 +70,8 @@ def adopt(session: Session, vms: list[Manifest], wanted: Wanted, write: bool, co
     todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
     if not todo:
         return results
-    found = kubevirt(session)
     lookup = ClusterLookup(session)
-    cluster = Cluster(lookup, found.configuration, found.release, found.live_updates)
+    cluster = Cluster(lookup, kubevirt(session))
     instances = _instances(session, todo)
     due: list[tuple[Adopted, Candidate]] = []
     for result in todo:

@@ -1,6 +1,6 @@
 """The one way of every module that writes: entries → live snapshot → plan → preflight → writes → wait → results.
 
-Check mode stops after the preflight; nothing else asks for it.
+Check mode sends the writes as dry runs, and ends there.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..client.errors import ApiError, Cause, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_for
+from .send import UNKNOWN_IN_CHECK_MODE, rehearse, send, verb_of
 
 __all__ = ["Entry", "Finding", "Result", "Settings", "Subject", "declare"]
 
@@ -44,6 +45,7 @@ class Settings:
     """How a task is carried out; the options of the doc fragment `wait`."""
 
     check_mode: bool = False
+    server_dry_run: bool = True
     wait: bool = False
     wait_timeout: float = 120
     concurrency: int = 16
@@ -53,10 +55,15 @@ class Settings:
 
 
 class Finding(NamedTuple):
-    """What preflight found about one planned object, as one line; a note is worth a warning and never refuses."""
+    """What preflight found about one planned object, as one line.
+
+    note: it is worth a warning and never refuses. missing: something is not there that an earlier task of the same play
+    may make, which check mode does not know.
+    """
 
     text: str
     note: bool = False
+    missing: bool = False
 
 
 _NOT_SENT = "not sent: another object of the task had failed (fail_fast)"
@@ -178,6 +185,8 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     _name_kept(session, subject, results)
     _foresee(session, subject, planned)
     if settings.check_mode:
+        if settings.server_dry_run:
+            _rehearse(session, [(result, step) for result, step in planned if _is_due(result)], settings)
         return results
     if settings.fail_fast and _any_failed(results):
         for result in results:
@@ -265,11 +274,18 @@ def _judge(checked: list[tuple[Result, Planned]], found: list[list[Finding]], se
     for (result, step), findings in zip(checked, found):
         if step.plan.conflict is not None:
             findings = [Finding(step.plan.conflict), *findings]
+        if settings.check_mode:
+            findings = [_in_check_mode(finding) for finding in findings]
         refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
         if refused:
             result.failed = "; ".join(refused)
         else:
             result.warnings += [finding.text for finding in findings]
+
+
+def _in_check_mode(finding: Finding) -> Finding:
+    """What is missing may be what an earlier task of the play has not made, since it was only checked, too."""
+    return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
 
 
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
@@ -289,58 +305,33 @@ def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Sett
 
 
 def _write_one(session: Session, result: Result, step: Plan, force: bool) -> None:
-    kind = BY_NAME[result.entry.key.kind]
-    verb = "DELETE" if step.action == plan.DELETE else "PATCH"
     try:
-        if step.action == plan.DELETE:
-            uid = (result.found or {"metadata": {}})["metadata"].get("uid")
-            session.delete(kind, result.entry.key.namespace, result.entry.key.name, uid)
-            result.live = None
-        else:
-            _patch_first(session, kind, result.entry.key, step)
-            result.live = _apply(session, step.manifest, force)
-            # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
-            for seen in (result.found, result.live):
-                if seen is not None:
-                    seen["metadata"].pop("managedFields", None)
+        result.live = send(session, result.entry.key, step, _uid(result.found), force)
+        # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
+        for seen in (result.found, result.live):
+            if seen is not None:
+                seen["metadata"].pop("managedFields", None)
         result.written = True
     except (ApiError, ConnectionFailed) as error:
-        result.failed = explain(error, verb, kind)
+        result.failed = explain(error, verb_of(step), BY_NAME[result.entry.key.kind])
 
 
-def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
-    if not step.first:
-        return
-    patch: Manifest = {}
-    for path, value in step.first.items():
-        node = patch
-        for part in path[:-1]:
-            node = node.setdefault(part, {})
-        node[path[-1]] = value
-    path_of = kind.path(key.namespace, key.name)
-    session.request("PATCH", path_of, {"fieldManager": session.field_manager}, patch, "application/merge-patch+json")
+def _uid(found: Manifest | None) -> str | None:
+    return found["metadata"].get("uid") if found is not None else None
 
 
-def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
-    kind = BY_NAME[manifest["kind"]]
-    try:
-        return session.apply(kind, manifest, force)
-    except ApiError as error:
-        if (
-            error.code == 409
-            and error.causes
-            and all(_is_taken(cause, session.field_manager) for cause in error.causes)
-        ):
-            return session.apply(kind, manifest, force=True)
-        raise
+def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
+    """What the server says to the planned writes."""
 
+    def one(result: Result, step: Planned) -> None:
+        told = rehearse(session, result.entry.key, step.plan, _uid(result.found), settings.force_conflicts)
+        result.failed = told.refused
+        if told.unknown:
+            result.warnings.append(told.unknown)
 
-def _is_taken(cause: Cause, own: str) -> bool:
-    """Whether a field is taken without being asked to: set by ourselves, by another request than an apply, or a
-    declared run strategy, which virt-api owns after someone's start or stop."""
-    manager, field = plan.TAKEN_BACK
-    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
-    return powered or f'conflict with "{own}"' in cause.message
+    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
+        for future in [pool.submit(one, result, step) for result, step in steps]:
+            future.result()
 
 
 def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import impact as rules
 from ..._resolver.declare import plan, virtual_machine
-from ..._resolver.declare.impact import Cluster, Impact
+from ..._resolver.declare.impact import Impact
 from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.declare.preflight import result as outcome
 from ..._resolver.declare.readiness import has_guest, observed, restart_required
+from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -40,11 +41,10 @@ def foresee(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> 
     if not changed:
         return told
     try:
-        found = kubevirt(session)
         instances = read(session, [_instance(planned[index]) for index in changed])
     except (Unreadable, ConnectionFailed):
         return [_UNKNOWN if index in changed else one for index, one in enumerate(told)]
-    cluster = Cluster(lookup, found.configuration, found.release, found.live_updates)
+    cluster = Cluster(lookup, kubevirt(session))
     for index in changed:
         step = planned[index]
         told[index] = rules.impact(
@@ -61,20 +61,18 @@ def _instance(step: Planned) -> Key:
     return Key(_VMI.kind, step.entry.key.namespace, step.entry.key.name)
 
 
-def notes(lookup: ClusterLookup, planned: list[Planned]) -> list[list[str]]:
+def notes(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> list[list[str]]:
     """What should be known of planned VMs, changed or not, in order."""
-    cluster = Cluster(lookup)
-    return [[note] if (note := _outgrown(step, cluster)) else [] for step in planned]
 
+    def told(step: Planned) -> list[str]:
+        if step.live is None or step.plan.action == plan.DELETE:
+            return []
+        if not virtual_machine.expanded(step.entry.manifest, step.live):
+            return []
+        note = rules.outgrown(step.entry.manifest, step.live, Cluster(lookup, kubevirt(session)))
+        return [note] if note else []
 
-def _outgrown(step: Planned, cluster: Cluster) -> str | None:
-    if (
-        step.live is None
-        or step.plan.action == plan.DELETE
-        or not virtual_machine.expanded(step.entry.manifest, step.live)
-    ):
-        return None
-    return rules.outgrown(step.entry.manifest, step.live, cluster)
+    return [told(step) for step in planned]
 
 
 def waits_for_restart(result: Result) -> bool:

@@ -102,7 +102,7 @@ def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]
         return lambda seen: revision_change.unpin(seen.vm, roles)
     each = options["revisions"] or {}
     return lambda seen: revision_change.pin(
-        seen.vm, seen.drift, roles, each.get(seen.name) or options["revision"], seen.revisions
+        seen.vm, seen.drift, roles, each.get(seen.name) or options["revision"], seen.revisions, seen.kubevirt
     )
 
 

@@ -66,6 +66,10 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
+# Options that say how the writes are carried out.
+_HOW = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
+
+
 def run_bundle() -> None:
     """The module instancetype_bundle."""
     module = make_module(argument_spec=_SPEC)
@@ -99,7 +103,7 @@ def run_bundle() -> None:
     )
     settings = Settings(
         check_mode=module.check_mode,
-        **{name: options[name] for name in ("concurrency", "preflight", "fail_fast", "force_conflicts")},
+        **{name: options[name] for name in _HOW},
     )
     try:
         told = deploy(Session(options, settings.concurrency), request, settings)

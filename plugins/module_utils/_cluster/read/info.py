@@ -11,11 +11,11 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.declare.readiness import run_strategy
 from ..._resolver.instancetype.find import find
 from ..._resolver.instancetype.vmi import expand
+from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
 from ..._resolver.instancetype.vmi.resources import resources
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
-from .kubevirt import KubeVirt, kubevirt
 from .revisions import Inspected, inspect
 
 __all__ = ["Filter", "tell", "virtual_machines"]
@@ -60,11 +60,10 @@ def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
         return []
     items, _version = session.list(BY_NAME["VirtualMachineInstance"], wanted.namespace)
     instances = {(item["metadata"]["namespace"], item["metadata"]["name"]): item for item in items}
-    cluster = kubevirt(session)
-    return [tell(one, instances.get((one.namespace, one.name)), cluster) for one in found]
+    return [tell(one, instances.get((one.namespace, one.name))) for one in found]
 
 
-def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[str, Any]:
+def tell(seen: Inspected, instance: Manifest | None) -> dict[str, Any]:
     """What is told of a VM. instance: its VMI, None without one."""
     metadata, status = seen.vm["metadata"], seen.vm.get("status") or {}
     told: dict[str, Any] = {
@@ -85,7 +84,7 @@ def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[
     for role, part in zip(ROLES, (seen.drift.instancetype, seen.drift.preference)):
         if part is not None:
             told[role.matcher] = _tell_role(part)
-    told.update(_resolved(seen, cluster))
+    told.update(_resolved(seen, seen.kubevirt))
     if instance is not None:
         state = instance.get("status") or {}
         told["instance"] = {

@@ -8,10 +8,12 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.declare.readiness import restart_required
+from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
+from .kubevirt import kubevirt
 from .lookup import WideLookup
 
 __all__ = ["Inspected", "inspect", "roles_of", "unknown_names"]
@@ -23,11 +25,12 @@ _VM = BY_NAME["VirtualMachine"]
 
 @dataclass(frozen=True)
 class Inspected:
-    """A VM and its drift. revisions: all ControllerRevisions of its namespace."""
+    """A VM and its drift. revisions: all ControllerRevisions of its namespace. kubevirt: what it is judged by."""
 
     vm: Manifest
     drift: Drift
     revisions: list[Manifest]
+    kubevirt: KubeVirt
 
     @property
     def namespace(self) -> str:
@@ -49,7 +52,8 @@ class Inspected:
 def inspect(
     session: Session, namespace: str | None, names: list[str] | None = None, selector: str | None = None
 ) -> list[Inspected]:
-    """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, and each kind they refer to.
+    """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, each kind they refer to, and
+    KubeVirt.
 
     namespace: None for all. names: None for all. selector: a label selector. Raises ApiError or ConnectionFailed where
     VMs or revisions cannot be listed.
@@ -66,7 +70,10 @@ def inspect(
     if problem is not None:
         # Without them every VM would seem to have lost its revisions.
         raise ConnectionFailed(problem.message)
-    return [Inspected(vm, drift.drift(vm, lookup), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    if not vms:
+        return []
+    known = kubevirt(session)
+    return [Inspected(vm, drift.drift(vm, lookup, known), kept[vm["metadata"]["namespace"]], known) for vm in vms]
 
 
 def unknown_names(seen: list[Inspected], names: list[str]) -> list[str]:

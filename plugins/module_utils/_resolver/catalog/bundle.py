@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLE_OF_KIND
+from ..api.release import NEWEST
 from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.find.decode import API_VERSION
@@ -141,7 +142,7 @@ def _flat(documents: Iterable[Any]) -> list[Any]:
 def _modern(document: Manifest, position: int) -> tuple[Manifest, str]:
     where = f"document {position} ({document['kind']} {_name(document)})"
     try:
-        modern = modernize(copy(document))
+        modern = modernize(copy(document), NEWEST)
     except FieldError as error:
         raise CatalogError(f"{where}: {error}") from error
     if modern.manifest.get("apiVersion") != API_VERSION:

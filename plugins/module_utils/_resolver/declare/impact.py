@@ -6,17 +6,16 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES
 from ..api.redaction import redact
-from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
 from ..instancetype.find.find import Lookup
 from ..instancetype.revision import store
 from ..instancetype.vmi import live_update, vmi
-from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate
 from .readiness import HALTED, run_strategy
 
-__all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Cluster", "Impact", "impact", "outgrown"]
+__all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Impact", "impact", "outgrown"]
 
 Manifest = dict[str, Any]
 
@@ -39,15 +38,6 @@ class Impact(NamedTuple):
     guest: Manifest | None = None
     guest_after: Manifest | None = None
     changes: tuple[Manifest, ...] = ()
-
-
-class Cluster(NamedTuple):
-    """objects: what it holds. configuration, release: of its KubeVirt. live: whether it changes running guests."""
-
-    objects: Lookup
-    configuration: Configuration = Configuration()
-    release: Release = NEWEST
-    live: bool = True
 
 
 def impact(vm: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> Impact:
@@ -82,7 +72,7 @@ def impact(vm: Manifest, planned: Manifest, instance: Manifest | None, cluster: 
         running,
         cluster.objects,
         cluster.configuration,
-        live=cluster.live,
+        live=cluster.kubevirt.live_updates,
         release=cluster.release,
     )
     if update.restart_required is not None:

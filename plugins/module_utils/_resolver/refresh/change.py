@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from ..api.matcher import ROLES, Role
 from ..instancetype.find import decode, revision
 from ..instancetype.revision.store import captured_anew
+from ..instancetype.vmi.cluster import KubeVirt
 from . import drift
 from .drift import Drift, Effect, Specs
 
@@ -59,7 +60,12 @@ def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
 
 
 def pin(
-    vm: Manifest, found: Drift, roles: Iterable[Role], wanted: str | Mapping[str, str], revisions: Iterable[Manifest]
+    vm: Manifest,
+    found: Drift,
+    roles: Iterable[Role],
+    wanted: str | Mapping[str, str],
+    revisions: Iterable[Manifest],
+    kubevirt: KubeVirt,
 ) -> Change:
     """Pins a VM to a named revision, to the ones before those it has (PREVIOUS), or to one for each matcher.
 
@@ -89,11 +95,11 @@ def pin(
         return Change()
     specs = dict(zip(ROLES, found.captured))
     for role in due:
-        decoded = decode.spec(chosen[role], role)
+        decoded = decode.spec(chosen[role], role, kubevirt.release)
         if decoded.error is not None:
             return Change(tuple(due), refusal=f"the revision {names[role]} cannot be read: {decoded.error}")
         specs[role] = decoded.spec
-    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)))
+    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)), kubevirt)
     if effect.refusal:
         return Change(tuple(due), refusal=f"would be refused with that revision: {effect.refusal}")
     spec = {role.matcher: {"revisionName": names[role]} for role in due}

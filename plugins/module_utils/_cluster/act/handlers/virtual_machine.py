@@ -9,6 +9,7 @@ from ...._resolver.api.matcher import ROLES
 from ...._resolver.declare import virtual_machine
 from ...._resolver.declare.readiness import readiness, run_strategy, same_status
 from ...._resolver.instancetype.find import revision
+from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.watch import State
 from ..declare import Result, Subject
@@ -32,8 +33,8 @@ def virtual_machine_subject(options: Options) -> Subject:
         manager=manager,
         reconcile=lambda manifest, live: virtual_machine.reconcile(manifest, live, manager),
         adjust=lambda step, live: virtual_machine.in_one_request(step, live, manager, options["force_conflicts"]),
-        preflight=lambda session, planned: preflight(lookup(session), planned),
-        notes=lambda session, planned: notes(lookup(session), planned),
+        preflight=lambda session, planned: preflight(lookup(session), kubevirt(session), planned),
+        notes=lambda session, planned: notes(session, lookup(session), planned),
         foresee=lambda session, planned: foresee(session, lookup(session), planned),
         due=restarts.due,
         settle=restarts.settle,

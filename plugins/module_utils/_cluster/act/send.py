@@ -1,0 +1,101 @@
+"""Sends what was planned for one object, or asks the server what it would say to it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.declare import plan
+from ..._resolver.declare.plan import Plan
+from ..client.errors import ApiError, Cause, ConnectionFailed, explain, lacks_right
+from ..client.session import Session
+from ..read.snapshot import Key
+
+__all__ = ["UNKNOWN_IN_CHECK_MODE", "Foreseen", "rehearse", "send", "verb_of"]
+
+Manifest = dict[str, Any]
+
+UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play makes it"
+
+_NOT_FOUND = re.compile(r'"[^"]+" not found')
+_NO_DRY_RUN = "does not support dry run"
+
+
+class Foreseen(NamedTuple):
+    """What the server says to a dry run. refused: why it would refuse the object, or None.
+    unknown: why that cannot be told beforehand, or None."""
+
+    refused: str | None = None
+    unknown: str | None = None
+
+
+def verb_of(step: Plan) -> str:
+    """The HTTP method of a planned write."""
+    return "DELETE" if step.action == plan.DELETE else "PATCH"
+
+
+def send(session: Session, key: Key, step: Plan, uid: str | None, force: bool) -> Manifest | None:
+    """The object as it is after the planned write, None after a deletion.
+
+    uid: of the object that is meant by a deletion. Raises ApiError or ConnectionFailed.
+    """
+    kind = BY_NAME[key.kind]
+    if step.action == plan.DELETE:
+        session.delete(kind, key.namespace, key.name, uid)
+        return None
+    if step.first:
+        _patch_first(session, kind, key, step)
+        if session.is_rehearsal:
+            # The apply counts on the patch, which is not stored.
+            return None
+    return _apply(session, step.manifest, force)
+
+
+def rehearse(session: Session, key: Key, step: Plan, uid: str | None, force: bool) -> Foreseen:
+    """Sends a planned write as a dry run: through schemas, policies, quotas and webhooks, but nothing is stored."""
+    try:
+        send(session.rehearsal(), key, step, uid, force)
+    except ConnectionFailed as error:
+        return Foreseen(refused=str(error))
+    except ApiError as error:
+        told = explain(error, verb_of(step), BY_NAME[key.kind])
+        if _NOT_FOUND.search(error.message):
+            return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
+        if lacks_right(error) or _NO_DRY_RUN in error.message:
+            return Foreseen(unknown=f"what the server says to it is not known: {told}")
+        return Foreseen(refused=told)
+    return Foreseen()
+
+
+def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
+    patch: Manifest = {}
+    for path, value in step.first.items():
+        node = patch
+        for part in path[:-1]:
+            node = node.setdefault(part, {})
+        node[path[-1]] = value
+    path_of = kind.path(key.namespace, key.name)
+    session.request("PATCH", path_of, {"fieldManager": session.field_manager}, patch, "application/merge-patch+json")
+
+
+def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
+    kind = BY_NAME[manifest["kind"]]
+    try:
+        return session.apply(kind, manifest, force)
+    except ApiError as error:
+        if (
+            error.code == 409
+            and error.causes
+            and all(_is_taken(cause, session.field_manager) for cause in error.causes)
+        ):
+            return session.apply(kind, manifest, force=True)
+        raise
+
+
+def _is_taken(cause: Cause, own: str) -> bool:
+    """Whether a field is taken without being asked to: set by ourselves, by another request than an apply, or a
+    declared run strategy, which virt-api owns after someone's start or stop."""
+    manager, field = plan.TAKEN_BACK
+    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
+    return powered or f'conflict with "{own}"' in cause.message
