@@ -52,14 +52,4 @@ options:
         warning.
     type: bool
     default: false
-  server_dry_run:
-    description:
-      - Whether check mode asks the server about each object that the task would write, with a dry run that stores
-        nothing. The object then fails the check if a schema, a policy, a quota or a webhook of the cluster refuses it.
-      - A dry run needs the same rights as the write. Without them, and where a webhook of the cluster permits no dry
-        runs, the check says so in a warning and rests on what the collection itself can tell.
-      - What a check cannot know is a warning, too, such as a namespace or an instancetype that does not exist and that
-        an earlier task of the same play may create.
-    type: bool
-    default: true
 """

@@ -230,19 +230,10 @@ options:
         manager.
     type: bool
     default: false
-  server_dry_run:
-    description:
-      - Whether check mode asks the server about each object that the task would write, with a dry run that stores
-        nothing. The object then fails the check if a schema, a policy, a quota or a webhook of the cluster refuses it.
-      - A dry run needs the same rights as the write. Without them, and where a webhook of the cluster permits no dry
-        runs, the check says so in a warning and rests on what the collection itself can tell.
-      - What a check cannot know is a warning, too, such as a namespace that does not exist and that an earlier task of
-        the same play may create.
-    type: bool
-    default: true
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 notes:
   - V(builtin) and O(path) are read on the controller, and sent to the module with its options.

@@ -708,6 +708,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes
 """

@@ -83,7 +83,7 @@ def hosts(session: Session, wanted: Wanted) -> Hosts:
     result.warnings = [
         f"{_LOST.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
         for kind, problem in lookup.problems.items()
-    ]
+    ] + ([cluster.doubt] if cluster.doubt else [])
     return result
 
 

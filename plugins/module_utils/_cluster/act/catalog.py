@@ -248,6 +248,7 @@ def _find_users(
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
         now = Cluster(ClusterLookup(session), kubevirt(session))
+        told.warnings += [now.kubevirt.doubt] if now.kubevirt.doubt else []
         told.affected = [Affected(*one) for one in catalog_upgrade.affected(in_order, after, now)]
 
 

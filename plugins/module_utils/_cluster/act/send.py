@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
@@ -12,7 +13,7 @@ from ..client.errors import ApiError, Cause, ConnectionFailed, explain, lacks_ri
 from ..client.session import Session
 from ..read.snapshot import Key
 
-__all__ = ["UNKNOWN_IN_CHECK_MODE", "Foreseen", "rehearse", "send", "verb_of"]
+__all__ = ["UNKNOWN_IN_CHECK_MODE", "Foreseen", "foreseen", "rehearse", "send", "verb_of"]
 
 Manifest = dict[str, Any]
 
@@ -54,12 +55,17 @@ def send(session: Session, key: Key, step: Plan, uid: str | None, force: bool) -
 
 def rehearse(session: Session, key: Key, step: Plan, uid: str | None, force: bool) -> Foreseen:
     """Sends a planned write as a dry run: through schemas, policies, quotas and webhooks, but nothing is stored."""
+    return foreseen(lambda: send(session.rehearsal(), key, step, uid, force), verb_of(step), BY_NAME[key.kind])
+
+
+def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
+    """What the server says to a dry run, which `ask` sends. verb, kind: see `explain`."""
     try:
-        send(session.rehearsal(), key, step, uid, force)
+        ask()
     except ConnectionFailed as error:
         return Foreseen(refused=str(error))
     except ApiError as error:
-        told = explain(error, verb_of(step), BY_NAME[key.kind])
+        told = explain(error, verb, kind)
         if _NOT_FOUND.search(error.message):
             return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
         if lacks_right(error) or _NO_DRY_RUN in error.message:

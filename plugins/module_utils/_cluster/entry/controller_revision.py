@@ -157,6 +157,8 @@ def _inspect(module: Any) -> tuple[Session, list[Inspected]]:
         seen = inspect(session, options["namespace"], options["names"], selector(options))
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    if seen and seen[0].kubevirt.doubt:
+        module.warn(seen[0].kubevirt.doubt)
     missing = unknown_names(seen, options["names"] or [])
     if missing:
         module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")

@@ -19,7 +19,7 @@ from ..client.session import Session
 from ..read.catalog_source import RELEASES, SourceError, Sources, fetch, parse, release_files
 from ..read.catalog_users import label
 from .ansible_edge import make_module
-from .argument_spec import AUTH, REQUESTS, WAIT
+from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, failure, tell
 
 __all__ = ["run_bundle"]
@@ -41,6 +41,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
     **REQUESTS,
     **{name: spec for name, spec in WAIT.items() if name not in ("wait", "wait_timeout")},
+    **DRY_RUN,
     **_SELECTION,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "source": {"type": "str", "choices": ["builtin", "url", "path", "definitions"], "default": "builtin"},

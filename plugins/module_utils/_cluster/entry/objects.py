@@ -16,7 +16,7 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key
 from .ansible_edge import make_module
-from .argument_spec import AUTH, REQUESTS, WAIT
+from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 
 __all__ = ["ObjectModule", "counts", "diff", "failure", "tell"]
 
@@ -55,6 +55,7 @@ class ObjectModule(NamedTuple):
                 **AUTH,
                 **REQUESTS,
                 **WAIT,
+                **DRY_RUN,
                 **self.settings,
                 **self.spec,
                 self.plural: {"type": "list", "elements": "dict"},
@@ -67,7 +68,7 @@ class ObjectModule(NamedTuple):
         entries = self._entries(module)
         settings = Settings(
             check_mode=module.check_mode,
-            **{name: module.params[name] for name in WAIT},
+            **{name: module.params[name] for name in (*WAIT, *DRY_RUN)},
         )
         subject = self.subject(module.params)
         try:

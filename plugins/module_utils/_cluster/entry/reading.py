@@ -9,6 +9,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
 from ..read.info import Filter, virtual_machines
+from ..read.kubevirt import kubevirt
 from .ansible_edge import make_module
 from .argument_spec import AUTH, REQUESTS
 
@@ -36,9 +37,11 @@ def run_vm_info() -> None:
         options["namespace"], options["names"], selector(options), **{name: options[name] for name in _FILTERS}
     )
     try:
-        found = virtual_machines(Session(options), wanted)
+        session = Session(options)
+        found = virtual_machines(session, wanted)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    _warn_of_doubt(module, session, found)
     module.exit_json(changed=False, virtual_machines=found)
 
 
@@ -54,7 +57,14 @@ def run_expand_info() -> None:
         found = expand_vms(session, named(module, session), options["concurrency"])
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "GET", asked))
+    _warn_of_doubt(module, session, found)
     module.exit_json(changed=False, equal=all(one.equal for one in found), expansions=[_tell(one) for one in found])
+
+
+def _warn_of_doubt(module: Any, session: Session, judged: list[Any]) -> None:
+    """Says what of the cluster's KubeVirt was assumed; where nothing was judged, it was not read either."""
+    if judged and kubevirt(session).doubt:
+        module.warn(kubevirt(session).doubt)
 
 
 def named(module: Any, session: Session) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
@@ -12,21 +13,22 @@ POLICIES = ("reference", "expand", "expandAll")
 
 
 class KubeVirtConfiguration:
-    """Read at each question, so that a change counts at once."""
+    """Read at each question, so that a change counts at once. release: how the KubeVirt that is emulated computes."""
 
-    def __init__(self, cache: Informer) -> None:
+    def __init__(self, cache: Informer, release: Release = NEWEST) -> None:
         self._cache = cache
+        self.release = release
 
     @property
     def raw(self) -> dict[str, Any]:
         """`spec.configuration` of the KubeVirt object."""
-        kubevirt = self._cache.get((NAMESPACE, "kubevirt")) or {}
-        return (kubevirt.get("spec") or {}).get("configuration") or {}
+        return (self._kubevirt().get("spec") or {}).get("configuration") or {}
 
     @property
     def defaults(self) -> defaults.Configuration:
         """What decides on the defaults of VMs."""
-        return defaults.configuration(self.raw)
+        architecture = (self._kubevirt().get("status") or {}).get("defaultArchitecture")
+        return defaults.configuration(self.raw, architecture or defaults.DEFAULT_ARCHITECTURE)
 
     @property
     def reference_policy(self) -> str:
@@ -37,6 +39,9 @@ class KubeVirtConfiguration:
     def live_updates(self) -> bool:
         """Whether changes reach running guests, as far as they can."""
         return self.raw.get("vmRolloutStrategy") != "Stage"
+
+    def _kubevirt(self) -> dict[str, Any]:
+        return self._cache.get((NAMESPACE, "kubevirt")) or {}
 
     def feature_gates(self) -> list[str]:
         """The feature gates that are open."""

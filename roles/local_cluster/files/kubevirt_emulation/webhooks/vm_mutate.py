@@ -5,17 +5,14 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from _resolver.instancetype.find import find
 from _resolver.instancetype.vmi import defaults
-from _resolver.instancetype.webhooks import endpoint, mutate
+from _resolver.instancetype.webhooks import architecture, endpoint, mutate
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
 
 Manifest = dict[str, Any]
 
-_ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
-_ARCHITECTURES = ("amd64", "arm64", "s390x")
 _PCI_TOPOLOGY = {"kubevirt.io/pci-topology-version": "v3"}
 
 
@@ -33,36 +30,21 @@ class VmMutator:
         if mistakes:
             return Answer(status=not_of_schema(mistakes))
         vm = _in_namespace(review)
-        mutated, architecture = await self._objects.resolve(lambda lookup: _mutate(vm, review, lookup))
+        mutated = await self._objects.resolve(lambda lookup: self._mutate(vm, review, lookup))
         if mutated.refusal is not None:
             return Answer(status=mutated.refusal.status())
         assert mutated.vm is not None
         spec = mutated.vm["spec"]
-        if architecture:
-            spec["template"]["spec"].setdefault("architecture", architecture)
         set_defaults(spec["template"], self._configuration.defaults, created=review.operation == "CREATE")
         return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
 
-
-def _mutate(vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
-    """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
-    mutated = mutate.mutate(vm, lookup, review.old, review.operation)
-    return mutated, architecture_of_sources(mutated.vm, lookup) if mutated.vm is not None else ""
-
-
-def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
-    """The architecture that the first labelled DataSource among a VM's dataVolumeTemplates is for."""
-    for template in vm["spec"].get("dataVolumeTemplates", ()):
-        reference = template["spec"].get("sourceRef") or {}
-        if reference.get("kind", "").lower() != "datasource":
-            continue
-        namespace = reference.get("namespace") or vm["metadata"].get("namespace", "")
-        source = lookup.get("DataSource", namespace, reference["name"])
-        if isinstance(source, dict):
-            architecture = (source["metadata"].get("labels") or {}).get(_ARCHITECTURE_LABEL)
-            if architecture in _ARCHITECTURES:
-                return str(architecture)
-    return ""
+    def _mutate(self, vm: Manifest, review: Review, lookup: Lookup) -> mutate.Mutated:
+        """The VM as `_resolver` makes it, with the architecture of its DataSources."""
+        release = self._configuration.release
+        mutated = mutate.mutate(vm, lookup, review.old, review.operation, release)
+        if mutated.vm is None:
+            return mutated
+        return mutated._replace(vm=architecture.of_sources(mutated.vm, lookup, release))
 
 
 def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:

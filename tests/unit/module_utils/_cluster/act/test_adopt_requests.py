@@ -58,7 +58,7 @@ class Server:
 
     def adopt(self, wanted: Wanted | None = None, write: bool = True) -> Adopted:
         with session_with(self.answer) as session:
-            return adopt(session, [copy.deepcopy(VM)], wanted or Wanted(), write, 2)[0]
+            return adopt(session, [copy.deepcopy(VM)], wanted or Wanted(), 2, write=write)[0]
 
 
 def test_nothing_is_written_unless_asked() -> None:
@@ -75,7 +75,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (found,) = adopt(session, [vm], Wanted(), True, 2)
+        (found,) = adopt(session, [vm], Wanted(), 2, write=True)
     assert (found.adoption, found.changed, found.failed) == (None, False, None)
 
 
