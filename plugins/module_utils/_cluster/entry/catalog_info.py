@@ -10,9 +10,8 @@ from ..._resolver.api.quantity import QuantityError, parse
 from ..._resolver.api.schema import FieldError
 from ..._resolver.catalog.bundle import CATALOG_LABEL, check_name
 from ..._resolver.catalog.facts import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES, Range, facts, within
-from ..._resolver.catalog.matrix import as_data, markdown, matrix
+from ..._resolver.catalog.matrix import as_data, matrix
 from ..._resolver.catalog.objects import CatalogError
-from ..._resolver.catalog.picture import html
 from ..._resolver.catalog.upgrade import Place
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
@@ -54,24 +53,16 @@ def run_preference_info() -> None:
 
 def run_catalog_info() -> None:
     """The module catalog_info."""
-    module = make_module(
-        argument_spec={
-            **AUTH,
-            **REQUESTS,
-            **_WHERE,
-            "form": {"type": "str", "choices": ["data", "markdown", "html"], "default": "data"},
-            "title": {"type": "str", "default": "Instancetypes and preferences"},
-        },
-    )
-    options = module.params
+    module = make_module(argument_spec={**AUTH, **REQUESTS, **_WHERE})
     session = _session(module)
     objects = [one for role in ROLES for one in _listed(module, session, role)]
     known = [one for one in objects if _facts(module, one) is not None]
     found = matrix(known)
-    outcome: Told = {"catalogs": _catalogs([*found.instancetypes, *found.preferences]), "matrix": as_data(found)}
-    if options["form"] != "data":
-        outcome["text"] = (html if options["form"] == "html" else markdown)(found, options["title"])
-    module.exit_json(changed=False, **outcome)
+    module.exit_json(
+        changed=False,
+        catalogs=_catalogs([*found.instancetypes, *found.preferences]),
+        matrix=as_data(found),
+    )
 
 
 def _run(role: Role, features: Told, exact: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ from ..read.revisions import Inspected, inspect, roles_of, unknown_names
 from ..read.snapshot import Unreadable
 from .ansible_edge import make_module
 from .argument_spec import AUTH, REQUESTS
-from .reading import SELECTION, selection, selector
+from .selection import SELECTION, selection, selector
 
 __all__ = ["run_info", "run_revision"]
 

@@ -13,7 +13,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .reading import SELECTION, named, selection
+from .selection import SELECTION, named, selection
 
 __all__ = ["run_adopt"]
 

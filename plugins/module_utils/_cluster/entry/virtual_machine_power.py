@@ -12,7 +12,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import make_module
 from .argument_spec import AUTH, REQUESTS
-from .reading import SELECTION, selector
+from .selection import SELECTION, selector
 
 __all__ = ["run_power"]
 

@@ -1,4 +1,4 @@
-"""The two objects that a VM refers to, instancetype and preference, and how it does so (rule 36).
+"""The two objects that a VM refers to, instancetype and preference, and how it does so.
 
 Both work alike in KubeVirt, but for names; a `Role` holds the names.
 """

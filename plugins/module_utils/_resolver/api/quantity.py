@@ -1,7 +1,7 @@
 """Kubernetes resource quantities: exact value, order and canonical text.
 
 Follows k8s.io/apimachinery ``resource.Quantity``, including where it keeps a text that another
-spelling would not give (conformance rules 7 to 11). Values are exact integers of nano units, so
+spelling would not give. Values are exact integers of nano units, so
 nothing is lost between 1n and 2**63 Ei.
 """
 
@@ -49,7 +49,7 @@ class Quantity(NamedTuple):
     format: BINARY_SI, DECIMAL_SI or DECIMAL_EXPONENT; decides the canonical text.
     text: the canonical text, as the API server would store it.
     value: whole units, rounded away from zero, as Go's ``Value()`` gives it: an int64 that wraps
-        or becomes 0 where the amount is too large for one (rule 11).
+        or becomes 0 where the amount is too large for one.
     """
 
     nanos: int
@@ -185,7 +185,7 @@ def _is_fast(digits: str, fraction: str, form: str, exponent: int) -> bool:
 
 
 def _keeps_text(digits: str, form: str, scale: int) -> bool:
-    """Whether it takes what it has read so as canonical and keeps the text to the letter (rule 10).
+    """Whether it takes what it has read so as canonical and keeps the text (apimachinery ``ParseQuantity``).
 
     scale: the power of ten of the last digit.
     """

@@ -2,10 +2,10 @@
 
 `fields/` holds the types as data; this module compiles a type to a function on first use. The
 canonical form has no unknown fields, no empty values of optional fields, quantities in canonical
-text, and everything that Go always writes (conformance rules 1 to 8 and `types.json`).
+text, and everything that Go always writes, as ``encoding/json`` does with the types of KubeVirt's API.
 
 One value is kept that Go would not write: an empty ``nodeSelector``. Present and empty differ there
-for conflicts (rule 15); `apply.scheduling` removes it.
+for conflicts; `apply.scheduling` removes it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Callable, Final, NamedTuple
 
 from . import quantity
 from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, virtual_machine
+from .tree import FieldError
 
 __all__ = ["TYPES", "FieldError", "canonical", "declared", "field_type", "type_of"]
 
@@ -30,24 +31,6 @@ TYPES: Final[dict[str, dict[str, Any]]] = {
     **preference.TYPES,
     **virtual_machine.TYPES,
 }
-
-
-class FieldError(ValueError):
-    """A value that the field's type does not take.
-
-    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete once the outermost caller has it.
-    reason: what is wrong, without the path.
-    """
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}" if path else reason)
-        self.path = path
-        self.reason = reason
-
-    def under(self, parent: str) -> FieldError:
-        """The same error seen from the parent field; list positions (`[0]`) follow it without a dot."""
-        joint = "" if not self.path or self.path.startswith("[") else "."
-        return FieldError(f"{parent}{joint}{self.path}", self.reason)
 
 
 def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:

@@ -1,14 +1,30 @@
-"""Plain JSON values as trees: copies, merges and differences."""
+"""Plain JSON values as trees: copies, merges, differences, and the error that names a field."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from .schema import FieldError
-
-__all__ = ["copy", "differences", "merge"]
+__all__ = ["FieldError", "copy", "differences", "merge"]
 
 T = TypeVar("T")
+
+
+class FieldError(ValueError):
+    """A value that the field's type does not take.
+
+    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete once the outermost caller has it.
+    reason: what is wrong, without the path.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.path = path
+        self.reason = reason
+
+    def under(self, parent: str) -> FieldError:
+        """The same error seen from the parent field; list positions (`[0]`) follow it without a dot."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return FieldError(f"{parent}{joint}{self.path}", self.reason)
 
 
 def copy(value: T) -> T:

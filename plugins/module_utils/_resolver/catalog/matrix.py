@@ -1,8 +1,8 @@
-"""Which instancetype satisfies which preference, as data and as Markdown."""
+"""Which instancetype satisfies which preference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import schema
@@ -11,7 +11,7 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..instancetype.apply import requirements, topology
 from .facts import facts
 
-__all__ = ["LEGEND", "Matrix", "as_data", "label", "markdown", "matrix", "unsatisfied"]
+__all__ = ["LEGEND", "Matrix", "as_data", "from_data", "label", "matrix", "unsatisfied"]
 
 Manifest = dict[str, Any]
 Facts = dict[str, Any]
@@ -67,7 +67,7 @@ def as_data(found: Matrix) -> dict[str, Any]:
         "preferences": [_short(one) for one in found.preferences],
         "fits": {label(one): [name for name, cell in zip(names, cells) if not cell.sign] for one, cells in rows},
         "misses": [
-            {"instancetype": label(one), "preference": name, "reasons": list(cell.reasons)}
+            {"instancetype": label(one), "preference": name, "sign": cell.sign, "reasons": list(cell.reasons)}
             for one, cells in rows
             for name, cell in zip(names, cells)
             if cell.sign
@@ -75,17 +75,15 @@ def as_data(found: Matrix) -> dict[str, Any]:
     }
 
 
-def markdown(found: Matrix, title: str) -> str:
-    """A heading, a table with a row for each instancetype, and what the signs mean."""
-    head = ["instancetype", "vCPUs", "memory", *(label(one) for one in found.preferences)]
-    lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
-    needs = [_needs(one) for one in found.preferences]
-    lines.append(_row(["*needs*", "", "", *needs]))
-    for one, cells in zip(found.instancetypes, found.cells):
-        signs = [cell.sign or "✓" for cell in cells]
-        lines.append(_row([label(one), str(one["vcpus"]), one["memory"], *signs]))
-    legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
-    return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", ""])
+def from_data(data: Mapping[str, Any]) -> Matrix:
+    """The matrix that `as_data` has told, without the specs."""
+    missed = {
+        (one["instancetype"], one["preference"]): Cell(one["sign"], tuple(one["reasons"])) for one in data["misses"]
+    }
+    rows, columns = list(data["instancetypes"]), list(data["preferences"])
+    return Matrix(
+        rows, columns, [[missed.get((label(row), label(column)), Cell()) for column in columns] for row in rows]
+    )
 
 
 def unsatisfied(found: Matrix) -> list[str]:
@@ -129,11 +127,3 @@ def _cell(instancetype: Manifest, preference: Manifest) -> Cell:
 def _short(one: Facts) -> Facts:
     left_out = ("spec", "labels", "annotations", "generation")
     return {name: value for name, value in one.items() if name not in left_out}
-
-
-def _needs(one: Facts) -> str:
-    return " ".join(filter(None, (str(one["vcpus"] or ""), one["memory"] if one["memory_bytes"] else "")))
-
-
-def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,4 +1,4 @@
-"""Annotations of an instancetype go to the VMI's metadata (rule 17)."""
+"""Annotations of an instancetype go to the VMI's metadata (KubeVirt ``applyInstanceTypeAnnotations``)."""
 
 from __future__ import annotations
 

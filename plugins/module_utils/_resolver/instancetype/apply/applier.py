@@ -1,4 +1,4 @@
-"""Applies an instancetype and a preference to a VM's template, as KubeVirt's VMIApplier does (rules 12 to 30)."""
+"""Applies an instancetype and a preference to a VM's template, as KubeVirt's ``ApplyToVMI`` does."""
 
 from __future__ import annotations
 

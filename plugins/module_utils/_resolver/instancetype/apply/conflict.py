@@ -26,20 +26,20 @@ class Conflict(NamedTuple):
 
 
 def paths(conflicts: Iterable[Conflict], prefix: str = TEMPLATE_PREFIX) -> list[str]:
-    """Full paths, in the order in which KubeVirt reports them (rule 12)."""
+    """Full paths, in the order in which KubeVirt reports them."""
     return [conflict.full_path(prefix) for conflict in conflicts]
 
 
 def cause_message(conflict: Conflict, release: Release = NEWEST) -> str:
-    """What virt-api says of one conflict when it refuses the VM (rule 18)."""
+    """What virt-api says of one conflict when it refuses the VM."""
     return release.conflict_cause.format(path=conflict.full_path())
 
 
 def webhook_message(conflicts: Iterable[Conflict], release: Release = NEWEST) -> str:
-    """What expand-spec and the capture of a revision say of all conflicts together (rule 18)."""
+    """What expand-spec and the capture of a revision say of all conflicts together."""
     return release.conflict_list.format(paths=", ".join(paths(conflicts)))
 
 
 def controller_message(conflicts: Iterable[Conflict]) -> str:
-    """What virt-controller says when it cannot start the VM (rule 18)."""
+    """What virt-controller says when it cannot start the VM."""
     return f"VMI conflicts with instancetype spec in fields: [{', '.join(paths(conflicts, VMI_PREFIX))}]"

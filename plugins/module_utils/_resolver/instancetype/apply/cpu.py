@@ -1,4 +1,4 @@
-"""vCPUs, model, placement and topology of an instancetype (rules 13, 15, 19, 22)."""
+"""vCPUs, model, placement and topology of an instancetype (KubeVirt ``applyCPU``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .topology import topology
 
 __all__ = ["cpu"]
 
-# API names differ in one letter case between instancetype and VM (rule 5).
+# API names differ in one letter case between instancetype and VM.
 _POINTERS: Final = (
     ("model", "model", "domain.cpu.model"),
     ("dedicatedCPUPlacement", "dedicatedCpuPlacement", "domain.cpu.dedicatedCPUPlacement"),
@@ -53,7 +53,7 @@ def _conflicts(wanted: dict[str, Any], domain: dict[str, Any]) -> list[Conflict]
 
 
 def _set(target: dict[str, Any], field: str, value: Any) -> None:
-    """Sets a field whose zero value is not written (rule 1); an empty object is a set pointer and stays."""
+    """Sets a field whose zero value is not written; an empty object is a set pointer and stays."""
     if value or isinstance(value, dict):
         target[field] = value
     else:

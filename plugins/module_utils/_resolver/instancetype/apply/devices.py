@@ -1,4 +1,4 @@
-"""GPUs and host devices of an instancetype (rule 15)."""
+"""GPUs and host devices of an instancetype (KubeVirt ``applyGPUs``, ``applyHostDevices``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IO threads of an instancetype (rule 16)."""
+"""IO threads of an instancetype (KubeVirt ``applyIOThreads``, ``applyIOThreadPolicy``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launch security of an instancetype; it beats the preferred one (rule 12)."""
+"""Launch security of an instancetype; it beats the preferred one (KubeVirt ``applyLaunchSecurity``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guest memory, hugepages, hot-plug limit and overcommit of an instancetype (rules 14 and 21)."""
+"""Guest memory, hugepages, hot-plug limit and overcommit of an instancetype (KubeVirt ``applyMemory``)."""
 
 from __future__ import annotations
 

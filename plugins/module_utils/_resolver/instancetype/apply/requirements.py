@@ -1,4 +1,4 @@
-"""Whether a VM has what its preference requires (KubeVirt ``preference/requirements``, rules 31 to 33)."""
+"""Whether a VM has what its preference requires (KubeVirt ``preference/requirements``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""nodeSelector and schedulerName of an instancetype (rule 15)."""
+"""nodeSelector and schedulerName of an instancetype (KubeVirt ``applyNodeSelector``, ``applySchedulerName``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How vCPUs become sockets, cores and threads (rules 19 and 20)."""
+"""How vCPUs become sockets, cores and threads (KubeVirt ``applyGuestCPUTopology``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the object that a ControllerRevision holds (KubeVirt ``pkg/instancetype/compatibility``, rule 42).
+"""Reads the object that a ControllerRevision holds (KubeVirt ``pkg/instancetype/compatibility``).
 
 Today's KubeVirt reads v1beta1 alone; what KubeVirt before 1.0 stored as v1alpha1 or v1alpha2 fails with its message,
 but releases up to 1.6 read that too (`decode_alpha`). All reading goes through `decode`.

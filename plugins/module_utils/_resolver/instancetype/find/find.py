@@ -1,4 +1,4 @@
-"""Which instancetype and preference a VM means, and their specs (KubeVirt ``pkg/instancetype/find``, rule 36).
+"""Which instancetype and preference a VM means, and their specs (KubeVirt ``pkg/instancetype/find``).
 
 The pinned or captured ControllerRevision counts first, the live object last. Objects come from a `Lookup`:
 a list of manifests (`Objects`), or a cache in front of an API server.

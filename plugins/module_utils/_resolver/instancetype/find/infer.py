@@ -1,4 +1,4 @@
-"""Instancetype and preference from the labels of a volume (KubeVirt ``pkg/instancetype/infer``, rules 38 and 39).
+"""Instancetype and preference from the labels of a volume (KubeVirt ``pkg/instancetype/infer``).
 
 A volume is a PVC or a DataVolume. What a DataVolume comes from counts where it has no labels itself: a PVC, a
 VolumeSnapshot or a DataSource, which may lead on to one of the two.

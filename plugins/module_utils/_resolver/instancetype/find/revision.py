@@ -58,7 +58,7 @@ class Reference(NamedTuple):
 
 
 def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference:
-    """The matcher's revisionName counts before the reference in the status (rule 36)."""
+    """The matcher's revisionName counts before the reference in the status."""
     pinned = (role.matcher_of(vm) or {}).get("revisionName") or ""
     if pinned:
         return Reference(pinned, True)

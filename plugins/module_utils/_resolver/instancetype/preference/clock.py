@@ -1,4 +1,4 @@
-"""Preferred clock offset and timers (rule 29)."""
+"""Preferred clock offset and timers (KubeVirt ``applyClockPreferences``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preferred CPU features (rule 24); the preferred topology is part of `topology`."""
+"""Preferred CPU features (KubeVirt ``applyCPUPreferences``); the preferred topology is part of `topology`."""
 
 from __future__ import annotations
 

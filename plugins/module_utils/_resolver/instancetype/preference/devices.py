@@ -1,4 +1,4 @@
-"""Preferred devices other than disks and interfaces (rules 23 and 25)."""
+"""Preferred devices other than disks and interfaces (KubeVirt ``ApplyDevicePreferences``)."""
 
 from __future__ import annotations
 

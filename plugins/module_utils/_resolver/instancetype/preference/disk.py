@@ -1,4 +1,4 @@
-"""Preferred buses, cache, IO mode, block size and IO threads of disks (rule 25)."""
+"""Preferred buses, cache, IO mode, block size and IO threads of disks (KubeVirt ``applyDiskPreferences``)."""
 
 from __future__ import annotations
 

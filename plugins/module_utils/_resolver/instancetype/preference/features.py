@@ -1,4 +1,4 @@
-"""Preferred machine features (rule 27)."""
+"""Preferred machine features (KubeVirt ``applyFeaturePreferences``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preferred BIOS or EFI (rule 28)."""
+"""Preferred BIOS or EFI (KubeVirt ``applyFirmwarePreferences``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preferred model and binding of network interfaces (rule 26)."""
+"""Preferred model and binding of network interfaces (KubeVirt ``applyInterfacePreferences``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Preferred launch security: where neither VM nor instancetype has one (rule 12)."""
+"""Preferred launch security: where neither VM nor instancetype has one (KubeVirt
+``applyLaunchSecurityPreferences``)."""
 
 from __future__ import annotations
 

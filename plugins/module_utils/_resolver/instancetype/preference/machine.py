@@ -1,4 +1,4 @@
-"""Preferred machine type (rule 30)."""
+"""Preferred machine type (KubeVirt ``applyMachinePreferences``)."""
 
 from __future__ import annotations
 

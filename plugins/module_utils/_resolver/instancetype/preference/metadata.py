@@ -1,4 +1,5 @@
-"""Preferred subdomain, termination grace period, architecture and annotations (rules 12 and 30)."""
+"""Preferred subdomain, termination grace period, architecture and annotations (KubeVirt ``applySubdomain``,
+``applyTerminationGracePeriodSeconds``, ``ApplyArchitecturePreferences``, ``applyPreferenceAnnotations``)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How virt-controller brings captured revisions to the version of today (KubeVirt ``pkg/instancetype/upgrade``).
 
-A captured revision that is not labelled as v1beta1 is created again under its new name, and the old one deleted
-(rule 42). A revision that only the matcher names is left alone, but before 1.5 that was the captured one.
+A captured revision that is not labelled as v1beta1 is created again under its new name, and the old one deleted.
+A revision that only the matcher names is left alone, but before 1.5 that was the captured one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Defaults that KubeVirt gives a VM from the cluster's configuration (``pkg/defaults``, rule 35).
+"""Defaults that KubeVirt gives a VM from the cluster's configuration (``pkg/defaults``).
 
 All functions change the canonical VMI spec that they are given.
 """

@@ -1,4 +1,4 @@
-"""A VM as its instancetype and preference make it, without matchers (KubeVirt ``pkg/instancetype/expand``, rule 35)."""
+"""A VM as its instancetype and preference make it, without matchers (KubeVirt ``pkg/instancetype/expand``)."""
 
 from __future__ import annotations
 

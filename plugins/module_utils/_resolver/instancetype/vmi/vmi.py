@@ -1,4 +1,4 @@
-"""The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``, rule 37).
+"""The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``).
 
 As far as instance types go: without the VM's generation, finalizers, the VM's own revision and changed block tracking.
 """

@@ -22,7 +22,7 @@ INVALID: Final = "FieldValueInvalid"
 NOT_FOUND: Final = "FieldValueNotFound"
 NOT_SUPPORTED: Final = "FieldValueNotSupported"
 
-# What virt-api tells at most (rule 41).
+# How many causes an answer of virt-api has at most.
 _MAX_CAUSES: Final = 10
 
 

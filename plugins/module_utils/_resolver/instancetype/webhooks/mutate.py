@@ -1,4 +1,4 @@
-"""The instancetype part of KubeVirt's mutating webhook for VMs (``pkg/instancetype/webhooks/vm``, rule 40)."""
+"""The instancetype part of KubeVirt's mutating webhook for VMs (``pkg/instancetype/webhooks/vm``)."""
 
 from __future__ import annotations
 

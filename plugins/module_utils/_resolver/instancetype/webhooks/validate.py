@@ -1,4 +1,4 @@
-"""KubeVirt's validating webhooks for VMs, instancetypes and preferences (rules 31 to 34 and 41).
+"""KubeVirt's validating webhooks for VMs, instancetypes and preferences.
 
 Of the VM's webhook the steps that instancetypes and preferences take part in: apply, defaults, requirements. The
 webhooks of instancetypes and preferences check little; that all required fields are there is up to the CRDs.

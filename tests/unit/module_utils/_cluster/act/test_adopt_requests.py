@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Wanted,
     adopt,
 )
-from scripted_server import listed, session_with, status
+from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
 VM_PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/web"
@@ -50,6 +50,8 @@ class Server:
             return self._patches.pop(0)
         if plural in self._denied:
             return status(403, f"{plural} is forbidden", "Forbidden")
+        if path == KUBEVIRTS:
+            return 200, listed(KUBEVIRT)
         if path == VM_PATH:
             found = copy.deepcopy(VM)
             found["spec"]["instancetype"] = self._matcher

@@ -24,16 +24,16 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     LEGEND,
     as_data,
-    markdown,
+    from_data,
     matrix,
     unsatisfied,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.picture import html, svg
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import (
     requirements,
     topology,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 
@@ -244,7 +244,7 @@ def test_the_page_needs_nothing_else() -> None:
     assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
     for word in ("<script", "src=", "href=", "url(", "@import"):
         assert word not in page
-    assert 'name="viewport"' in page and "prefers-color-scheme:dark" in page
+    assert 'name="viewport"' in page and "prefers-color-scheme: dark" in page
 
 
 def test_every_colour_has_its_rule_also_in_the_dark() -> None:
@@ -255,6 +255,13 @@ def test_every_colour_has_its_rule_also_in_the_dark() -> None:
     assert [name for name in sorted(classes) if f".{name}{{" not in rules and f".{name}," not in rules] in ([], ["o"])
     variables = set(re.findall(r"var\((--[a-z-]+)\)", picture))
     assert variables <= set(re.findall(r"(--[a-z-]+):", rules))
+
+
+def test_the_data_is_the_whole_matrix() -> None:
+    found = matrix(builtin())
+    again = from_data(as_data(found))
+    assert as_data(again) == as_data(found)
+    assert svg(again, "Catalog") == svg(found, "Catalog")
 
 
 def test_an_empty_catalog_has_a_picture_too() -> None:

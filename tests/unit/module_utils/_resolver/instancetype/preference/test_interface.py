@@ -1,4 +1,4 @@
-"""What a preference does to interfaces, as rule 26 says."""
+"""What a preference does to interfaces."""
 
 from __future__ import annotations
 

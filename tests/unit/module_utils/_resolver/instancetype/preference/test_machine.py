@@ -1,4 +1,4 @@
-"""What a preference does to the machine type, as rule 30 says."""
+"""What a preference does to the machine type."""
 
 from __future__ import annotations
 

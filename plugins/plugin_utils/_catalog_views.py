@@ -1,4 +1,4 @@
-"""The matrix of a catalog as one picture: an SVG, or an HTML page that holds it and needs nothing else."""
+"""The matrix of a catalog as people see it: a table in Markdown, a picture, a page with that picture."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, Final, NamedTuple
 
-from .matrix import LEGEND, Matrix, label
+from markupsafe import Markup
 
-__all__ = ["html", "svg"]
+from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label
+from ._pages import render
 
 Facts = dict[str, Any]
 
@@ -77,40 +78,23 @@ def svg(found: Matrix, title: str) -> str:
 def html(found: Matrix, title: str) -> str:
     """A page with the picture, its legend and the counts."""
     fitting = sum(not cell.sign for cells in found.cells for cell in cells)
-    pairs = len(found.instancetypes) * len(found.preferences)
-    keys = "".join(
-        f'<li><i style="background:var(--{name});color:var(--{name}-ink)">{sign}</i>{escape(LEGEND[sign])}</li>'
-        for sign, name in _SIGNS.items()
+    legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
+    return render(
+        "catalog", title=title, found=found, fitting=fitting, legend=legend, picture=Markup(svg(found, title))
     )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{_COLOURS}
-body{{margin:24px;font:14px/1.5 system-ui,"DejaVu Sans",sans-serif;color:var(--ink);background:var(--page)}}
-h1{{font-size:20px;margin:0}}
-p{{margin:4px 0 8px;max-width:60em}}
-ul{{list-style:none;margin:0 0 12px;padding:0;display:flex;flex-wrap:wrap;gap:4px 20px}}
-i{{display:inline-block;width:17px;height:17px;margin-right:6px;text-align:center;line-height:17px;
-font:600 11px/17px system-ui,"DejaVu Sans",sans-serif}}
-@page{{size:A3 landscape;margin:10mm}}
-.wide{{overflow-x:auto}}
-@media print{{body{{margin:0}}svg{{max-width:100%;height:auto}}.wide{{overflow:visible}}}}
-</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p>{len(found.instancetypes)} instancetypes, {len(found.preferences)} preferences; {fitting} of {pairs} pairs fit.
-A VM that names both gets the vCPUs and the memory of the instancetype, which must be what the preference needs.</p>
-<ul><li><i style="background:var(--fit)">&nbsp;</i>fits</li>{keys}</ul>
-<div class="wide" tabindex="0">
-{svg(found, title)}
-</div>
-</body>
-</html>
-"""
+
+
+def markdown(found: Matrix, title: str) -> str:
+    """A heading, a table with a row for each instancetype, and what the signs mean."""
+    head = ["instancetype", "vCPUs", "memory", *(label(one) for one in found.preferences)]
+    lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
+    needs = [_needs(one) for one in found.preferences]
+    lines.append(_row(["*needs*", "", "", *needs]))
+    for one, cells in zip(found.instancetypes, found.cells):
+        signs = [cell.sign or "✓" for cell in cells]
+        lines.append(_row([label(one), str(one["vcpus"]), one["memory"], *signs]))
+    legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
+    return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", ""])
 
 
 def _axis(groups: Sequence[str]) -> _Axis:
@@ -198,3 +182,11 @@ def _gib(one: Facts) -> str:
     if not one["memory_bytes"]:
         return ""
     return f"{one['memory_bytes'] / 2**30:.2f}".rstrip("0").rstrip(".").lstrip("0")
+
+
+def _needs(one: Facts) -> str:
+    return " ".join(filter(None, (str(one["vcpus"] or ""), one["memory"] if one["memory_bytes"] else "")))
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
