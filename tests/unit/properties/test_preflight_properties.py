@@ -14,8 +14,11 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from _resolver.api import release as server_releases
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import Release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import needs, then
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
@@ -264,8 +267,9 @@ def test_preflight_says_what_the_server_says(
     def listed(kind: str, _namespace: str) -> list[Manifest]:
         return [one for one in world if one["kind"] == kind]
 
-    told = [issue for issue in preflight.issues(planned, live, cluster, listed) if issue.certain]
-    answer = server.store(preflight.result(planned, live), live)
+    future = outlook(planned, live, cluster)
+    told = [issue for issue in preflight.issues(future, cluster, listed) if issue.certain]
+    answer = server.store(future.vm, live)
     if isinstance(answer, dict):
         event("accepted")
         # A VM whose instancetype is not there is stored by newer releases, and does not start.
@@ -277,3 +281,29 @@ def test_preflight_says_what_the_server_says(
             told,
             answer,
         )
+
+
+class Gathered(Objects):
+    """Only what was asked for beforehand."""
+
+    def __init__(self, world: list[Manifest], wanted: Iterable[Manifest], release: Release) -> None:
+        super().__init__(world)
+        due = [need for vm in wanted for need in needs(vm, release)]
+        self.known: set[tuple[str, str, str]] = set()
+        while due:
+            self.known.update(need[:3] for need in due)
+            after = [more for need in due for more in then(need, super(Gathered, self).get(*need[:3]))]
+            due = [need for need in after if need[:3] not in self.known]
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
+        place = (kind, "" if kind in (TYPE, PREFERENCE) else namespace, name)
+        assert place in self.known, f"{place} was not foreseen"
+        return super().get(kind, namespace, name)
+
+
+@given(WORLDS, VMS, st.sampled_from(RELEASES))
+def test_all_that_judging_asks_for_was_gathered(world: list[Manifest], made: Manifest, release: str) -> None:
+    kubevirt = kubevirt_of({}, f"v{release}")
+    objects = Gathered(world, [made], kubevirt.release)
+    planned = plan.present(made, None, None)
+    preflight.issues(outlook(planned, None, Cluster(objects, kubevirt)), Cluster(objects, kubevirt), lambda *_: [])

@@ -13,6 +13,7 @@ from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import Impact, impact
+from ..._resolver.declare.outlook import admit
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
@@ -102,7 +103,7 @@ def adopt(
             continue
         result.changed = True
         due.append((result, chosen))
-        result.impact = impact(result.vm, chosen.vm, instances.get(_key(result.vm)), cluster)
+        result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(_key(result.vm)), cluster)
     if write or rehearse:
         do = _write if write else _rehearse
         with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:

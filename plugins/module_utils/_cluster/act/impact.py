@@ -1,4 +1,4 @@
-"""What changes of VMs mean for their guests, and the restarts that they need."""
+"""The restarts that changes of VMs need."""
 
 from __future__ import annotations
 
@@ -7,72 +7,20 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import impact as rules
-from ..._resolver.declare import plan, virtual_machine
+from ..._resolver.declare import plan
 from ..._resolver.declare.impact import Impact
 from ..._resolver.declare.power import RESTARTED, Wanted
-from ..._resolver.declare.preflight import result as outcome
 from ..._resolver.declare.readiness import has_guest, observed, restart_required
-from ..._resolver.instancetype.vmi.cluster import Cluster
-from ..client.errors import ConnectionFailed
 from ..client.session import Session
-from ..read.kubevirt import kubevirt
-from ..read.lookup import ClusterLookup
-from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
 from . import power
-from .declare import Planned, Result
+from .declare import Result
 
-__all__ = ["Restarts", "foresee", "notes", "waits_for_restart"]
+__all__ = ["Restarts", "waits_for_restart"]
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
-_VMI = BY_NAME["VirtualMachineInstance"]
-_UNKNOWN = Impact(rules.UNKNOWN)
-
-
-def foresee(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> list[Impact | None]:
-    """What the change of each planned VM means, in order; None for one that is created, deleted or unchanged.
-
-    VMs share what is read of the cluster; a change that leaves the spec as it is asks for nothing.
-    """
-    told: list[Impact | None] = [Impact(rules.NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
-    changed = [index for index, step in enumerate(planned) if told[index] and _changes_spec(step)]
-    if not changed:
-        return told
-    try:
-        instances = read(session, [_instance(planned[index]) for index in changed])
-    except (Unreadable, ConnectionFailed):
-        return [_UNKNOWN if index in changed else one for index, one in enumerate(told)]
-    cluster = Cluster(lookup, kubevirt(session))
-    for index in changed:
-        step = planned[index]
-        told[index] = rules.impact(
-            step.live or {}, outcome(step.plan, step.live), instances.get(_instance(step)), cluster
-        )
-    return told
-
-
-def _changes_spec(step: Planned) -> bool:
-    return bool(step.plan.before.get("spec") or step.plan.after.get("spec"))
-
-
-def _instance(step: Planned) -> Key:
-    return Key(_VMI.kind, step.entry.key.namespace, step.entry.key.name)
-
-
-def notes(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> list[list[str]]:
-    """What should be known of planned VMs, changed or not, in order."""
-
-    def told(step: Planned) -> list[str]:
-        if step.live is None or step.plan.action == plan.DELETE:
-            return []
-        if not virtual_machine.expanded(step.entry.manifest, step.live):
-            return []
-        note = rules.outgrown(step.entry.manifest, step.live, Cluster(lookup, kubevirt(session)))
-        return [note] if note else []
-
-    return [told(step) for step in planned]
 
 
 def waits_for_restart(result: Result) -> bool:

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..api import managed_fields as ownership
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..choose import suggestions
@@ -14,10 +13,10 @@ from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.webhooks import architecture, mutate, validate
-from .plan import Plan
+from ..instancetype.webhooks import validate
+from .outlook import Outlook
 
-__all__ = ["Issue", "issues", "result"]
+__all__ = ["Issue", "issues"]
 
 Manifest = dict[str, Any]
 
@@ -33,50 +32,29 @@ class Issue(NamedTuple):
     missing: bool = False
 
 
-def issues(plan: Plan, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
+def issues(future: Outlook, cluster: Cluster, listed: Names) -> list[Issue]:
     """What is wrong with a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
     listed: all manifests of a kind in a namespace, for suggestions.
     Only the first failing step is told, as KubeVirt does; the remedy names what would do instead.
     """
-    vm = result(plan, live)
-    operation = "CREATE" if live is None else "UPDATE"
-    mutated = mutate.mutate(vm, cluster.objects, live, operation, cluster.release)
-    if mutated.refusal is not None or mutated.vm is None:
-        answer = mutated.refusal.as_json() if mutated.refusal is not None else {}
+    vm, admitted = future.vm, future.admitted
+    if admitted is None:
+        answer = future.refusal.as_json() if future.refusal is not None else {}
         # KubeVirt does not say which field it could not infer.
         roles = suggestions.not_inferred(vm, cluster)
         remedy = "; ".join(dict.fromkeys(suggestions.to_add(role, vm, cluster, listed) for role in roles))
         missing = any(suggestions.missing(role, vm, cluster) for role in roles[:1])
         text = _line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
         return [Issue(text, missing=missing)]
-    unknown = [issue for role in ROLES for issue in _unknown(mutated.vm, role, cluster, listed)]
+    unknown = [issue for role in ROLES for issue in _unknown(admitted, role, cluster, listed)]
     if unknown:
         return unknown
-    admitted = architecture.of_sources(mutated.vm, cluster.objects, cluster.release)
-    answer = validate.validate(
-        "VirtualMachine", admitted, cluster.objects, operation, cluster.configuration, cluster.release
-    ).as_json()
+    # It uses up what it is given.
+    answer = validate.virtual_machine(copy(admitted), cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
         return []
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
-
-
-def result(plan: Plan, live: Manifest | None) -> Manifest:
-    """The object as it will be when the plan is carried out, before admission."""
-    if live is None:
-        return plan.manifest
-    result = copy(live)
-    for field in ownership.declared(plan.before):
-        ownership.take(result, field)
-    for field, value in plan.first.items():
-        if value is None:
-            ownership.take(result, field)
-        else:
-            ownership.put(result, field, value)
-    for field, value in ownership.declared(plan.manifest).items():
-        ownership.put(result, field, value)
-    return result
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:

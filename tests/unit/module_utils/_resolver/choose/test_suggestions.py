@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import suggestions
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import (
     manifest,
     reconcile,
@@ -58,7 +59,8 @@ def told(options: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
         return [entry for entry, place in zip(there, places) if place == (kind, namespace)]
 
     made = reconcile(manifest({"name": "web", "namespace": "shop", **options}), None, "virtshape").manifest
-    found = preflight.issues(plan.present(made, None, None), None, Cluster(Objects(there), KubeVirt(NEWEST)), listed)
+    cluster = Cluster(Objects(there), KubeVirt(NEWEST))
+    found = preflight.issues(outlook(plan.present(made, None, None), None, cluster), cluster, listed)
     return [issue.text for issue in found]
 
 

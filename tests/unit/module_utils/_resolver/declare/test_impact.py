@@ -18,6 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     impact,
     outgrown,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
@@ -58,8 +59,12 @@ def running(**status: Any) -> Manifest:
     return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": {"phase": "Running", **status}}
 
 
+def foreseen(live: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> Impact:
+    return impact(live, admit(planned, live, cluster), instance, cluster)
+
+
 def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> Impact:
-    return impact(vm(), planned, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, **cluster)))
+    return foreseen(vm(), planned, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, **cluster)))
 
 
 @pytest.mark.parametrize(
@@ -112,13 +117,13 @@ def test_what_counts_is_what_the_guest_was_started_with() -> None:
     # The VM was changed while it ran; taking that back needs nothing.
     instance = running(virtualMachineRevisionName="started")
     changed = vm(terminationGracePeriodSeconds=5)
-    assert impact(changed, vm(), instance, cluster)[0] == NOTHING
-    assert impact(changed, vm(), instance, cluster).changes == ()
-    waiting = impact(changed, changed, instance, cluster)
+    assert foreseen(changed, vm(), instance, cluster)[0] == NOTHING
+    assert foreseen(changed, vm(), instance, cluster).changes == ()
+    waiting = foreseen(changed, changed, instance, cluster)
     assert (waiting.needs, [one["field"] for one in waiting.changes]) == (RESTART, ["terminationGracePeriodSeconds"])
     # Sockets that were plugged in since are there.
     instance["spec"]["domain"]["cpu"]["sockets"] = 2
-    assert impact(vm("two"), vm("two"), instance, cluster) == Impact(
+    assert foreseen(vm("two"), vm("two"), instance, cluster) == Impact(
         NOTHING,
         guest={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
         guest_after={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
@@ -138,12 +143,12 @@ def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
     captured = vm()
     captured["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "r"}}}
     cluster = Cluster(Objects([*TYPES, kept]), KubeVirt(NEWEST))
-    same = impact(captured, captured, None, cluster)
+    same = foreseen(captured, captured, None, cluster)
     assert (same.guest_after or {})["memory"] == "3Gi"
     spelled = copy.deepcopy(captured)
     spelled["spec"]["instancetype"]["kind"] = "VirtualMachineClusterInstancetype"
     # virt-controller takes another spelling of the kind for another object.
-    assert (impact(captured, spelled, None, cluster).guest_after or {})["memory"] == "1Gi"
+    assert (foreseen(captured, spelled, None, cluster).guest_after or {})["memory"] == "1Gi"
 
 
 def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
@@ -199,7 +204,7 @@ def test_both_sides_are_of_the_cluster_and_its_release() -> None:
         settings = Configuration(network_interface="masquerade")
         cluster = Cluster(Objects([*TYPES, cores]), KubeVirt(release, settings))
         for present in (None, instance):
-            told = impact(machine, machine, present, cluster)
+            told = foreseen(machine, machine, present, cluster)
             assert (told.needs, told.changes) == (NOTHING, ())
             assert (told.guest_after or {})["vcpus"] == vcpus
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook, result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import (
     Objects,
     Problem,
@@ -79,7 +80,8 @@ def issues(
         return [one for one in there if (one["kind"], one["metadata"].get("namespace", "")) == (kind, namespace)]
 
     planned = plan.present(manifest, live, None)
-    return preflight.issues(planned, live, Cluster(Lookup(there, forbidden), kubevirt), listed)
+    cluster = Cluster(Lookup(there, forbidden), kubevirt)
+    return preflight.issues(outlook(planned, live, cluster), cluster, listed)
 
 
 def told(*arguments: Any, **options: Any) -> str:
@@ -205,7 +207,7 @@ def test_the_result_of_a_plan() -> None:
         after={},
         first={("spec", "template", "spec", "domain", "cpu"): None, ("spec", "runStrategy"): "Halted"},
     )
-    found = preflight.result(taken, live)
+    found = result(taken, live)
     assert found["metadata"]["labels"] == {"tier": "b"}
     assert found["spec"]["template"]["spec"]["domain"] == {"devices": {}}
     assert (found["spec"]["runStrategy"], found["spec"]["instancetype"]) == ("Halted", {"name": "u1.large"})
