@@ -6,7 +6,7 @@ Check mode sends the writes as dry runs, and ends there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -180,7 +180,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
         for result in results:
             result.left = None if result.failed else "nothing was sent, since other entries are wrong"
         return results
-    planned = _plan(session, subject, results, settings.force_conflicts)
+    planned = _plan(session, subject, results, settings)
     _preflight(session, subject, planned, settings)
     _name_kept(session, subject, results)
     _foresee(session, subject, planned)
@@ -213,18 +213,18 @@ def _any_failed(results: Iterable[Result]) -> bool:
     return any(result.failed for result in results)
 
 
-def _plan(session: Session, subject: Subject, results: list[Result], force: bool) -> list[tuple[Result, Planned]]:
+def _plan(
+    session: Session, subject: Subject, results: list[Result], settings: Settings
+) -> list[tuple[Result, Planned]]:
     """Plans all entries; a namespace that cannot be read fails its entries only."""
     groups: dict[tuple[str, str | None], list[Result]] = {}
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
     planned = []
-    for group in groups.values():
-        try:
-            found = subject.read(session, [result.entry.key for result in group])
-        except Unreadable as error:
+    for group, found in _found(session, subject, list(groups.values()), settings.concurrency):
+        if isinstance(found, Unreadable):
             for result in group:
-                result.failed = str(error)
+                result.failed = str(found)
             continue
         for result in group:
             result.live = result.found = found.get(result.entry.key)
@@ -233,7 +233,7 @@ def _plan(session: Session, subject: Subject, results: list[Result], force: bool
                 result.action = plan.KEEP
                 continue
             try:
-                step = _plan_entry(subject, result.entry, result.live, force)
+                step = _plan_entry(subject, result.entry, result.live, settings.force_conflicts)
             except FieldError as error:
                 result.failed = f"the live object cannot be read: {error}; is its KubeVirt newer than this collection?"
                 continue
@@ -244,6 +244,21 @@ def _plan(session: Session, subject: Subject, results: list[Result], force: bool
             result.warnings += [_stays(field, managers) for field, managers in step.kept]
             planned.append((result, Planned(result.entry, step, result.live)))
     return planned
+
+
+def _found(
+    session: Session, subject: Subject, groups: list[list[Result]], concurrency: int
+) -> Iterator[tuple[list[Result], dict[Key, Manifest] | Unreadable]]:
+    """The live objects of each group, or why they cannot be read."""
+
+    def one(group: list[Result]) -> dict[Key, Manifest] | Unreadable:
+        try:
+            return subject.read(session, [result.entry.key for result in group])
+        except Unreadable as error:
+            return error
+
+    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+        yield from zip(groups, pool.map(one, groups))
 
 
 def _stays(field: Field, managers: tuple[str, ...]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..._resolver.declare import plan, virtual_machine
 from ..._resolver.declare import preflight as rules
 from ..._resolver.declare.impact import NOTHING, UNKNOWN, Impact, impact, outgrown
 from ..._resolver.declare.needs import needs
-from ..._resolver.declare.outlook import Outlook, outlook, result
+from ..._resolver.declare.outlook import Outlook, admit, outlook, result
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
@@ -16,6 +18,8 @@ from ..read.snapshot import Key, Unreadable, read
 from .declare import Finding, Planned
 
 __all__ = ["Judge"]
+
+Manifest = dict[str, Any]
 
 _VMI = "VirtualMachineInstance"
 
@@ -36,12 +40,13 @@ class Judge:
     def preflight(self, planned: list[Planned]) -> list[list[Finding]]:
         """Findings for each planned VM, in order."""
         cluster = self._cluster
-        self._gather(planned)
+        vms = [result(step.plan, step.live) for step in planned]
+        self._lookup.gather(dict.fromkeys(need for vm in vms for need in needs(vm, cluster.release)))
         doubt = [Finding(cluster.kubevirt.doubt, note=True)] if cluster.kubevirt.doubt else []
-        return [[*self._findings(step, cluster), *doubt] for step in planned]
+        return [[*self._findings(step, vm, cluster), *doubt] for step, vm in zip(planned, vms)]
 
-    def _findings(self, step: Planned, cluster: Cluster) -> list[Finding]:
-        future = outlook(step.plan, step.live, cluster)
+    def _findings(self, step: Planned, vm: Manifest, cluster: Cluster) -> list[Finding]:
+        future = admit(vm, step.live, cluster)
         if _changes_spec(step):
             self._outlooks[step.entry.key] = future
         return [
@@ -79,11 +84,6 @@ class Judge:
             future = self._outlooks.pop(step.entry.key, None) or outlook(step.plan, step.live, cluster)
             told[index] = impact(step.live or {}, future, instances.get(_instance(step)), cluster)
         return told
-
-    def _gather(self, planned: list[Planned]) -> None:
-        release = self._cluster.release
-        wanted = [need for step in planned for need in needs(result(step.plan, step.live), release)]
-        self._lookup.gather(dict.fromkeys(wanted))
 
 
 def _changes_spec(step: Planned) -> bool:
