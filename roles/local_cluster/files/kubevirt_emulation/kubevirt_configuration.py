@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi import defaults, hot_plug
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
 
@@ -42,6 +42,12 @@ class KubeVirtConfiguration:
 
     def _kubevirt(self) -> dict[str, Any]:
         return self._cache.get((NAMESPACE, "kubevirt")) or {}
+
+    @property
+    def cpu_allocation_ratio(self) -> int:
+        """How many vCPUs share a CPU of a node."""
+        found = (self.raw.get("developerConfiguration") or {}).get("cpuAllocationRatio")
+        return int(found or hot_plug.ALLOCATION_RATIO)
 
     def feature_gates(self) -> list[str]:
         """The feature gates that are open."""

@@ -20,6 +20,7 @@ from kubevirt_emulation.resources import REVISION
 Manifest = dict[str, Any]
 
 _STORING = "error encountered while storing instancetype.kubevirt.io controllerRevisions: "
+_EXPANDING = "unsupported error: error encountered while expanding into VirtualMachine: "
 _UPGRADING = "error encountered while upgrading instancetype.kubevirt.io controllerRevisions: "
 
 
@@ -65,8 +66,11 @@ def decide(vm: Manifest, lookup: find.Lookup, policy: str, defaults: Configurati
     if policy == "expandAll" or (policy == "expand" and not has_revision):
         expanded = expand.expand(vm, lookup, defaults)
         if expanded.error is not None:
-            return Decision(failure=("FailedCreate", expanded.error.message))
+            return Decision(failure=("UnsupportedSyncError", _EXPANDING + expanded.error.message))
         return Decision(expanded=expanded.vm)
+    if policy != "reference":
+        # What the VM has captured stays, whatever its matchers say now.
+        return Decision()
     stored = store.store(vm, lookup)
     if stored.error is not None or any(isinstance(action, store.Create) for action in stored.actions):
         # What is captured only now is of today's version.

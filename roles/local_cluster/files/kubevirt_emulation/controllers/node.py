@@ -7,7 +7,7 @@ from typing import Any
 
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.clock import now
-from kubevirt_emulation.controllers import vmi_state
+from kubevirt_emulation.controllers import paused, vmi_state
 from kubevirt_emulation.controllers.vmi_factory import FINALIZER
 from kubevirt_emulation.informer import Informer, Key
 from kubevirt_emulation.resources import VMI
@@ -72,7 +72,7 @@ def changes(vmi: Manifest) -> Manifest | None:
     status: Manifest = {
         "phase": "Running",
         "nodeName": NODE,
-        "conditions": [{"type": "Ready", "status": "True", "lastProbeTime": None, "lastTransitionTime": now()}],
+        "conditions": paused.conditions([], vmi["spec"].get("startStrategy") == "Paused"),
         "currentCPUTopology": {name: cpu[name] for name in ("cores", "sockets", "threads") if cpu.get(name)},
         **_transition(vmi, "Running"),
     }

@@ -8,17 +8,14 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from _resolver.api import quantity
 from _resolver.instancetype.vmi import defaults
-from _resolver.instancetype.vmi.live_update import HOTPLUG_RATIO
+from kubevirt_emulation.webhooks.maximums import Limits, set_maximums
 
 Spec = dict[str, Any]
 
 AMD64, ARM64, S390X = "amd64", "arm64", "s390x"
+NO_LIMITS: Final = Limits()
 
-_MOST_VCPUS: Final = 512
-_LEAST_HOTPLUG_MEMORY: Final = 2**30  # bytes
-_MEMORY_BLOCK: Final = 2 * 2**20  # bytes
 _SPINLOCKS: Final = 4096
 _PROBE: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
@@ -32,8 +29,13 @@ _HYPERV_NEEDS: Final = (
 )
 
 
-def set_vmi_defaults(spec: Spec, config: defaults.Configuration, cpu_model: str = "") -> None:
-    """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one."""
+def set_vmi_defaults(
+    spec: Spec, config: defaults.Configuration, cpu_model: str = "", allowed: Limits | None = NO_LIMITS
+) -> None:
+    """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one.
+
+    allowed: what running guests may be given, None where the cluster does not change them.
+    """
     defaults.set_spec_defaults(spec, config)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
     domain.setdefault("firmware", {}).setdefault("uuid", str(uuid.uuid4()))
@@ -45,10 +47,8 @@ def set_vmi_defaults(spec: Spec, config: defaults.Configuration, cpu_model: str 
         _boot_arm64(domain["firmware"])
         domain["cpu"].setdefault("model", "host-passthrough")
     domain["cpu"].setdefault("model", cpu_model or "host-model")
-    if architecture != ARM64:
-        _maximum_sockets(domain["cpu"])
-    if architecture == AMD64:
-        _maximum_memory(domain)
+    if allowed is not None and architecture != ARM64:
+        set_maximums(spec, allowed)
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
             spec[probe] = {**_PROBE, **spec[probe]}
@@ -121,33 +121,6 @@ def _boot_arm64(firmware: Spec) -> None:
     bootloader = firmware.setdefault("bootloader", {"efi": {}})
     if "efi" in bootloader:
         bootloader["efi"].setdefault("secureBoot", False)
-
-
-def _maximum_sockets(cpu: Spec) -> None:
-    """Sockets that a running guest can be given."""
-    sockets = cpu.get("sockets", 0)
-    if "maxSockets" in cpu or not sockets:
-        return
-    most = sockets * HOTPLUG_RATIO
-    in_socket = cpu.get("cores", 0) * cpu.get("threads", 0)
-    if most * in_socket > _MOST_VCPUS:
-        most = max(_MOST_VCPUS // in_socket, sockets)
-    cpu["maxSockets"] = most
-
-
-def _maximum_memory(domain: Spec) -> None:
-    """Memory that a running guest can be given, where it can be given any."""
-    memory, cpu = domain["memory"], domain["cpu"]
-    guest = memory.get("guest")
-    if guest is None or "maxGuest" in memory:
-        return
-    pinned = (cpu.get("numa") or {}).get("guestMappingPassthrough") is not None
-    if pinned or "realtime" in cpu or "launchSecurity" in domain:
-        return
-    size = quantity.parse(guest).value
-    block = _LEAST_HOTPLUG_MEMORY if (memory.get("hugepages") or {}).get("pageSize") == "1Gi" else _MEMORY_BLOCK
-    if size >= _LEAST_HOTPLUG_MEMORY and size % block == 0:
-        memory["maxGuest"] = quantity.Quantity.of(size * HOTPLUG_RATIO, quantity.BINARY_SI).text
 
 
 def _enable(feature: Spec | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from _resolver.api import schema
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review
+from kubevirt_emulation.webhooks.maximums import limits
 from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
 
 
@@ -16,5 +17,7 @@ class VmiMutator:
 
     async def answer(self, review: Review) -> Answer:
         spec = schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])
-        set_vmi_defaults(spec, self._configuration.defaults, self._configuration.raw.get("cpuModel") or "")
+        configuration = self._configuration
+        allowed = limits(configuration.raw) if configuration.live_updates else None
+        set_vmi_defaults(spec, configuration.defaults, configuration.raw.get("cpuModel") or "", allowed)
         return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
