@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from api import Api
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 
@@ -22,7 +27,10 @@ def own_cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, .
     """A cluster for these scenarios alone: some change its configuration, and they look at all there is."""
     _name, _tests, _dir, folder = run_cluster
     which = ("--name", "contract", "--dir", f"{folder}-contract")
-    yield str(launch("start", *which)["kubeconfig"])
+    kubeconfig = str(launch("start", *which)["kubeconfig"])
+    # The recorded clusters had no StorageClass.
+    assert Api(kubeconfig).send("DELETE", "/apis/storage.k8s.io/v1/storageclasses/local").code == 200
+    yield kubeconfig
     launch("stop", "--remove", *which)
 
 
@@ -35,3 +43,20 @@ def test_all_scenarios(own_cluster: str, tmp_path: Path) -> None:
     scenarios = len(list((HERE / "scenarios").glob("*.json")))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"all {scenarios}/{scenarios}" in done.stdout
+
+
+def test_admission_beside_the_scenarios(own_cluster: str) -> None:
+    command = [
+        sys.executable,
+        HERE / "admission" / "record.py",
+        "--kubeconfig",
+        own_cluster,
+        "--print",
+        "--pause",
+        "0.3",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    recorded = json.loads((HERE / "admission" / "recorded.json").read_text())
+    answers = json.loads(done.stdout)
+    assert {name: answer for name, answer in answers.items() if answer != recorded[name]} == {}
+    assert answers.keys() == recorded.keys()

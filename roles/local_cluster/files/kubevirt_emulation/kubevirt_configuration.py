@@ -8,6 +8,8 @@ from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults, hot_plug
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
+from kubevirt_emulation.webhooks.rules import cluster
+from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 POLICIES = ("reference", "expand", "expandAll")
 
@@ -20,15 +22,28 @@ class KubeVirtConfiguration:
         self.release = release
 
     @property
+    def _kubevirt(self) -> dict[str, Any]:
+        return self._cache.get((NAMESPACE, "kubevirt")) or {}
+
+    @property
     def raw(self) -> dict[str, Any]:
         """`spec.configuration` of the KubeVirt object."""
-        return (self._kubevirt().get("spec") or {}).get("configuration") or {}
+        return (self._kubevirt.get("spec") or {}).get("configuration") or {}
+
+    @property
+    def architecture(self) -> str:
+        """That of VMs which name none."""
+        return self._kubevirt.get("status", {}).get("defaultArchitecture") or defaults.DEFAULT_ARCHITECTURE
 
     @property
     def defaults(self) -> defaults.Configuration:
         """What decides on the defaults of VMs."""
-        architecture = (self._kubevirt().get("status") or {}).get("defaultArchitecture")
-        return defaults.configuration(self.raw, architecture or defaults.DEFAULT_ARCHITECTURE)
+        return defaults.configuration(self.raw, self.architecture)
+
+    @property
+    def cluster(self) -> Cluster:
+        """What the rules of admission ask about."""
+        return cluster.read(self.raw, self.architecture)
 
     @property
     def reference_policy(self) -> str:
@@ -40,15 +55,8 @@ class KubeVirtConfiguration:
         """Whether changes reach running guests, as far as they can."""
         return self.raw.get("vmRolloutStrategy") != "Stage"
 
-    def _kubevirt(self) -> dict[str, Any]:
-        return self._cache.get((NAMESPACE, "kubevirt")) or {}
-
     @property
     def cpu_allocation_ratio(self) -> int:
         """How many vCPUs share a CPU of a node."""
         found = (self.raw.get("developerConfiguration") or {}).get("cpuAllocationRatio")
         return int(found or hot_plug.ALLOCATION_RATIO)
-
-    def feature_gates(self) -> list[str]:
-        """The feature gates that are open."""
-        return (self.raw.get("developerConfiguration") or {}).get("featureGates") or []

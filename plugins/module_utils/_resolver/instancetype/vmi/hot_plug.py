@@ -148,7 +148,7 @@ def memory(wanted: Manifest, instance: Manifest) -> Update:
 def memory_refused(wanted: Manifest, most: str) -> str | None:
     """Why a guest with these fields cannot be given memory, None if it can (``ValidateLiveUpdateMemory``).
 
-    wanted: a VMI spec with guest memory. most: the maximum, a quantity.
+    wanted: a VMI spec with `memory`. most: the maximum, a quantity.
     """
     domain = wanted["domain"]
     cpu = domain.get("cpu") or {}
@@ -158,6 +158,8 @@ def memory_refused(wanted: Manifest, most: str) -> str | None:
         return "Memory hotplug is not compatible with guest mapping passthrough"
     if domain.get("launchSecurity") is not None:
         return "Memory hotplug is not compatible with encrypted VMs"
+    if domain["memory"].get("guest") is None:
+        return "Guest memory must be configured when memory hotplug is enabled"
     guest, limit = quantity.parse(domain["memory"]["guest"]), quantity.parse(most)
     large = (domain["memory"].get("hugepages") or {}).get("pageSize") == "1Gi"
     block = _LARGE_MEMORY_BLOCK if large else _MEMORY_BLOCK

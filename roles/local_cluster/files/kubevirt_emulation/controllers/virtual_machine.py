@@ -8,8 +8,10 @@ from typing import Any
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers import (
     data_volumes,
+    dynamic_metadata,
     generations,
     instancetype,
+    interfaces,
     live_update,
     metadata,
     restart_required,
@@ -97,6 +99,8 @@ class VirtualMachineController:
         moved = await run_strategy.sync(self._context, self._revisions, work)
         await restart_required.sync(self._context, work, started)
         if not moved:
+            await interfaces.sync(self._context, work)
+            await dynamic_metadata.sync(self._context, work)
             await live_update.sync(self._context, work)
 
     async def _end(self, work: Work) -> None:

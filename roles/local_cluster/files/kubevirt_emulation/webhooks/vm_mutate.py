@@ -5,11 +5,13 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
 from _resolver.instancetype.webhooks import architecture, endpoint, mutate
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
+from kubevirt_emulation.webhooks.vmi_defaults import has_pcie
 
 Manifest = dict[str, Any]
 
@@ -26,29 +28,27 @@ class VmMutator:
     async def answer(self, review: Review) -> Answer:
         if review.being_deleted:
             return Answer()
-        mistakes = list(endpoint.mistakes(review.object))
-        if mistakes:
-            return Answer(status=not_of_schema(mistakes))
-        vm = _in_namespace(review)
-        mutated = await self._objects.resolve(lambda lookup: self._mutate(vm, review, lookup))
-        if mutated.refusal is not None:
-            return Answer(status=mutated.refusal.status())
-        assert mutated.vm is not None
-        spec = mutated.vm["spec"]
-        set_defaults(spec["template"], self._configuration.defaults, created=review.operation == "CREATE")
-        return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
+        return await self._objects.resolve(
+            lambda lookup: stored(review, lookup, self._configuration.defaults, self._configuration.release)
+        )
 
-    def _mutate(self, vm: Manifest, review: Review, lookup: Lookup) -> mutate.Mutated:
-        """The VM as `_resolver` makes it, with the architecture of its DataSources."""
-        release = self._configuration.release
-        mutated = mutate.mutate(vm, lookup, review.old, review.operation, release)
-        if mutated.vm is None:
-            return mutated
-        return mutated._replace(vm=architecture.of_sources(mutated.vm, lookup, release))
+
+def stored(review: Review, lookup: Lookup, config: defaults.Configuration, release: Release = NEWEST) -> Answer:
+    """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
+    mistakes = list(endpoint.mistakes(review.object))
+    if mistakes:
+        return Answer(status=not_of_schema(mistakes))
+    mutated = mutate.mutate(_in_namespace(review), lookup, review.old, review.operation, release)
+    if mutated.refusal is not None:
+        return Answer(status=mutated.refusal.status())
+    assert mutated.vm is not None
+    spec = architecture.of_sources(mutated.vm, lookup, release)["spec"]
+    set_defaults(spec["template"], config, created=review.operation == "CREATE")
+    return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
 
 
 def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:
-    """What a VM is stored with. A new one gets its identity and the PCI topology of today besides."""
+    """What a VM is stored with. A new one gets its identity and, if it has PCI Express, the topology of today."""
     spec = template["spec"]
     defaults.set_architecture(spec, config)
     defaults.set_machine_type(spec, config)
@@ -57,7 +57,8 @@ def set_defaults(template: Manifest, config: defaults.Configuration, created: bo
     firmware = spec["domain"].setdefault("firmware", {})
     for field in ("uuid", "serial"):
         firmware.setdefault(field, str(uuid.uuid4()))
-    template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
+    if has_pcie(spec):
+        template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
 
 
 def _in_namespace(review: Review) -> Manifest:

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from _resolver.instancetype.vmi import defaults
 from kubevirt_emulation.webhooks.maximums import Limits, set_maximums
+from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
 
 Spec = dict[str, Any]
 
-AMD64, ARM64, S390X = "amd64", "arm64", "s390x"
 NO_LIMITS: Final = Limits()
 
 _SPINLOCKS: Final = 4096
@@ -54,6 +54,12 @@ def set_vmi_defaults(
             spec[probe] = {**_PROBE, **spec[probe]}
 
 
+def has_pcie(spec: Spec) -> bool:
+    """Whether the guest has PCI Express, to which devices can be plugged (SupportsPCIeHotplug)."""
+    machine = (spec["domain"].get("machine") or {"type": "q35"})["type"]
+    return spec.get("architecture", "") in (AMD64, ARM64, "") and ("q35" in machine or machine.startswith("virt"))
+
+
 def _features(features: Spec, architecture: str) -> None:
     acpi = features.setdefault("acpi", {})
     if architecture == S390X:
@@ -70,7 +76,7 @@ def _features(features: Spec, architecture: str) -> None:
 
 
 def _hyperv_needs(domain: Spec) -> None:
-    """Switches on what features need, up to the first need that the VMI forbids; a check refuses that later."""
+    """Switches on what features need, up to the first need that the VMI forbids; a rule refuses that later."""
     hyperv = domain["features"].get("hyperv")
     if hyperv is None:
         return
@@ -78,7 +84,7 @@ def _hyperv_needs(domain: Spec) -> None:
         if not (hyperv.get(feature) or {}).get("enabled"):
             continue
         if (hyperv.get(needed) or {}).get("enabled") is False:
-            break
+            return
         hyperv.setdefault(needed, {})["enabled"] = True
     if (hyperv.get("evmcs") or {}).get("enabled"):
         features = domain["cpu"].setdefault("features", [])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from _resolver.api import schema
+from _resolver.api import schema, unmarshal
+from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.webhooks import endpoint
+from _resolver.instancetype.webhooks.admission import bad_request
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
-from kubevirt_emulation.webhooks.admission import Answer, Review
-from kubevirt_emulation.webhooks.maximums import limits
-from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
+from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
+from kubevirt_emulation.webhooks.maximums import Limits, limits
+from kubevirt_emulation.webhooks.vmi_defaults import NO_LIMITS, set_vmi_defaults
 
 
 class VmiMutator:
@@ -16,8 +19,25 @@ class VmiMutator:
         self._configuration = configuration
 
     async def answer(self, review: Review) -> Answer:
-        spec = schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])
         configuration = self._configuration
         allowed = limits(configuration.raw) if configuration.live_updates else None
-        set_vmi_defaults(spec, configuration.defaults, configuration.raw.get("cpuModel") or "", allowed)
-        return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
+        return stored(review, configuration.defaults, configuration.raw.get("cpuModel") or "", allowed)
+
+
+def stored(
+    review: Review, config: defaults.Configuration, cpu_model: str = "", allowed: Limits | None = NO_LIMITS
+) -> Answer:
+    """The patch that makes a VMI what is stored (VMIsMutator.Mutate).
+
+    cpu_model, allowed: as for set_vmi_defaults.
+    """
+    mistakes = list(endpoint.mistakes(review.object, "VirtualMachineInstanceSpec"))
+    if mistakes:
+        return Answer(status=not_of_schema(mistakes))
+    # A template holds a VMI's spec as the VMI itself does.
+    unreadable = unmarshal.message("VirtualMachineInstanceTemplateSpec", review.object, "VirtualMachineInstance")
+    if unreadable is not None:
+        return Answer(status=bad_request(unreadable).status())
+    spec = schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])
+    set_vmi_defaults(spec, config, cpu_model, allowed)
+    return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))

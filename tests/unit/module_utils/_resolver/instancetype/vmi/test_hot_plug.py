@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.hot_plug import (
     Update,
     memory,
+    memory_refused,
     sockets,
 )
 
@@ -73,6 +74,12 @@ def test_the_pod_of_a_guest_with_more_memory(requested: str | None, expected: st
     assert found["resources/limits/memory"] == limit
     del running["spec"]["domain"]["resources"]
     assert values(memory(wanted, running))["resources/limits/memory"] == "512Mi"
+
+
+def test_a_maximum_without_memory() -> None:
+    """Recorded of a VM that has only maxGuest."""
+    expected = "Guest memory must be configured when memory hotplug is enabled"
+    assert memory_refused({"domain": {"memory": {}}}, "2Gi") == expected
 
 
 def test_memory_that_a_guest_did_not_take() -> None:
