@@ -21,7 +21,7 @@ CATALOG = """\
 series:
   site:
     sizes:
-      small: {cpu: 1, memory: 2Gi}
+      small: {cpu: 1, memory: 512Mi}
 """
 
 

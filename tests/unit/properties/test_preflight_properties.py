@@ -235,7 +235,8 @@ class Server:
         return stored if validated.status is None else str(validated.status["message"])
 
     def _review(self, made: Manifest, old: Manifest | None) -> Review:
-        return Review("1", "UPDATE" if old else "CREATE", "VirtualMachine", "shop", made, old)
+        operation = "UPDATE" if old else "CREATE"
+        return Review("1", operation, "VirtualMachine", "shop", "somebody", made, old)
 
 
 def kubevirt(release: str, configuration: tuple[str, Manifest]) -> Manifest:
@@ -270,6 +271,8 @@ def test_preflight_says_what_the_server_says(
     future = outlook(planned, live, cluster)
     told = [issue for issue in preflight.issues(future, cluster, listed) if issue.certain]
     answer = server.store(future.vm, live)
+    # Which machine types an architecture has is none of preflight's matters.
+    assume(isinstance(answer, dict) or "machine.type is not supported" not in answer)
     if isinstance(answer, dict):
         event("accepted")
         # A VM whose instancetype is not there is stored by newer releases, and does not start.
