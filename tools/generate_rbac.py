@@ -144,7 +144,8 @@ def _readme(rights: dict[str, list[Right]]) -> str:
         "",
         "Where the last column is empty the module fails without the right; else that is what happens. *cluster* is a",
         "right beyond a namespace: a cluster-wide kind, or all namespaces. Only what is used has to be granted: who",
-        "never deletes needs no right for `state absent`.",
+        "never deletes needs no right for `state absent`. A check run needs no right to write: with it the server is",
+        "asked about each object (`server_dry_run`), without it a warning says that it was not.",
     ]
     for name, own in rights.items():
         kind, _slash, title = name.partition("s/")

@@ -244,6 +244,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 notes:
   - V(builtin) and O(path) are read on the controller, and sent to the module with its options.

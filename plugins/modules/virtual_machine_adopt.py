@@ -74,6 +74,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 notes:
   - A VM whose spec somebody changes at the same time is not written, and fails.

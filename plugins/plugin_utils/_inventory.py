@@ -83,7 +83,7 @@ def hosts(session: Session, wanted: Wanted) -> Hosts:
     result.warnings = [
         f"{_LOST.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
         for kind, problem in lookup.problems.items()
-    ]
+    ] + ([cluster.doubt] if cluster.doubt else [])
     return result
 
 
@@ -100,13 +100,12 @@ def _virtual_machines(session: Session, wanted: Wanted) -> list[Manifest]:
 def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt) -> dict[str, Any]:
     """What virtual_machine_info tells of a VM, and more of what hosts are grouped by."""
     metadata = vm["metadata"]
-    seen = Inspected(
-        vm, drift.drift(vm, lookup, cluster.release), lookup.list("ControllerRevision", metadata["namespace"])
-    )
+    revisions = lookup.list("ControllerRevision", metadata["namespace"])
+    seen = Inspected(vm, drift.drift(vm, lookup, cluster), revisions, cluster)
     instance = _instance(vm, lookup)
     annotations = metadata.get("annotations") or {}
     told = {
-        **tell(seen, instance, cluster),
+        **tell(seen, instance),
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
     parts = (seen.drift.instancetype, seen.drift.preference)

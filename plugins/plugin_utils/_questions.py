@@ -21,6 +21,7 @@ from ..module_utils._resolver.instancetype.find import infer as inference
 from ..module_utils._resolver.instancetype.find.find import Objects
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi import resources as resource
+from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
 from ..module_utils._resolver.instancetype.webhooks import mutate, validate
 from ..module_utils._resolver.refresh import drift as drifting
@@ -131,7 +132,7 @@ def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST
     """
     if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
         return _object_drift(manifest, Objects(current), release)
-    found = drifting.drift(_admitted(manifest, release), Objects(current), release)
+    found = drifting.drift(_admitted(manifest, release), Objects(current), KubeVirt(release))
     effect = found.effect
     result: dict[str, Any] = {
         "drifted": found.drifted,

@@ -23,7 +23,7 @@ INSTANCETYPE = {
     "_resolver.instancetype.revision",
     "_resolver.instancetype.webhooks",
 }
-CHOOSE = REVISION | {"_resolver.instancetype.webhooks"}
+CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import Hosts, Wanted, hosts
+from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
 
 KUBEVIRT = "/apis/kubevirt.io/v1"
@@ -87,7 +88,7 @@ CLUSTER: dict[str, list[dict[str, Any]]] = {
     "virtualmachineclusterinstancetypes": [small(2, 2)],
     "services": [service(namespace, name) for namespace, name, _number in NAMED],
     "nodes": [NODE],
-    "kubevirts": [],
+    "kubevirts": [INSTALLED],
 }
 
 
@@ -106,6 +107,8 @@ class Server:
         self.queries.append(query)
         if plural in self.denied or f"{namespace or '*'}/{plural}" in self.denied:
             return status(403, f"{plural} is forbidden", "Forbidden")
+        if plural == "version":
+            return 200, {"gitVersion": "v1.9.0"}
         found = [one for one in CLUSTER[plural] if one["metadata"].get("namespace") == namespace or not namespace]
         return 200, listed(*found)
 
@@ -192,7 +195,7 @@ def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
         ("virtualmachineinstances", "interface", None, 1),
         ("services", "service", None, 1),
         ("nodes", "service", "node01", 1),
-        ("kubevirts", "interface", "10.0.0.7", 0),
+        ("kubevirts", "interface", "10.0.0.7", 1),
     ],
 )
 def test_hosts_are_there_without_the_rest(plural: str, address: str, host: str | None, warnings: int) -> None:

@@ -14,10 +14,14 @@ from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand, vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
     Configuration,
 )
@@ -87,7 +91,7 @@ def test_an_expanded_vm_is_adopted(
     same = before is not None and before == created(original, objects)
     event("the same when expanded" if same else "another when expanded")
     given_vm = copy.deepcopy(explicit)
-    found = adopt.adopt(explicit, instancetypes, preferences, Cluster(objects))
+    found = adopt.adopt(explicit, instancetypes, preferences, Cluster(objects, KubeVirt(NEWEST)))
     assert explicit == given_vm
     if same:
         assert found.chosen is not None

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 
+KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
+KUBEVIRT = {"metadata": {"name": "kubevirt"}, "status": {"observedKubeVirtVersion": "v1.9.0"}}
 NO_SUCH_API = "the server could not find the requested resource"
 
 # (method, path, query) → (code, JSON value or a list of watch events), or None to cut the connection.
@@ -52,21 +54,23 @@ class Store:
     """The objects of a cluster in which nobody does anything.
 
     lists: objects by the path of their collection; for any other path there is no such API. answers: what to answer
-    instead, by a method and the end of a path; None cuts the connection. asked: all requests in order. writes: those
-    that read nothing; they have no effect and are answered with the object as it is, or with one that has only a name.
+    instead, by a method and the end of a path; None cuts the connection. asked: all requests in order but dry runs,
+    which are in `rehearsed`. writes: those that read nothing; they have no effect and are answered with the object as
+    it is, or with one that has only a name. Its KubeVirt is KUBEVIRT, where `lists` has no other.
     """
 
     def __init__(self, lists: dict[str, list[Any]], answers: dict[tuple[str, str], Any] | None = None) -> None:
-        self.lists = lists
+        self.lists = {KUBEVIRTS: [KUBEVIRT], **lists}
         self.answers = answers or {}
         self.asked: list[tuple[str, str]] = []
+        self.rehearsed: list[tuple[str, str]] = []
 
     @property
     def writes(self) -> list[tuple[str, str]]:
         return [one for one in self.asked if one[0] != "GET"]
 
     def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
-        self.asked.append((method, path))
+        (self.rehearsed if query.get("dryRun") == "All" else self.asked).append((method, path))
         for (scripted, end), answer in self.answers.items():
             if method == scripted and path.endswith(end):
                 told: tuple[int, Any] | None = answer

@@ -12,11 +12,14 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
-from ..._resolver.declare.impact import Cluster, Impact, impact
+from ..._resolver.declare.impact import Impact, impact
+from ..._resolver.declare.outlook import admit
+from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
+from .send import foreseen
 
 __all__ = ["Adopted", "Unreadable", "Wanted", "adopt"]
 
@@ -60,8 +63,18 @@ class Adopted:
         return f"{self.vm['metadata']['namespace']}/{self.vm['metadata']['name']}"
 
 
-def adopt(session: Session, vms: list[Manifest], wanted: Wanted, write: bool, concurrency: int) -> list[Adopted]:
+def adopt(
+    session: Session,
+    vms: list[Manifest],
+    wanted: Wanted,
+    concurrency: int,
+    *,
+    write: bool = False,
+    rehearse: bool = False,
+) -> list[Adopted]:
     """Results in order: what VMs can be adopted with, and with `write` they are.
+
+    rehearse: whether the server is asked by dry runs what it would say.
 
     Raises Unreadable, ApiError or ConnectionFailed where there is nothing to choose from, or it cannot be read.
     """
@@ -69,13 +82,14 @@ def adopt(session: Session, vms: list[Manifest], wanted: Wanted, write: bool, co
     todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
     if not todo:
         return results
-    found = kubevirt(session)
     lookup = ClusterLookup(session)
-    cluster = Cluster(lookup, found.configuration, found.release, found.live_updates)
+    cluster = Cluster(lookup, kubevirt(session))
+    doubt = [cluster.kubevirt.doubt] if cluster.kubevirt.doubt else []
     instances = _instances(session, todo)
     due: list[tuple[Adopted, Candidate]] = []
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]
+        result.warnings += doubt
         result.adoption = rules.adopt(
             result.vm,
             _candidates(lookup, INSTANCETYPE, namespace, wanted.instancetypes, result.warnings),
@@ -89,10 +103,11 @@ def adopt(session: Session, vms: list[Manifest], wanted: Wanted, write: bool, co
             continue
         result.changed = True
         due.append((result, chosen))
-        result.impact = impact(result.vm, chosen.vm, instances.get(_key(result.vm)), cluster)
-    if write:
+        result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(_key(result.vm)), cluster)
+    if write or rehearse:
+        do = _write if write else _rehearse
         with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-            list(pool.map(lambda one: _write(session, *one), due))
+            list(pool.map(lambda one: do(session, *one), due))
     return results
 
 
@@ -128,22 +143,33 @@ def _candidates(
 
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
-    namespace, name = _key(result.vm)
     try:
         # A second try would find the generation changed, by the first one or by somebody else: a look tells.
-        session.request(
-            "PATCH",
-            _VM.path(namespace, name),
-            query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"},
-            body=rules.patch(result.vm, chosen.vm),
-            content_type=_JSON_PATCH,
-        )
+        _patch(session, result, chosen)
     except (ApiError, ConnectionFailed) as error:
         if _is_written(session, result.vm, chosen.instancetype):
             return
         stale = isinstance(error, ApiError) and error.code == 422 and not error.causes
         result.failed = _CHANGED if stale else explain(error, "PATCH", _VM)
         result.changed = False
+
+
+def _rehearse(session: Session, result: Adopted, chosen: Candidate) -> None:
+    told = foreseen(lambda: _patch(session.rehearsal(), result, chosen), "PATCH", _VM)
+    result.failed = told.refused
+    result.changed = told.refused is None
+    if told.unknown:
+        result.warnings.append(f"{result.label}: {told.unknown}")
+
+
+def _patch(session: Session, result: Adopted, chosen: Candidate) -> None:
+    session.request(
+        "PATCH",
+        _VM.path(*_key(result.vm)),
+        query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"},
+        body=rules.patch(result.vm, chosen.vm),
+        content_type=_JSON_PATCH,
+    )
 
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:

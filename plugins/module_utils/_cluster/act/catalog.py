@@ -15,10 +15,12 @@ from ..._resolver.catalog.bundle import CATALOG_LABEL, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import Misfit
 from ..._resolver.catalog.upgrade import Place, place_of
 from ..._resolver.declare import plan
+from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.catalog_users import Users, labels
+from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
 from .catalog_fit import fits, foreign
@@ -171,6 +173,10 @@ def _subject(request: Request, snapshot: _Snapshot, users: Users) -> Subject:
             return f"it belongs to the catalog {owner}"
         return left_alone(live, request.existing)
 
+    def preflight(session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        release = kubevirt(session).release
+        return [[Finding(text, note=True) for text in deprecated(step.plan.manifest, release)] for step in planned]
+
     def deletion(_session: Session, planned: list[Planned]) -> list[list[Finding]]:
         # What is pruned has been judged already.
         return deletion_findings(users, planned, request.force or request.state == "present")
@@ -179,9 +185,7 @@ def _subject(request: Request, snapshot: _Snapshot, users: Users) -> Subject:
         plural="objects",
         read=snapshot.read,
         leave=leave,
-        preflight=lambda _session, planned: [
-            [Finding(text, note=True) for text in deprecated(step.plan.manifest)] for step in planned
-        ],
+        preflight=preflight,
         deletion=deletion,
         describe=lambda live: {"generation": live["metadata"].get("generation")},
     )
@@ -243,7 +247,10 @@ def _find_users(
     for used in [change.used_by for change in told.changed] + [one.used_by for one in told.gone]:
         vms.update({(vm["metadata"]["namespace"], vm["metadata"]["name"]): vm for vm in used or []})
     in_order = [vms[key] for key in sorted(vms)]
-    told.affected = [Affected(*one) for one in catalog_upgrade.affected(in_order, after, ClusterLookup(session))]
+    if in_order:
+        now = Cluster(ClusterLookup(session), kubevirt(session))
+        told.warnings += [now.kubevirt.doubt] if now.kubevirt.doubt else []
+        told.affected = [Affected(*one) for one in catalog_upgrade.affected(in_order, after, now)]
 
 
 def _kept(one: Gone, prune: str) -> str | None:

@@ -1,29 +1,29 @@
 """The one way of every module that writes: entries → live snapshot → plan → preflight → writes → wait → results.
 
-Check mode stops after the preflight; nothing else asks for it.
+Check mode sends the writes as dry runs, and ends there.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import TakeOver, nobody
-from ..._resolver.declare.take_over import patch as taking_over
-from ..client.errors import ApiError, Cause, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_for
+from .send import UNKNOWN_IN_CHECK_MODE, rehearse, send, verb_of
 
 __all__ = ["Entry", "Finding", "Result", "Settings", "Subject", "declare"]
 
@@ -46,6 +46,7 @@ class Settings:
     """How a task is carried out; the options of the doc fragment `wait`."""
 
     check_mode: bool = False
+    server_dry_run: bool = True
     wait: bool = False
     wait_timeout: float = 120
     concurrency: int = 16
@@ -56,14 +57,17 @@ class Settings:
 
 
 class Finding(NamedTuple):
-    """What preflight found about one planned object, as one line; a note is worth a warning and never refuses."""
+    """What preflight found about one planned object, as one line.
+
+    note: it is worth a warning and never refuses. missing: something is not there that an earlier task of the same play
+    may make, which check mode does not know.
+    """
 
     text: str
     note: bool = False
+    missing: bool = False
 
 
-# A controller may write the object at the same moment.
-_ATTEMPTS = 5
 _NOT_SENT = "not sent: another object of the task had failed (fail_fast)"
 
 # Why objects have failed, by name.
@@ -186,6 +190,8 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     _name_kept(session, subject, results)
     _foresee(session, subject, planned)
     if settings.check_mode:
+        if settings.server_dry_run:
+            _rehearse(session, [(result, step) for result, step in planned if _is_due(result)], settings)
         return results
     if settings.fail_fast and _any_failed(results):
         for result in results:
@@ -220,12 +226,10 @@ def _plan(
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
     planned = []
-    for group in groups.values():
-        try:
-            found = subject.read(session, [result.entry.key for result in group])
-        except Unreadable as error:
+    for group, found in _found(session, subject, list(groups.values()), settings.concurrency):
+        if isinstance(found, Unreadable):
             for result in group:
-                result.failed = str(error)
+                result.failed = str(found)
             continue
         for result in group:
             result.live = result.found = found.get(result.entry.key)
@@ -245,6 +249,21 @@ def _plan(
             result.warnings += [_stays(field, managers) for field, managers in step.kept]
             planned.append((result, Planned(result.entry, step, result.live)))
     return planned
+
+
+def _found(
+    session: Session, subject: Subject, groups: list[list[Result]], concurrency: int
+) -> Iterator[tuple[list[Result], dict[Key, Manifest] | Unreadable]]:
+    """The live objects of each group, or why they cannot be read."""
+
+    def one(group: list[Result]) -> dict[Key, Manifest] | Unreadable:
+        try:
+            return subject.read(session, [result.entry.key for result in group])
+        except Unreadable as error:
+            return error
+
+    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+        yield from zip(groups, pool.map(one, groups))
 
 
 def _stays(field: Field, managers: tuple[str, ...]) -> str:
@@ -276,11 +295,18 @@ def _judge(checked: list[tuple[Result, Planned]], found: list[list[Finding]], se
     for (result, step), findings in zip(checked, found):
         if step.plan.conflict is not None:
             findings = [Finding(step.plan.conflict), *findings]
+        if settings.check_mode:
+            findings = [_in_check_mode(finding) for finding in findings]
         refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
         if refused:
             result.failed = "; ".join(refused)
         else:
             result.warnings += [finding.text for finding in findings]
+
+
+def _in_check_mode(finding: Finding) -> Finding:
+    """What is missing may be what an earlier task of the play has not made, since it was only checked, too."""
+    return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
 
 
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
@@ -300,42 +326,17 @@ def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Sett
 
 
 def _write_one(session: Session, result: Result, step: Plan, force: bool) -> None:
-    kind = BY_NAME[result.entry.key.kind]
-    verb = "DELETE" if step.action == plan.DELETE else "PATCH"
     try:
-        if step.action == plan.DELETE:
-            uid = (result.found or {"metadata": {}})["metadata"].get("uid")
-            session.delete(kind, result.entry.key.namespace, result.entry.key.name, uid)
-            result.live = None
-        else:
-            _take_over(session, kind, result.entry.key, step, result.found)
-            _patch_first(session, kind, result.entry.key, step)
-            result.live = _apply(session, step.manifest, force)
-            if step.taken:
-                result.owners = _owners(result.live, session.field_manager)
-            # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
-            for seen in (result.found, result.live):
-                if seen is not None:
-                    seen["metadata"].pop("managedFields", None)
+        result.live = send(session, result.entry.key, step, result.found, force)
+        if step.taken and result.live is not None:
+            result.owners = _owners(result.live, session.field_manager)
+        # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
+        for seen in (result.found, result.live):
+            if seen is not None:
+                seen["metadata"].pop("managedFields", None)
         result.written = True
     except (ApiError, ConnectionFailed) as error:
-        result.failed = explain(error, verb, kind)
-
-
-def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest | None) -> None:
-    """Gives the shares of others to our manager, of the object as it is then."""
-    for left in reversed(range(_ATTEMPTS)):
-        if not step.taken or live is None:
-            return
-        steps = taking_over({**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken)
-        query = {"fieldManager": session.field_manager}
-        try:
-            session.request("PATCH", kind.path(key.namespace, key.name), query, steps, "application/json-patch+json")
-            return
-        except ApiError as error:
-            if error.code != 409 or not left:
-                raise
-        live = session.get(kind, key.namespace, key.name)
+        result.failed = explain(error, verb_of(step), BY_NAME[result.entry.key.kind])
 
 
 def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
@@ -346,39 +347,18 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
     return found
 
 
-def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
-    if not step.first:
-        return
-    patch: Manifest = {}
-    for path, value in step.first.items():
-        node = patch
-        for part in path[:-1]:
-            node = node.setdefault(part, {})
-        node[path[-1]] = value
-    path_of = kind.path(key.namespace, key.name)
-    session.request("PATCH", path_of, {"fieldManager": session.field_manager}, patch, "application/merge-patch+json")
+def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
+    """What the server says to the planned writes."""
 
+    def one(result: Result, step: Planned) -> None:
+        told = rehearse(session, result.entry.key, step.plan, result.found, settings.force_conflicts)
+        result.failed = told.refused
+        if told.unknown:
+            result.warnings.append(told.unknown)
 
-def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
-    kind = BY_NAME[manifest["kind"]]
-    try:
-        return session.apply(kind, manifest, force)
-    except ApiError as error:
-        if (
-            error.code == 409
-            and error.causes
-            and all(_is_taken(cause, session.field_manager) for cause in error.causes)
-        ):
-            return session.apply(kind, manifest, force=True)
-        raise
-
-
-def _is_taken(cause: Cause, own: str) -> bool:
-    """Whether a field is taken without being asked to: set by ourselves, by another request than an apply, or a
-    declared run strategy, which virt-api owns after someone's start or stop."""
-    manager, field = plan.TAKEN_BACK
-    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
-    return powered or f'conflict with "{own}"' in cause.message
+    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
+        for future in [pool.submit(one, result, step) for result, step in steps]:
+            future.result()
 
 
 def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:

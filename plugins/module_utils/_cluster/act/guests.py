@@ -85,7 +85,7 @@ class Guests:
 
     def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
         """Whether the guest differs from a VM that was just given other revisions, whatever its start revision says."""
-        cluster = result.before.cluster
+        cluster = result.before.kubevirt
         found = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, whole=True)
         return result.change.due and not found.complete
 
@@ -94,7 +94,7 @@ class Guests:
     ) -> tuple[Manifest, Manifest | None, Outstanding]:
         """VM, VMI and what the guest lacks, once virt-controller has looked at the VM; where the change may be live,
         once the guest has it or the cluster asks for a restart instead."""
-        seen, cluster = result.before, result.before.cluster
+        seen, cluster = result.before, result.before.kubevirt
         pauses = Backoff()
         while True:
             vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))

@@ -1,4 +1,4 @@
-"""What changes of VMs mean for their guests, and the restarts that they need."""
+"""The restarts that changes of VMs need."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import impact as rules
-from ..._resolver.declare import plan, virtual_machine
-from ..._resolver.declare.impact import Cluster, Impact
+from ..._resolver.declare import plan
+from ..._resolver.declare.impact import Impact
 from ..._resolver.declare.power import RESTARTED, Wanted
-from ..._resolver.declare.preflight import result as outcome
 from ..._resolver.declare.readiness import has_guest, observed, restart_required
 from ..._resolver.instancetype.vmi.outstanding import outstanding, start_revision_name
 from ..._resolver.refresh import steps
@@ -21,44 +20,17 @@ from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
 from . import power
-from .declare import Planned, Result
+from .declare import Result
 from .guests import still_asked
 from .recapture import raise_generation
 
-__all__ = ["Restarts", "foresee", "notes", "settled", "waits_for_restart"]
+__all__ = ["Restarts", "settled", "waits_for_restart"]
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _REVISION = BY_NAME["ControllerRevision"]
-_UNKNOWN = Impact(rules.UNKNOWN)
-
-
-def foresee(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> list[Impact | None]:
-    """What the change of each planned VM means, in order; None for one that is created, deleted or unchanged.
-
-    VMs share what is read of the cluster; a change that leaves the spec as it is asks for nothing.
-    """
-    told: list[Impact | None] = [Impact(rules.NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
-    changed = [index for index, step in enumerate(planned) if told[index] and _changes_spec(step)]
-    kept = [index for index, step in enumerate(planned) if step.live is not None and index not in changed]
-    for index, done in zip(kept, settled(session, [planned[index].live or {} for index in kept])):
-        told[index] = Impact(rules.NOTHING, settled=True) if done else told[index]
-    if not changed:
-        return told
-    try:
-        found = kubevirt(session)
-        instances = read(session, [_instance(planned[index]) for index in changed])
-    except (Unreadable, ConnectionFailed):
-        return [_UNKNOWN if index in changed else one for index, one in enumerate(told)]
-    cluster = Cluster(lookup, found.configuration, found.release, found.live_updates)
-    for index in changed:
-        step = planned[index]
-        told[index] = rules.impact(
-            step.live or {}, outcome(step.plan, step.live), instances.get(_instance(step)), cluster
-        )
-    return told
 
 
 def settled(session: Session, vms: list[Manifest]) -> list[bool]:
@@ -82,30 +54,6 @@ def settled(session: Session, vms: list[Manifest]) -> list[bool]:
 
 def _instance_of(vm: Manifest) -> Key:
     return Key(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
-
-
-def _changes_spec(step: Planned) -> bool:
-    return bool(step.plan.before.get("spec") or step.plan.after.get("spec"))
-
-
-def _instance(step: Planned) -> Key:
-    return Key(_VMI.kind, step.entry.key.namespace, step.entry.key.name)
-
-
-def notes(lookup: ClusterLookup, planned: list[Planned]) -> list[list[str]]:
-    """What should be known of planned VMs, changed or not, in order."""
-    cluster = Cluster(lookup)
-    return [[note] if (note := _outgrown(step, cluster)) else [] for step in planned]
-
-
-def _outgrown(step: Planned, cluster: Cluster) -> str | None:
-    if (
-        step.live is None
-        or step.plan.action == plan.DELETE
-        or not virtual_machine.expanded(step.entry.manifest, step.live)
-    ):
-        return None
-    return rules.outgrown(step.entry.manifest, step.live, cluster)
 
 
 def waits_for_restart(result: Result) -> bool:

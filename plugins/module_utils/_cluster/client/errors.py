@@ -9,7 +9,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
 from ..._resolver.api.managed_fields import refusal
 
-__all__ = ["TOO_LARGE", "ApiError", "Cause", "ConnectionFailed", "explain"]
+__all__ = ["TOO_LARGE", "ApiError", "Cause", "ConnectionFailed", "explain", "lacks_right"]
 
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """How an API server says that an object is larger than etcd takes."""
@@ -94,6 +94,11 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     if error.code == 409 and error.causes:
         return _conflict(error)
     return message
+
+
+def lacks_right(error: ApiError) -> bool:
+    """Whether the user may not do what was asked, whatever it is done to."""
+    return error.code == 403 and _FORBIDDEN.search(error.message) is not None
 
 
 def _malformed(text: str) -> str:

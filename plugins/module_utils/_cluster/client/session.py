@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import ssl
@@ -82,12 +83,23 @@ class Session:
         # How often the credentials were read anew, and whether that is of no use until they are accepted again.
         self._renewals = 0
         self._used_up = False
+        self._dry_run = False
 
     def _connect(self) -> None:
         self._configuration = configure(self._options)
         self._configuration.connection_pool_maxsize = self._connections
         self._configuration.retries = False
         self._pool: Any = connections(self._configuration)
+
+    def rehearsal(self) -> Session:
+        """This session with dry runs in place of writes: the server answers as it would, and stores nothing."""
+        other = copy.copy(self)
+        other._dry_run = True
+        return other
+
+    @property
+    def is_rehearsal(self) -> bool:
+        return self._dry_run
 
     @property
     def retry_timeout(self) -> float:
@@ -258,6 +270,9 @@ class Session:
         final: codes that are the answer to what is asked and no passing fault, whatever they are elsewhere.
         Raises ApiError for an answer that is no success, ConnectionFailed for none.
         """
+        if self._dry_run and method == "DELETE":
+            # Of a deletion with a body the server does not read the query.
+            body = {**(body or {}), "dryRun": ["All"]}
         text = None if body is None else _encoded(body)
         safe = method != "POST" if retry is None else retry
         # Whoever says which version is to be changed wants to know that it is not there any more.
@@ -377,6 +392,8 @@ class Session:
         """The response, its body still to be read. watched: seconds for which events are to come, None for no watch."""
         if self._bucket is not None:
             self._bucket.take()
+        if self._dry_run and method != "GET":
+            query = {**(query or {}), "dryRun": "All"}
         url = f"{self.host}{path}" + (f"?{urlencode(query)}" if query else "")
         timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = urllib3.HTTPHeaderDict(self._headers)

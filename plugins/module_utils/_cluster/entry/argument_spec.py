@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that all modules share; the doc fragments `auth`, `requests` and `wait` describe them.
+"""The options that all modules share; the doc fragments `auth`, `requests`, `wait` and `dry_run` describe them.
 
 AUTH: how to reach the cluster. Names and environment variables are those of kubernetes.core.
 REQUESTS: how hard the cluster is asked, and for how long.
 WAIT: how objects are checked, written and waited for.
+DRY_RUN: whether check mode asks the server.
 They are argument specs, to be copied into a module's own (`{**AUTH, **REQUESTS, **WAIT, ...}`).
 """
 
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 from ansible.module_utils.basic import env_fallback
 
-__all__ = ["AUTH", "REQUESTS", "WAIT"]
+__all__ = ["AUTH", "DRY_RUN", "REQUESTS", "WAIT"]
 
 
 def _from_environment(name: str, **spec: Any) -> dict[str, Any]:
@@ -56,6 +57,8 @@ REQUESTS: Final[dict[str, dict[str, Any]]] = {
     "retry_timeout": {"type": "int", "default": 60},
     "qps": {"type": "float"},
 }
+
+DRY_RUN: Final[dict[str, dict[str, Any]]] = {"server_dry_run": {"type": "bool", "default": True}}
 
 WAIT: Final[dict[str, dict[str, Any]]] = {
     "wait": {"type": "bool", "default": False},

@@ -14,7 +14,7 @@ from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected, Instances, inspect, read_instances, roles_of, unknown_names
+from ..read.revisions import Inspected, inspect, roles_of, unknown_names
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
@@ -108,13 +108,7 @@ def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]
         return lambda seen: revision_change.unpin(seen.vm, roles)
     each = options["revisions"] or {}
     return lambda seen: revision_change.pin(
-        seen.vm,
-        seen.drift,
-        roles,
-        each.get(seen.name) or options["revision"],
-        seen.revisions,
-        seen.cluster.release,
-        seen.cluster.configuration,
+        seen.vm, seen.drift, roles, each.get(seen.name) or options["revision"], seen.revisions, seen.kubevirt
     )
 
 
@@ -166,24 +160,15 @@ def _inspect(module: Any) -> tuple[Session, list[Inspected]]:
     options = selection(module)
     try:
         session = Session(options)
-        instances = _instances(session, options["namespace"])
-        seen = inspect(session, options["namespace"], options["names"], selector(options), instances)
+        seen = inspect(session, options["namespace"], options["names"], selector(options), guests=True)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    if seen and seen[0].kubevirt.doubt:
+        module.warn(seen[0].kubevirt.doubt)
     missing = unknown_names(seen, options["names"] or [])
     if missing:
         module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
     return session, seen
-
-
-def _instances(session: Session, namespace: str | None) -> Instances:
-    """The VMIs; none where they may not be read, so that of the guests nothing is known."""
-    try:
-        return read_instances(session, namespace)
-    except ApiError as error:
-        if error.code != 403:
-            raise
-        return {}
 
 
 def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str]]:

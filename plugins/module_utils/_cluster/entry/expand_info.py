@@ -8,6 +8,7 @@ from ..._resolver.api.kinds import Kind
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
+from ..read.kubevirt import kubevirt
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, named, selection
@@ -28,6 +29,8 @@ def run_expand_info() -> None:
         found = expand_vms(session, named(module, session), options["concurrency"])
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "GET", asked))
+    if found and (doubt := kubevirt(session).doubt):
+        module.warn(doubt)
     module.exit_json(changed=False, equal=all(one.equal for one in found), expansions=[_tell(one) for one in found])
 
 

@@ -20,7 +20,7 @@ from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
 from .ansible_edge import last_net, make_module
-from .argument_spec import AUTH, REQUESTS, WAIT
+from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, failure, take_over_of, tell
 
 __all__ = ["run_bundle"]
@@ -42,6 +42,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
     **REQUESTS,
     **{name: spec for name, spec in WAIT.items() if name not in ("wait", "wait_timeout")},
+    **DRY_RUN,
     **_SELECTION,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "source": {"type": "str", "choices": ["builtin", "url", "path", "definitions"], "default": "builtin"},
@@ -65,6 +66,10 @@ _SPEC: dict[str, dict[str, Any]] = {
     "force": {"type": "bool", "default": False},
     "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
 }
+
+
+# Options that say how the writes are carried out.
+_HOW = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
 
 
 @last_net
@@ -103,7 +108,7 @@ def run_bundle() -> None:
     )
     settings = Settings(
         check_mode=module.check_mode,
-        **{name: options[name] for name in ("concurrency", "preflight", "fail_fast", "force_conflicts")},
+        **{name: options[name] for name in _HOW},
         take_over=take_over_of(module),
     )
     try:

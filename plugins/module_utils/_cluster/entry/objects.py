@@ -21,7 +21,7 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key
 from .ansible_edge import last_net, make_module
-from .argument_spec import AUTH, REQUESTS, WAIT
+from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 
 __all__ = ["ObjectModule", "counts", "diff", "failure", "take_over_of", "tell"]
 
@@ -65,6 +65,7 @@ class ObjectModule(NamedTuple):
                 **AUTH,
                 **REQUESTS,
                 **WAIT,
+                **DRY_RUN,
                 **self.settings,
                 **self.spec,
                 self.plural: {"type": "list", "elements": "dict"},
@@ -78,7 +79,7 @@ class ObjectModule(NamedTuple):
         entries = self._entries(module)
         settings = Settings(
             check_mode=module.check_mode,
-            **{name: module.params[name] for name in WAIT if name != "take_over"},
+            **{name: module.params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
             take_over=take_over_of(module),
         )
         subject = self.subject(module.params)
@@ -92,7 +93,7 @@ class ObjectModule(NamedTuple):
         if module.params["name"] is not None:
             options = {name: module.params.get(name) for name in self.spec}
             entry = self._entry(options)
-            self._warn(module, [(entry, options)])
+            self._warn_of_options(module, [(entry, options)])
             return [entry]
         seen: dict[Any, int] = {}
         entries = []
@@ -104,18 +105,17 @@ class ObjectModule(NamedTuple):
                 entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
             seen.setdefault(entry.key, index)
             entries.append(entry)
-        self._warn(module, list(zip(entries, given)))
+        self._warn_of_options(module, list(zip(entries, given)))
         return entries
 
-    def _warn(self, module: Any, entries: list[tuple[Any, Options]]) -> None:
-        told: dict[str, list[str]] = {}
-        for entry, options in entries:
-            if entry.problem is None and entry.state != "absent":
-                for warning in self.warnings(options):
-                    told.setdefault(warning, []).append(entry.label)
-        for warning, labels in told.items():
-            more = f" and {len(labels) - _TOLD} more" if len(labels) > _TOLD else ""
-            module.warn(f"{', '.join(labels[:_TOLD])}{more}: {warning}")
+    def _warn_of_options(self, module: Any, entries: list[tuple[Any, Options]]) -> None:
+        told = [
+            (entry.label, warning)
+            for entry, options in entries
+            if entry.problem is None and entry.state != "absent"
+            for warning in self.warnings(options)
+        ]
+        _warn(module, told)
 
     def _validated(self, module: Any) -> list[Options]:
         """The list's entries as Ansible validates options, over what the top level and `defaults` give.
@@ -176,9 +176,7 @@ class ObjectModule(NamedTuple):
             outcome["result"] = told[0]
         if module._diff:
             outcome["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        for result in results:
-            for warning in result.warnings:
-                module.warn(f"{result.entry.label}: {warning}")
+        _warn(module, [(result.entry.label, warning) for result in results for warning in result.warnings])
         failed = [result for result in results if result.failed]
         if failed:
             module.fail_json(msg=failure(subject, failed, len(results)), **outcome)
@@ -194,6 +192,16 @@ def take_over_of(module: Any) -> TakeOver:
     except ValueError as error:
         module.fail_json(msg=str(error))
         raise
+
+
+def _warn(module: Any, warnings: list[tuple[str, str]]) -> None:
+    """Warnings about objects, by their labels; alike ones are given once for all their objects."""
+    labels_of: dict[str, list[str]] = {}
+    for label, warning in warnings:
+        labels_of.setdefault(warning, []).append(label)
+    for warning, labels in labels_of.items():
+        more = f" and {len(labels) - _TOLD} more" if len(labels) > _TOLD else ""
+        module.warn(f"{', '.join(labels[:_TOLD])}{more}: {warning}")
 
 
 def _given(value: Any) -> Any:

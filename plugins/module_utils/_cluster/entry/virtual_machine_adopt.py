@@ -12,7 +12,7 @@ from ..act.adopt import Adopted, Unreadable, Wanted, adopt
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import last_net, make_module
-from .argument_spec import AUTH, REQUESTS
+from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .selection import SELECTION, named, selection
 
 __all__ = ["run_adopt"]
@@ -35,14 +35,22 @@ def run_adopt() -> None:
             "accept": {"type": "list", "elements": "str", "default": []},
             "concurrency": {"type": "int", "default": 16},
             **REQUESTS,
+            **DRY_RUN,
         },
     )
     options = selection(module)
     wanted = Wanted(options["instancetypes"], options["preferences"], options["accept"])
-    write = options["state"] == "adopted" and not module.check_mode
+    adopts = options["state"] == "adopted"
     try:
         session = Session(options, options["concurrency"])
-        results = adopt(session, named(module, session), wanted, write, options["concurrency"])
+        results = adopt(
+            session,
+            named(module, session),
+            wanted,
+            options["concurrency"],
+            write=adopts and not module.check_mode,
+            rehearse=adopts and module.check_mode and options["server_dry_run"],
+        )
     except Unreadable as error:
         module.fail_json(msg=str(error))
     except (ApiError, ConnectionFailed) as error:

@@ -8,6 +8,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.info import Filter, virtual_machines
+from ..read.kubevirt import kubevirt
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, selection, selector
@@ -31,7 +32,10 @@ def run_vm_info() -> None:
         options["namespace"], options["names"], selector(options), **{name: options[name] for name in _FILTERS}
     )
     try:
-        found = virtual_machines(Session(options), wanted)
+        session = Session(options)
+        found = virtual_machines(session, wanted)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    if found and (doubt := kubevirt(session).doubt):
+        module.warn(doubt)
     module.exit_json(changed=False, virtual_machines=found)

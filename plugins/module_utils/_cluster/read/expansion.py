@@ -12,9 +12,10 @@ from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
 from ..._resolver.instancetype.vmi import expand as resolver
+from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..client.errors import ApiError, explain
 from ..client.session import Session
-from .kubevirt import KubeVirt, kubevirt
+from .kubevirt import kubevirt
 from .lookup import ClusterLookup
 
 __all__ = ["Expansion", "expand_vms"]

@@ -10,12 +10,12 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.declare.readiness import run_strategy
 from ..._resolver.instancetype.find import find
 from ..._resolver.instancetype.vmi import expand
+from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
 from ..._resolver.instancetype.vmi.resources import resources
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
-from .kubevirt import KubeVirt
-from .revisions import Inspected, inspect, read_instances
+from .revisions import Inspected, inspect
 
 __all__ = ["Filter", "tell", "virtual_machines"]
 
@@ -54,14 +54,13 @@ def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
 
     Raises ApiError or ConnectionFailed where VMs, VMIs or revisions cannot be listed.
     """
-    instances = read_instances(session, wanted.namespace)
-    seen = inspect(session, wanted.namespace, wanted.names, wanted.selector, instances)
-    found = [one for one in seen if wanted.takes(one)]
-    return [tell(one, instances.get((one.namespace, one.name)), one.cluster) for one in found]
+    seen = inspect(session, wanted.namespace, wanted.names, wanted.selector, guests=True)
+    return [tell(one) for one in seen if wanted.takes(one)]
 
 
-def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[str, Any]:
-    """What is told of a VM. instance: its VMI, None without one."""
+def tell(seen: Inspected) -> dict[str, Any]:
+    """What is told of a VM."""
+    instance = seen.instance
     metadata, status = seen.vm["metadata"], seen.vm.get("status") or {}
     told: dict[str, Any] = {
         "name": seen.name,
@@ -82,7 +81,7 @@ def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[
     for role, part in zip(ROLES, (seen.drift.instancetype, seen.drift.preference)):
         if part is not None:
             told[role.matcher] = _tell_role(part)
-    told.update(_resolved(seen, cluster))
+    told.update(_resolved(seen, seen.kubevirt))
     if instance is not None:
         state = instance.get("status") or {}
         told["instance"] = {

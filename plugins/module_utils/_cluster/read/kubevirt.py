@@ -2,65 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import lru_cache
 
-from ..._resolver.api import release
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.release import NEWEST, Release
-from ..._resolver.instancetype.vmi.defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
-from ..._resolver.instancetype.vmi.resources import CPU_ALLOCATION_RATIO
-from ..client.errors import ApiError
+from ..._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 
-__all__ = ["KubeVirt", "kubevirt"]
+__all__ = ["kubevirt"]
 
 _KUBEVIRT = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
+_VERSION = "/apis/subresources.kubevirt.io/v1/version"
 
 
-class KubeVirt(NamedTuple):
-    """configuration: what decides on VMs' defaults. release: how it behaves. cpu_allocation_ratio: vCPUs for each CPU.
-    live_updates: whether changes of a VM reach its running guest; else all of them wait for a restart.
-
-    known: whether that was read; otherwise these are the defaults of the newest release.
-    version: the release in the cluster's own words (``v1.6.2``), also of a build of one's own; "" if not known.
-    """
-
-    configuration: Configuration = Configuration()
-    release: Release = NEWEST
-    cpu_allocation_ratio: int = CPU_ALLOCATION_RATIO
-    known: bool = False
-    live_updates: bool = True
-    version: str = ""
-
-
+@lru_cache(maxsize=1)
 def kubevirt(session: Session) -> KubeVirt:
-    """Reads the cluster's KubeVirt object; without the right to do so, or without an object, defaults.
+    """The cluster's KubeVirt, read once for each session: one LIST, which every user may make.
 
-    Raises ConnectionFailed.
+    Where the object does not say the release, virt-api does. What cannot be read is assumed, with a doubt.
     """
+    found, problem = None, ""
     try:
         items, _version = session.list(_KUBEVIRT)
-    except ApiError:
-        return KubeVirt()
-    if not items:
-        return KubeVirt()
-    status: dict[str, Any] = items[0].get("status") or {}
-    spec: dict[str, Any] = (items[0].get("spec") or {}).get("configuration") or {}
-    version = str(status.get("observedKubeVirtVersion") or "")
-    ratio = (spec.get("developerConfiguration") or {}).get("cpuAllocationRatio")
-    return KubeVirt(
-        configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
-        _release(version),
-        int(ratio) if ratio else CPU_ALLOCATION_RATIO,
-        known=True,
-        live_updates=spec.get("vmRolloutStrategy") != "Stage",
-        version=version,
-    )
+        found = items[0] if items else None
+        problem = "" if items else "there is no KubeVirt object"
+    except ApiError as error:
+        problem = explain(error, "LIST", _KUBEVIRT)
+    except ConnectionFailed as error:
+        return kubevirt_of(None, "", str(error))
+    return kubevirt_of(found, (version_of(found) if found else "") or _served(session), problem)
 
 
-def _release(version: str) -> Release:
+def _served(session: Session) -> str:
+    """The version of virt-api; "" if it does not answer."""
     try:
-        return release.of(version)
-    except release.UnknownRelease:
-        # A build of one's own.
-        return NEWEST
+        answer = session.request("GET", _VERSION, final=(500, 502, 503, 504))
+    except (ApiError, ConnectionFailed):
+        return ""
+    return str(answer.get("gitVersion") or "") if isinstance(answer, dict) else ""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.declare.needs import Need, then
 from ..._resolver.instancetype.find.find import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
@@ -18,10 +21,14 @@ Manifest = dict[str, Any]
 _LISTED = frozenset(name for name in BY_NAME if name.endswith(("Instancetype", "Preference")))
 # From so many single reads of a kind and namespace on, its whole list costs less.
 _SINGLE_READS = 3
+_SIDE_BY_SIDE = 8
 
 
 class ClusterLookup:
-    """A find.Lookup in front of an API server: few GETs, then one LIST, for each kind and namespace."""
+    """A find.Lookup in front of an API server: few GETs, or one LIST, for each kind and namespace.
+
+    What is needed is gathered first; what nobody foresaw is read when it is asked for.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -43,6 +50,36 @@ class ClusterLookup:
         except (ApiError, ConnectionFailed) as error:
             return _problem(error, "GET", BY_NAME[kind])
         return known[name]
+
+    def gather(self, wanted: Iterable[Need]) -> None:
+        """Reads what is wanted, and what that leads to, side by side; `get` then answers without a request."""
+        due, known = list(wanted), set(wanted)
+        while due:
+            self._read(due)
+            after = [more for need in due for more in then(need, self._seen(need))]
+            due = [need for need in dict.fromkeys(after) if need not in known]
+            known.update(due)
+
+    def _read(self, due: Iterable[Need]) -> None:
+        places: dict[tuple[str, str], set[str]] = {}
+        for need in due:
+            place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")
+            if place not in self._listed and need.name not in self._objects.get(place, ()):
+                places.setdefault(place, set()).add(need.name)
+        jobs: list[Callable[[], Any]] = []
+        for place, names in places.items():
+            known = self._objects.setdefault(place, {})
+            if place[0] in _LISTED or len(known) + len(names) > _SINGLE_READS:
+                jobs.append(partial(self._list, place))
+            else:
+                jobs += [partial(self.get, *place, name) for name in sorted(names)]
+        with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
+            for future in [pool.submit(job) for job in jobs]:
+                future.result()
+
+    def _seen(self, need: Need) -> Manifest | None:
+        place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")
+        return self._objects.get(place, {}).get(need.name)
 
     def list(self, kind: str, namespace: str) -> Iterable[Manifest]:
         """All objects of a kind in a namespace ("" for a cluster-wide kind); none where they cannot be read."""

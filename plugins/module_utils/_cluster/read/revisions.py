@@ -8,22 +8,21 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.declare.readiness import has_guest, restart_required
+from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift
-from ..client.errors import ConnectionFailed
+from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
-from .kubevirt import KubeVirt, kubevirt
+from .kubevirt import kubevirt
 from .lookup import WideLookup
 
-__all__ = ["Inspected", "inspect", "read_instances", "roles_of", "unknown_names"]
+__all__ = ["Inspected", "inspect", "roles_of", "unknown_names"]
 
 Manifest = dict[str, Any]
-Instances = dict[tuple[str, str], Manifest]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
-_NEWEST = KubeVirt()
 # KubeVirt asks for no restart for a disk or an interface that the VM does not list itself.
 _OLDER_REVISIONS = "the guest was started with other revisions of its instancetype or preference"
 
@@ -32,7 +31,8 @@ _OLDER_REVISIONS = "the guest was started with other revisions of its instancety
 class Inspected:
     """A VM and its drift.
 
-    revisions: all ControllerRevisions of its namespace. cluster: the KubeVirt that it belongs to.
+    revisions: all ControllerRevisions of its namespace. kubevirt: what it is judged by.
+    instance: its VMI; None without one, and where it was not read.
     outstanding: what its running guest lacks of what the VM says; None for a VM without a guest, and where the VMI was
     not read.
     """
@@ -40,7 +40,8 @@ class Inspected:
     vm: Manifest
     drift: Drift
     revisions: list[Manifest]
-    cluster: KubeVirt = _NEWEST
+    kubevirt: KubeVirt
+    instance: Manifest | None = None
     outstanding: Outstanding | None = None
 
     @property
@@ -87,12 +88,14 @@ def inspect(
     namespace: str | None,
     names: list[str] | None = None,
     selector: str | None = None,
-    instances: Instances | None = None,
+    guests: bool = False,
 ) -> list[Inspected]:
-    """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, and each kind they refer to.
+    """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, each kind they refer to, and
+    KubeVirt.
 
-    namespace: None for all. names: None for all. selector: a label selector. instances: the VMIs by namespace and name,
-    for what the guests lack. Raises ApiError or ConnectionFailed where VMs or revisions cannot be listed.
+    namespace: None for all. names: None for all. selector: a label selector. guests: whether to read the VMIs
+    as well, for what the guests lack; those that may not be read are left out.
+    Raises ApiError or ConnectionFailed where VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
@@ -106,24 +109,31 @@ def inspect(
     if problem is not None:
         # Without them every VM would seem to have lost its revisions.
         raise ConnectionFailed(problem.message)
-    cluster = kubevirt(session)
-    running = instances or {}
-    return [_inspected(vm, lookup, cluster, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    if not vms:
+        return []
+    known = kubevirt(session)
+    running = _instances(session, namespace) if guests else {}
+    return [_inspected(vm, lookup, known, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
 
 
 def _inspected(
-    vm: Manifest, lookup: WideLookup, cluster: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
+    vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
 ) -> Inspected:
-    found = drift.drift(vm, lookup, cluster.release, cluster.configuration)
+    found = drift.drift(vm, lookup, known)
     lacks = None
     if instance is not None and has_guest(vm):
-        lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
-    return Inspected(vm, found, revisions, cluster, lacks)
+        lacks = outstanding(vm, instance, lookup, known.configuration, known.release)
+    return Inspected(vm, found, revisions, known, instance, lacks)
 
 
-def read_instances(session: Session, namespace: str | None) -> Instances:
-    """All VMIs by namespace and name; namespace: None for all. Raises ApiError or ConnectionFailed."""
-    items, _version = session.list(_VMI, namespace)
+def _instances(session: Session, namespace: str | None) -> dict[tuple[str, str], Manifest]:
+    """All VMIs by namespace and name; none where they may not be read, so that of the guests nothing is known."""
+    try:
+        items, _version = session.list(_VMI, namespace)
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        return {}
     return {_place(item): item for item in items}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
@@ -10,6 +11,9 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 
 __all__ = ["Key", "Unreadable", "read"]
+
+
+_SIDE_BY_SIDE = 8
 
 
 class Key(NamedTuple):
@@ -30,9 +34,10 @@ def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
     for key in keys:
         wanted.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
     found: dict[Key, dict[str, Any]] = {}
-    for (kind, namespace), names in wanted.items():
-        for item in _read_kind(session, kind, namespace, names):
-            found[Key(kind.kind, namespace, item["metadata"]["name"])] = item
+    with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
+        lists = pool.map(lambda place: _read_kind(session, place[0], place[1], wanted[place]), wanted)
+        for (kind, namespace), items in zip(wanted, lists):
+            found.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
     return found
 
 

@@ -56,6 +56,7 @@ class Release(NamedTuple):
     named_and_inferred, named_and_inferred_type: what virt-api says of a {field} beside inferFromVolume in a {matcher},
     and the type of that cause.
     infers_from_snapshots: a VolumeSnapshot that a volume comes from tells instancetype and preference, too.
+    takes_architecture_of_sources: the architecture that a DataSource is labelled with becomes that of the VM.
     storage_class_fields: where in a data volume template the storage class of the preference goes.
     checks_topology_names: preferences with unknown topologies are refused, deprecated names warned of.
     checks_spread_options: preferences with spread options that cannot be are refused.
@@ -75,6 +76,10 @@ class Release(NamedTuple):
     old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
     fields are known; "lenient", as much of them as is known.
     upgrades_revisions: revisions of older versions are created anew.
+
+    Running guests:
+    updates_live_by_default: without a rollout strategy changes reach running guests.
+    live_update_gate: the feature gate without which none does; "" for none.
     """
 
     version: Version
@@ -104,6 +109,7 @@ class Release(NamedTuple):
     named_and_inferred: str = "{field} already set, should be cleared before setting inferFromVolume"
     named_and_inferred_type: str = "FieldValueNotSupported"
     infers_from_snapshots: bool = True
+    takes_architecture_of_sources: bool = True
     storage_class_fields: tuple[str, ...] = ("pvc", "storage")
     checks_topology_names: bool = True
     checks_spread_options: bool = True
@@ -120,6 +126,9 @@ class Release(NamedTuple):
     storing_needs_kind: bool = False
     old_revisions: str = ""
     upgrades_revisions: bool = True
+
+    updates_live_by_default: bool = True
+    live_update_gate: str = ""
 
     def has(self, version: str) -> bool:
         """Whether this release is of a version (`1.6`) or later."""
@@ -148,7 +157,14 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     ("1.6.4", {"requests_guest_memory": True}),
     ("1.6.3", {"requests_guest_memory": False}),
     ("1.6.2", {"requests_guest_memory": True}),
-    ("1.6.0", {"refuses_unknown_objects": True}),
+    (
+        "1.6.0",
+        {
+            "refuses_unknown_objects": True,
+            "takes_architecture_of_sources": False,
+            "updates_live_by_default": False,
+        },
+    ),
     ("1.5.2", {"checks_captured_name": False}),
     ("1.5.1", {"vm_memory_counts": False}),
     (
@@ -158,6 +174,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "conflict_list": "VM fields {paths} conflict with selected instance type",
             "leaves_empty_machine": True,
             "captures_in_status": False,
+            "live_update_gate": "VMLiveUpdateFeatures",
         },
     ),
     (

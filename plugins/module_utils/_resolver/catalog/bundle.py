@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api import names
 from ..api.matcher import ROLE_OF_KIND
 from ..api.names import shown
+from ..api.release import NEWEST
 from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.find.decode import API_VERSION
@@ -139,7 +140,7 @@ def _flat(documents: Iterable[Any]) -> list[Any]:
 def _modern(document: Manifest, position: int) -> tuple[Manifest, str]:
     where = f"document {position} ({document['kind']} {_name(document)})"
     try:
-        modern = modernize(copy(document))
+        modern = modernize(copy(document), NEWEST)
     except FieldError as error:
         raise CatalogError(f"{where}: {error}") from error
     if modern.manifest.get("apiVersion") != API_VERSION:

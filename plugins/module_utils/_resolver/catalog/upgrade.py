@@ -10,6 +10,7 @@ from ..api import schema
 from ..api.matcher import ROLE_OF_KIND, ROLES
 from ..api.tree import copy, differences
 from ..instancetype.find.find import Lookup, Problem
+from ..instancetype.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
 from .bundle import CATALOG_LABEL
 
@@ -90,13 +91,13 @@ class Planned:
 
 
 def affected(
-    vms: Iterable[Manifest], after: Mapping[Place, Manifest | None], now: Lookup
+    vms: Iterable[Manifest], after: Mapping[Place, Manifest | None], now: Cluster
 ) -> list[tuple[Manifest, list[Place], Drift]]:
     """The VMs that refer to one of the objects in `after`, with these, and what a refresh will then do to each."""
-    planned = Planned(after, now)
+    planned = Planned(after, now.objects)
     found = []
     for vm in vms:
         used = [place for place in references(vm) if place in after]
         if used:
-            found.append((vm, used, drift(vm, planned)))
+            found.append((vm, used, drift(vm, planned, now.kubevirt)))
     return found

@@ -15,7 +15,7 @@ from ..api import release_schema, schema
 from ..api.errors import Crash
 from ..api.matcher import INSTANCETYPE
 from ..api.quantity import parse
-from ..api.release import NEWEST, Release
+from ..api.release import Release
 from ..instancetype.apply import requirements, topology
 
 __all__ = ["CLASS_LABEL", "Wanted", "fitting", "series_of"]
@@ -50,7 +50,7 @@ def series_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def fitting(manifests: Iterable[Manifest], wanted: Wanted, release: Release = NEWEST) -> list[Manifest]:
+def fitting(manifests: Iterable[Manifest], wanted: Wanted, release: Release) -> list[Manifest]:
     """Those of the instancetypes that fit, best first. What is not of the API's types fits nothing."""
     found = []
     for manifest in manifests:

@@ -6,15 +6,16 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ..api import schema
+from ..api import release_schema, schema
 from ..api.errors import Crash
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..instancetype.find import find, infer
-from ..instancetype.find.find import Lookup
+from ..instancetype.vmi import defaults
+from ..instancetype.vmi.cluster import Cluster
 from . import fitting
 
-__all__ = ["SUGGESTED", "Names", "either", "not_inferred", "to_add"]
+__all__ = ["SUGGESTED", "Names", "best", "either", "missing", "not_inferred", "to_add"]
 
 Manifest = dict[str, Any]
 # All manifests of a kind in a namespace ("" for a cluster-wide kind).
@@ -23,24 +24,24 @@ Names = Callable[[str, str], Iterable[Manifest]]
 SUGGESTED: Final = 3
 
 
-def not_inferred(vm: Manifest, objects: Lookup) -> list[Role]:
+def not_inferred(vm: Manifest, cluster: Cluster) -> list[Role]:
     """The roles that a VM asks to be inferred, and that cannot be."""
     try:
-        canonical = schema.canonical("VirtualMachine", vm)
-        return [role for role in ROLES if _fails(canonical, role, objects)]
+        canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
+        return [role for role in ROLES if _failure(canonical, role, cluster) is not None]
     except (schema.FieldError, Crash):
         return []
 
 
-def to_add(role: Role, vm: Manifest, objects: Lookup, listed: Names) -> str:
+def to_add(role: Role, vm: Manifest, cluster: Cluster, listed: Names) -> str:
     """What to say about a role that cannot be inferred, or that a VM should have: what to add, with examples.
 
     Where it is an object that is missing, neither would help.
     """
-    missing = _missing(role, vm, objects)
-    if missing is not None:
-        return _another(*missing, listed)
-    names = _fitting(vm, objects, listed) if role is INSTANCETYPE else _preferences(vm, listed)
+    absent = missing(role, vm, cluster)
+    if absent is not None:
+        return _another(*absent, listed)
+    names = _fitting(vm, cluster, listed) if role is INSTANCETYPE else _preferences(vm, listed)
     example = f", for example {either(names)}" if names else ""
     label = f", or label the volume {infer.NAME_LABELS[role]}" if _volume(role, vm) else ""
     return f"add {role.matcher}.name{example}{label}"
@@ -51,9 +52,9 @@ def either(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _missing(role: Role, vm: Manifest, objects: Lookup) -> tuple[str, str, str] | None:
+def missing(role: Role, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
     """Kind, namespace and name of what the volume that is to be inferred from leads to, if it is not there."""
-    failed = _failure(schema.canonical("VirtualMachine", vm), role, objects)
+    failed = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
     return failed.missing if failed is not None else None
 
 
@@ -64,13 +65,9 @@ def _another(kind: str, namespace: str, name: str, listed: Names) -> str:
     return f"make the {kind} {name} in the namespace {namespace} first, or name another one{example}"
 
 
-def _fails(vm: Manifest, role: Role, objects: Lookup) -> bool:
-    return _failure(vm, role, objects) is not None
-
-
-def _failure(vm: Manifest, role: Role, objects: Lookup) -> infer.NotInferred | None:
+def _failure(vm: Manifest, role: Role, cluster: Cluster) -> infer.NotInferred | None:
     volume = _volume(role, vm)
-    found = infer.from_volume(vm, volume, role, objects) if volume else None
+    found = infer.from_volume(vm, volume, role, cluster.objects, cluster.release) if volume else None
     return found if isinstance(found, infer.NotInferred) else None
 
 
@@ -78,17 +75,36 @@ def _volume(role: Role, vm: Manifest) -> str:
     return str((role.matcher_of(vm) or {}).get("inferFromVolume") or "")
 
 
-def _fitting(vm: Manifest, objects: Lookup, listed: Names) -> list[str]:
+def best(
+    manifests: Iterable[Manifest],
+    vm: Manifest,
+    preference: Manifest | None,
+    cluster: Cluster,
+    series: str = "",
+    without: Iterable[str] = (),
+) -> list[Manifest]:
+    """The best instancetypes for a VM with a preference (its canonical spec, or None).
+
+    series: preferred, not demanded. without: fields of the VM's domain that do not count.
+    """
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", vm["spec"]["template"].get("spec"), cluster.release)
+    for field in without:
+        spec["domain"].pop(field, None)
+    defaults.set_architecture(spec, cluster.configuration)
+    wanted = fitting.Wanted(preference=preference, spec=spec, series=series)
+    return fitting.fitting(manifests, wanted, cluster.release)[:SUGGESTED]
+
+
+def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
     """The best instancetypes, of either kind, with which the VM's preference, if it has one, is content."""
     without = copy(vm)
     without["spec"].pop(INSTANCETYPE.matcher, None)
-    inferred = infer.infer(without, objects).vm
-    preference = find.spec(inferred, PREFERENCE, objects).spec if inferred is not None else None
-    spec = schema.canonical("VirtualMachineInstanceSpec", vm["spec"]["template"].get("spec"))
-    for decided in ("cpu", "memory"):
-        spec["domain"].pop(decided, None)
-    found = fitting.fitting(_all(INSTANCETYPE, vm, listed), fitting.Wanted(preference=preference, spec=spec))
-    return [_named(manifest, INSTANCETYPE) for manifest in found[:SUGGESTED]]
+    inferred = infer.infer(without, cluster.objects, cluster.release).vm
+    preference = (
+        find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec if inferred is not None else None
+    )
+    found = best(_all(INSTANCETYPE, vm, listed), vm, preference, cluster, without=("cpu", "memory"))
+    return [_named(manifest, INSTANCETYPE) for manifest in found]
 
 
 def _preferences(vm: Manifest, listed: Names) -> list[str]:

@@ -21,10 +21,10 @@ from ..instancetype.apply import applier
 from ..instancetype.apply.conflict import Conflict
 from ..instancetype.find import find
 from ..instancetype.vmi import defaults, vmi
+from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.defaults import Configuration
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate, validate
-from .impact import Cluster
 from .reduction import reduced, without
 
 __all__ = ["Adoption", "Candidate", "adopt", "patch"]
@@ -85,7 +85,9 @@ def adopt(
     before = _effective(vm, cluster)
     if isinstance(before, str):
         return Adoption(problem=before)
-    ranked = [_choice(manifest, INSTANCETYPE, cluster) for manifest in fitting(instancetypes, Wanted())]
+    ranked = [
+        _choice(manifest, INSTANCETYPE, cluster) for manifest in fitting(instancetypes, Wanted(), cluster.release)
+    ]
     preferred = _preferences(vm, preferences, cluster)
     subject = _Subject(vm, before, cluster, tuple(accept))
     exact = [choice for choice in ranked if choice is not None and _size(choice.spec) == _size_of_guest(before)]

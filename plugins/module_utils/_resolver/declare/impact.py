@@ -6,17 +6,17 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES
 from ..api.redaction import redact
-from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
 from ..instancetype.find.find import Lookup
 from ..instancetype.revision import store
 from ..instancetype.vmi import live_update, vmi
-from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate
+from .outlook import Outlook
 from .readiness import HALTED, run_strategy
 
-__all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Cluster", "Impact", "impact", "outgrown"]
+__all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Impact", "impact", "outgrown"]
 
 Manifest = dict[str, Any]
 
@@ -43,24 +43,14 @@ class Impact(NamedTuple):
     settled: bool = False
 
 
-class Cluster(NamedTuple):
-    """objects: what it holds. configuration, release: of its KubeVirt. live: whether it changes running guests."""
-
-    objects: Lookup
-    configuration: Configuration = Configuration()
-    release: Release = NEWEST
-    live: bool = True
-
-
-def impact(vm: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> Impact:
+def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
     """What it means for a VM to become as planned.
 
-    vm: as it is. planned: as it will be sent and merged. instance: its VMI, None without one.
+    vm: as it is. future: as it will be. instance: its VMI, None without one.
     """
-    mutated = mutate.mutate(planned, cluster.objects, vm, "UPDATE", cluster.release).vm
-    if mutated is None:
+    if future.admitted is None:
         return Impact(UNKNOWN)
-    after = _captured(mutated)
+    after = _captured(future.admitted)
     running = instance if instance is not None and _runs(instance) else None
     started = _started(vm, running, cluster.objects) if running is not None else vm["spec"]
     as_started = {**vm, "spec": started, **({} if started is vm["spec"] else {"status": {}})}
@@ -76,7 +66,7 @@ def impact(vm: Manifest, planned: Manifest, instance: Manifest | None, cluster: 
         guest_after=guest(will),
         changes=tuple(_shown(change) for change in differences(was, will)),
     )
-    if running is None or run_strategy(planned) == HALTED:
+    if running is None or run_strategy(future.vm) == HALTED:
         return told
     update = live_update.compare(
         after,
@@ -84,7 +74,7 @@ def impact(vm: Manifest, planned: Manifest, instance: Manifest | None, cluster: 
         running,
         cluster.objects,
         cluster.configuration,
-        live=cluster.live,
+        live=cluster.kubevirt.live_updates,
         release=cluster.release,
     )
     if update.restart_required is not None:

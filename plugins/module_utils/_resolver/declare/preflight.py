@@ -6,70 +6,57 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..api import managed_fields as ownership
-from ..api import schema
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
-from ..choose import fitting, suggestions
+from ..choose import suggestions
+from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
-from ..instancetype.find.find import Lookup
-from ..instancetype.webhooks import mutate, validate
+from ..instancetype.vmi.cluster import Cluster
+from ..instancetype.webhooks import validate
 from . import sources
-from .plan import Plan
+from .outlook import Outlook
 
-__all__ = ["Issue", "issues", "result"]
+__all__ = ["Issue", "issues"]
 
 Manifest = dict[str, Any]
 
 
 class Issue(NamedTuple):
-    """One line about a VM. certain: the cluster refuses it, or it cannot start; else it could not be checked."""
+    """One line about a VM. certain: the cluster refuses it, or it cannot start; else it could not be checked.
+
+    missing: an object is not there that the VM needs.
+    """
 
     text: str
     certain: bool = True
+    missing: bool = False
 
 
-def issues(plan: Plan, live: Manifest | None, objects: Lookup, listed: Names) -> list[Issue]:
+def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
     """What is wrong with a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
-    objects: what the cluster holds. listed: all manifests of a kind in a namespace, for suggestions.
+    live: the VM as it is. listed: all manifests of a kind in a namespace, for suggestions.
     Only the first failing step is told, as KubeVirt does; the remedy names what would do instead.
     """
-    vm = result(plan, live)
-    operation = "CREATE" if live is None else "UPDATE"
-    mutated = mutate.mutate(vm, objects, live, operation)
-    if mutated.refusal is not None or mutated.vm is None:
-        answer = mutated.refusal.as_json() if mutated.refusal is not None else {}
+    vm, admitted = future.vm, future.admitted
+    if admitted is None:
+        answer = future.refusal.as_json() if future.refusal is not None else {}
         # KubeVirt does not say which field it could not infer.
-        roles = suggestions.not_inferred(vm, objects)
-        remedy = "; ".join(dict.fromkeys(suggestions.to_add(role, vm, objects, listed) for role in roles))
-        return [Issue(_line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles]))]
-    unknown = [issue for role in ROLES for issue in _unknown(mutated.vm, role, objects, listed)]
-    unknown += [Issue(text) for text in sources.missing(vm, live, objects, listed)]
+        roles = suggestions.not_inferred(vm, cluster)
+        remedy = "; ".join(dict.fromkeys(suggestions.to_add(role, vm, cluster, listed) for role in roles))
+        missing = any(suggestions.missing(role, vm, cluster) for role in roles[:1])
+        text = _line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
+        return [Issue(text, missing=missing)]
+    unknown = [issue for role in ROLES for issue in _unknown(admitted, role, cluster, listed)]
+    unknown += [Issue(text, missing=True) for text in sources.missing(vm, live, cluster.objects, listed)]
     if unknown:
         return unknown
-    answer = validate.validate("VirtualMachine", mutated.vm, objects, operation=operation).as_json()
+    # It uses up what it is given.
+    answer = validate.virtual_machine(copy(admitted), cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
         return []
-    return [Issue(_line(answer, _remedy(answer, mutated.vm, objects, listed)))]
-
-
-def result(plan: Plan, live: Manifest | None) -> Manifest:
-    """The object as it will be when the plan is carried out, before admission."""
-    if live is None:
-        return plan.manifest
-    result = copy(live)
-    for field in ownership.declared(plan.before):
-        ownership.take(result, field)
-    for field, value in plan.first.items():
-        if value is None:
-            ownership.take(result, field)
-        else:
-            ownership.put(result, field, value)
-    for field, value in ownership.declared(plan.manifest).items():
-        ownership.put(result, field, value)
-    return result
+    return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:
@@ -84,9 +71,9 @@ def _line(answer: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> 
     return "; ".join(part for part in (f"{fields}: {message}" if fields else message, remedy) if part)
 
 
-def _unknown(vm: Manifest, role: Role, objects: Lookup, listed: Names) -> list[Issue]:
+def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[Issue]:
     """KubeVirt accepts a VM whose instancetype does not exist, and then does not start it."""
-    found = find.spec(vm, role, objects)
+    found = find.spec(vm, role, cluster.objects, cluster.release)
     if found.error is None:
         return []
     if found.error.code not in (404, 500):
@@ -103,7 +90,7 @@ def _unknown(vm: Manifest, role: Role, objects: Lookup, listed: Names) -> list[I
     if elsewhere:
         return [Issue(f"{field}: {found.error.message}; {elsewhere}")]
     hint = f"did you mean {either(close)}?" if close else f"there are {len(names)} {kind}s"
-    return [Issue(f"{field}: {found.error.message}; {hint}")]
+    return [Issue(f"{field}: {found.error.message}; {hint}", missing=True)]
 
 
 def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Names) -> str:
@@ -115,26 +102,25 @@ def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Name
     return f"there is a {other} of that name: set {role.matcher}.kind to {other}"
 
 
-def _remedy(answer: dict[str, Any], vm: Manifest, objects: Lookup, listed: Names) -> str:
+def _remedy(answer: dict[str, Any], vm: Manifest, cluster: Cluster, listed: Names) -> str:
     stage = answer.get("stage")
     if stage == "apply" and "conflicts with selected" in str(answer.get("message")):
         return "leave these fields to the instancetype, or give the VM none"
     if vm["spec"].get("instancetype") and stage in ("apply", "requirements"):
-        would_do = _fitting(vm, objects, listed)
+        would_do = _fitting(vm, cluster, listed)
         if would_do:
             return f"{either(would_do)} would do"
     elif stage == "requirements":
-        return suggestions.to_add(INSTANCETYPE, vm, objects, listed)
+        return suggestions.to_add(INSTANCETYPE, vm, cluster, listed)
     return ""
 
 
-def _fitting(vm: Manifest, objects: Lookup, listed: Names) -> list[str]:
+def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
     """The best instancetypes, of the kind that the VM names, with which its preference is content."""
     # A kind that there is not has been told already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
-    preference = find.spec(vm, PREFERENCE, objects).spec
+    preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
     namespace = vm["metadata"].get("namespace", "") if find.KINDS[kind].namespaced else ""
-    spec = schema.canonical("VirtualMachineInstanceSpec", vm["spec"]["template"].get("spec"))
-    series = fitting.series_of(str(vm["spec"]["instancetype"].get("name", "")))
-    found = fitting.fitting(listed(kind, namespace), fitting.Wanted(preference=preference, spec=spec, series=series))
-    return [manifest["metadata"]["name"] for manifest in found[:SUGGESTED]]
+    series = series_of(str(vm["spec"]["instancetype"].get("name", "")))
+    found = suggestions.best(listed(kind, namespace), vm, preference, cluster, series)
+    return [manifest["metadata"]["name"] for manifest in found]

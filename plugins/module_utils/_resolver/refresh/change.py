@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
-from ..api.release import NEWEST, Release
 from ..instancetype.find import decode, revision
 from ..instancetype.revision.store import captured_anew
-from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift
 from .drift import Drift, Effect, Specs
@@ -67,13 +66,12 @@ def pin(
     roles: Iterable[Role],
     wanted: str | Mapping[str, str],
     revisions: Iterable[Manifest],
-    release: Release = NEWEST,
-    config: Configuration | None = None,
+    kubevirt: KubeVirt,
 ) -> Change:
     """Pins a VM to a named revision, to the previous ones (PREVIOUS), or to one for each matcher.
 
     wanted: a name, PREVIOUS, or names by role's matcher; a mapping has to fit in all that it names.
-    revisions: the ControllerRevisions of the VM's namespace. release, config: of the cluster's KubeVirt.
+    revisions: the ControllerRevisions of the VM's namespace.
     """
     chosen, refusal = _chosen(vm, roles, wanted, list(revisions))
     if refusal is not None:
@@ -84,11 +82,11 @@ def pin(
         return Change()
     specs = dict(zip(ROLES, found.captured))
     for role in due:
-        decoded = decode.spec(chosen[role], role)
+        decoded = decode.spec(chosen[role], role, kubevirt.release)
         if decoded.error is not None:
             return Change(due, refusal=f"the revision {names[role]} cannot be read: {decoded.error}")
         specs[role] = decoded.spec
-    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)), release, config)
+    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)), kubevirt)
     if effect.refusal:
         return Change(due, refusal=f"would be refused with that revision: {effect.refusal}")
     spec = {role.matcher: {"revisionName": names[role]} for role in due}

@@ -7,14 +7,14 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import release_schema, semantic
 from ..api.matcher import ROLES, Role
-from ..api.release import NEWEST, Release, of
+from ..api.release import Release, of
 from ..api.tree import differences
 from ..instancetype.apply import applier, topology
 from ..instancetype.apply.conflict import webhook_message
 from ..instancetype.find import decode, find, revision
 from ..instancetype.find.find import Lookup
 from ..instancetype.vmi import live_update, vmi
-from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import validate
 
@@ -113,32 +113,26 @@ class Drift(NamedTuple):
         return any(part is not None and part.state == DRIFTED for part in (self.instancetype, self.preference))
 
 
-def drift(vm: Manifest, objects: Lookup, release: Release = NEWEST, config: Configuration | None = None) -> Drift:
-    """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are.
-
-    config: what the cluster's KubeVirt attaches to a VM by itself.
-    """
+def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
+    """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are."""
     parts, captured, current = [], [], []
     for role in ROLES:
-        part, old, new = _role_drift(vm, role, objects, release)
+        part, old, new = _role_drift(vm, role, objects, kubevirt.release)
         parts.append(part)
         captured.append(old)
         current.append(new)
     before = Specs(*captured)
-    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current), release, config))
+    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current), kubevirt))
 
 
-def effect(
-    vm: Manifest, before: Specs, after: Specs, release: Release = NEWEST, config: Configuration | None = None
-) -> Effect:
+def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Effect:
     """What it means for a VM (plain manifest) to have the specs `after` in place of `before`."""
-    config = config or Configuration()
-    was, _refusal = _applied(vm, before, release, config)
-    will, refusal = _applied(vm, after, release, config)
+    was, _refusal = _applied(vm, before, kubevirt)
+    will, refusal = _applied(vm, after, kubevirt)
     if refusal is not None:
         return Effect(guest(was), guest(was), refusal=refusal)
     changes = tuple(differences(was, will))
-    return Effect(guest(was), guest(will), changes, live=live_update.foreseen(vm, was, will))
+    return Effect(guest(was), guest(will), changes, live=kubevirt.live_updates and live_update.foreseen(vm, was, will))
 
 
 def needs(found: Effect) -> str:
@@ -197,7 +191,7 @@ def _unread(error: find.Problem | None, gone: str) -> tuple[str, str]:
     return UNKNOWN, error.message
 
 
-def kept_spec(kept: Manifest, role: Role, release: Release = NEWEST) -> decode.DecodedSpec:
+def kept_spec(kept: Manifest, role: Role, release: Release) -> decode.DecodedSpec:
     """What a revision holds, also one of an API version that only older releases read; else the release's error."""
     found = decode.spec(kept, role, release)
     if found.error is None:
@@ -210,16 +204,17 @@ def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
     return release_schema.canonical(role.spec_type, manifest.get("spec"), release)
 
 
-def _applied(vm: Manifest, specs: Specs, release: Release, config: Configuration) -> tuple[Manifest, str | None]:
+def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, str | None]:
     """The VMI spec that results, with the disks and the interface that KubeVirt adds; why KubeVirt would refuse it."""
+    release = kubevirt.release
     instancetype, preference = specs
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     spec: Manifest = template["spec"]
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
-        unmet = validate.unmet(template, instancetype, preference, release=release)
+        unmet = validate.unmet(template, instancetype, preference, kubevirt.configuration, release)
         # What an interface cannot be attached for is not for the revisions to tell.
-        vmi.attach(spec, preference, config, release)
+        vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except applier.Crash as crash:
         return spec, str(crash)

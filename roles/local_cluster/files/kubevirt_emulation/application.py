@@ -75,7 +75,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
 
     vm_controller = VirtualMachineController(context)
     node = Node(handler, caches["VirtualMachineInstance"], caches["StorageClass"], configuration)
-    kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"])
+    kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"], ".".join(map(str, configuration.release.version)))
     validate = InstancetypeValidator(caches).answer
     webhooks: dict[names.Webhook, server.Answerer] = {
         names.VM_MUTATOR: VmMutator(objects, configuration).answer,

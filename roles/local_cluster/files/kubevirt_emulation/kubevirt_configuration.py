@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults, hot_plug
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
@@ -14,10 +15,11 @@ POLICIES = ("reference", "expand", "expandAll")
 
 
 class KubeVirtConfiguration:
-    """Read at each question, so that a change counts at once."""
+    """Read at each question, so that a change counts at once. release: how the KubeVirt that is emulated computes."""
 
-    def __init__(self, cache: Informer) -> None:
+    def __init__(self, cache: Informer, release: Release = NEWEST) -> None:
         self._cache = cache
+        self.release = release
 
     @property
     def _kubevirt(self) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from typing import Any
 
 from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.api.release import Release
 from ...._resolver.catalog.modernize import modernize
 from ...._resolver.catalog.upgrade import changes, place_of, predicted
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import Users, labels
+from ...read.kubevirt import kubevirt
 from ..declare import Finding, Planned, Subject
 
 __all__ = [
@@ -43,7 +45,8 @@ def _subject(plural: str, options: Options) -> Subject:
 
     def preflight(session: Session, planned: list[Planned]) -> list[list[Finding]]:
         users = Users(session)
-        return [[*_deprecated(step), *_drift(users, step)] for step in planned]
+        release = kubevirt(session).release
+        return [[*_deprecated(step, release), *_drift(users, step)] for step in planned]
 
     def deletion(session: Session, planned: list[Planned]) -> list[list[Finding]]:
         return deletion_findings(Users(session), planned, bool(options.get("force")))
@@ -71,9 +74,9 @@ def deletion_findings(users: Users, planned: list[Planned], force: bool) -> list
     return [[] if force else _use(users, step) for step in planned]
 
 
-def deprecated(manifest: Manifest) -> list[str]:
-    """One line for each deprecated field of an object, with what to write instead."""
-    found = modernize(manifest)
+def deprecated(manifest: Manifest, release: Release) -> list[str]:
+    """One line for each deprecated field of an object, with what to write instead in a release of KubeVirt."""
+    found = modernize(manifest, release)
     told = [
         f"{one.path} is deprecated or without effect: "
         + (f"write {one.now_path}: {_words(one.now)}" if one.now_path else f"take it out. {one.note}")
@@ -82,8 +85,8 @@ def deprecated(manifest: Manifest) -> list[str]:
     return told + [f"{one.path}: {one.note}" for one in found.left]
 
 
-def _deprecated(step: Planned) -> list[Finding]:
-    return [Finding(text, note=True) for text in deprecated(step.plan.manifest)]
+def _deprecated(step: Planned, release: Release) -> list[Finding]:
+    return [Finding(text, note=True) for text in deprecated(step.plan.manifest, release)]
 
 
 def _drift(users: Users, step: Planned) -> list[Finding]:

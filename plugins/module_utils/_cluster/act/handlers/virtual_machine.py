@@ -9,12 +9,11 @@ from ...._resolver.api.matcher import ROLES
 from ...._resolver.declare import virtual_machine
 from ...._resolver.declare.readiness import readiness, run_strategy, same_status
 from ...._resolver.instancetype.find import revision
-from ...read.lookup import ClusterLookup
 from ...read.watch import State
 from ..declare import Result, Subject
 from ..deletion import kept, remains
-from ..impact import Restarts, foresee, notes, waits_for_restart
-from ..preflight import preflight
+from ..impact import Restarts, waits_for_restart
+from ..judge import Judge
 
 __all__ = ["virtual_machine_subject"]
 
@@ -23,8 +22,7 @@ Options = dict[str, Any]
 
 
 def virtual_machine_subject(options: Options) -> Subject:
-    # What is read of the cluster before the writes is read once.
-    lookup = functools.cache(ClusterLookup)
+    judge = functools.cache(Judge)
     manager = options["field_manager"]
     restarts = Restarts(options["restart"] == "if_required")
     return Subject(
@@ -32,9 +30,9 @@ def virtual_machine_subject(options: Options) -> Subject:
         manager=manager,
         reconcile=lambda manifest, live: virtual_machine.reconcile(manifest, live, manager),
         adjust=lambda step, live: virtual_machine.in_one_request(step, live, manager, options["force_conflicts"]),
-        preflight=lambda session, planned: preflight(lookup(session), planned),
-        notes=lambda session, planned: notes(lookup(session), planned),
-        foresee=lambda session, planned: foresee(session, lookup(session), planned),
+        preflight=lambda session, planned: judge(session).preflight(planned),
+        notes=lambda session, planned: judge(session).notes(planned),
+        foresee=lambda session, planned: judge(session).foresee(planned),
         due=restarts.due,
         settle=restarts.settle,
         report=_report,

@@ -5,19 +5,16 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from _resolver.instancetype.find import find
+from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
-from _resolver.instancetype.webhooks import endpoint, mutate
+from _resolver.instancetype.webhooks import architecture, endpoint, mutate
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
-from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
 from kubevirt_emulation.webhooks.vmi_defaults import has_pcie
 
 Manifest = dict[str, Any]
 
-_ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
-_ARCHITECTURES = (AMD64, ARM64, S390X)
 _PCI_TOPOLOGY = {"kubevirt.io/pci-topology-version": "v3"}
 
 
@@ -31,39 +28,23 @@ class VmMutator:
     async def answer(self, review: Review) -> Answer:
         if review.being_deleted:
             return Answer()
-        return await self._objects.resolve(lambda lookup: stored(review, lookup, self._configuration.defaults))
+        return await self._objects.resolve(
+            lambda lookup: stored(review, lookup, self._configuration.defaults, self._configuration.release)
+        )
 
 
-def stored(review: Review, lookup: Lookup, config: defaults.Configuration) -> Answer:
+def stored(review: Review, lookup: Lookup, config: defaults.Configuration, release: Release = NEWEST) -> Answer:
     """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
     mistakes = list(endpoint.mistakes(review.object))
     if mistakes:
         return Answer(status=not_of_schema(mistakes))
-    mutated = mutate.mutate(_in_namespace(review), lookup, review.old, review.operation)
+    mutated = mutate.mutate(_in_namespace(review), lookup, review.old, review.operation, release)
     if mutated.refusal is not None:
         return Answer(status=mutated.refusal.status())
     assert mutated.vm is not None
-    spec = mutated.vm["spec"]
-    architecture = architecture_of_sources(mutated.vm, lookup)
-    if architecture:
-        spec["template"]["spec"].setdefault("architecture", architecture)
+    spec = architecture.of_sources(mutated.vm, lookup, release)["spec"]
     set_defaults(spec["template"], config, created=review.operation == "CREATE")
     return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
-
-
-def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
-    """The architecture that the first labelled DataSource among a VM's dataVolumeTemplates is for."""
-    for template in vm["spec"].get("dataVolumeTemplates", ()):
-        reference = template["spec"].get("sourceRef") or {}
-        if reference.get("kind", "").lower() != "datasource":
-            continue
-        namespace = reference.get("namespace") or vm["metadata"].get("namespace", "")
-        source = lookup.get("DataSource", namespace, reference["name"])
-        if isinstance(source, dict):
-            architecture = (source["metadata"].get("labels") or {}).get(_ARCHITECTURE_LABEL)
-            if architecture in _ARCHITECTURES:
-                return str(architecture)
-    return ""
 
 
 def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:

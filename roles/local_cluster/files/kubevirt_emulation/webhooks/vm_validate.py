@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.api import schema
+from _resolver.api import release_schema, schema
 from _resolver.api.errors import Crash
+from _resolver.api.release import NEWEST, Release
 from _resolver.api.tree import copy
 from _resolver.instancetype.webhooks import validate
 from _resolver.instancetype.webhooks.admission import Cause, Response, crashed, invalid
@@ -29,17 +30,17 @@ class VmValidator:
         return await self._objects.resolve(lambda lookup: self._check(review, lookup))
 
     def _check(self, review: Review, lookup: Lookup) -> Answer:
-        response = check(review, lookup, self._configuration.cluster)
+        response = check(review, lookup, self._configuration.cluster, self._configuration.release)
         return Answer(warnings=response.warnings) if response.allowed else Answer(status=response.status())
 
 
-def check(review: Review, lookup: Lookup, cluster: Cluster) -> Response:
+def check(review: Review, lookup: Lookup, cluster: Cluster, release: Release = NEWEST) -> Response:
     """VMsAdmitter.Admit. Steps that find something are the last."""
-    vm = schema.canonical("VirtualMachine", review.object)
+    vm = release_schema.canonical("VirtualMachine", review.object, release)
     vm["metadata"]["namespace"] = review.namespace
     stored = copy(vm["spec"])
     # It leaves the VM with its instancetype, preference and defaults applied.
-    response = validate.virtual_machine(vm, lookup, cluster.defaults)
+    response = validate.virtual_machine(vm, lookup, cluster.defaults, release)
     if not response.allowed:
         return response
     try:

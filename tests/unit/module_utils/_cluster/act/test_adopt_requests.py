@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Wanted,
     adopt,
 )
-from scripted_server import listed, session_with, status
+from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
 VM_PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/web"
@@ -50,6 +50,8 @@ class Server:
             return self._patches.pop(0)
         if plural in self._denied:
             return status(403, f"{plural} is forbidden", "Forbidden")
+        if path == KUBEVIRTS:
+            return 200, listed(KUBEVIRT)
         if path == VM_PATH:
             found = copy.deepcopy(VM)
             found["spec"]["instancetype"] = self._matcher
@@ -58,7 +60,7 @@ class Server:
 
     def adopt(self, wanted: Wanted | None = None, write: bool = True) -> Adopted:
         with session_with(self.answer) as session:
-            return adopt(session, [copy.deepcopy(VM)], wanted or Wanted(), write, 2)[0]
+            return adopt(session, [copy.deepcopy(VM)], wanted or Wanted(), 2, write=write)[0]
 
 
 def test_nothing_is_written_unless_asked() -> None:
@@ -75,7 +77,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (found,) = adopt(session, [vm], Wanted(), True, 2)
+        (found,) = adopt(session, [vm], Wanted(), 2, write=True)
     assert (found.adoption, found.changed, found.failed) == (None, False, None)
 
 

@@ -10,6 +10,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
 from scripted_server import listed, session_with, status
@@ -65,7 +67,7 @@ def _captured(name: str) -> Manifest:
 
 def refreshed(cluster: Cluster, seconds: float = 30, decided: Change = REFRESH, check: bool = False) -> list[Changed]:
     with session_with(cluster) as session:
-        seen = [Inspected(cluster.vm(label), UNKNOWN, []) for label in cluster.labels]
+        seen = [Inspected(cluster.vm(label), UNKNOWN, [], KubeVirt(NEWEST)) for label in cluster.labels]
         return change(session, seen, lambda _one: decided, "never", check, seconds, concurrency=4)
 
 

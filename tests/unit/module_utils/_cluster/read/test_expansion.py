@@ -8,8 +8,6 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.expansion import expand_vms
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import KubeVirt, kubevirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from scripted_server import listed, session_with, status
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
@@ -83,53 +81,3 @@ def test_errors_are_equal_for_the_same_reason_only() -> None:
 def test_a_missing_right_is_no_difference() -> None:
     with pytest.raises(ApiError, match="not allowed"):
         differing(status(403, "not allowed", "Forbidden"))
-
-
-@pytest.mark.parametrize(
-    ("answer", "release", "ratio", "architecture", "known"),
-    [
-        (status(403, "forbidden", "Forbidden"), NEWEST.version, 10, "amd64", False),
-        ((200, listed()), NEWEST.version, 10, "amd64", False),
-        (
-            (
-                200,
-                listed(
-                    {
-                        "spec": {"configuration": {"developerConfiguration": {"cpuAllocationRatio": 4}}},
-                        **KUBEVIRT,
-                        "status": {"observedKubeVirtVersion": "v1.4.1", "defaultArchitecture": "arm64"},
-                    }
-                ),
-            ),
-            (1, 4, 1),
-            4,
-            "arm64",
-            True,
-        ),
-        (
-            (200, listed({**KUBEVIRT, "status": {"observedKubeVirtVersion": "devel"}})),
-            NEWEST.version,
-            10,
-            "amd64",
-            True,
-        ),
-    ],
-)
-def test_what_the_cluster_is(
-    answer: tuple[int, Any], release: tuple[int, int, int], ratio: int, architecture: str, known: bool
-) -> None:
-    with session_with(lambda _method, _path, _query: answer) as session:
-        found = kubevirt(session)
-    assert found == KubeVirt(found.configuration, found.release, ratio, known)
-    assert (found.release.version, found.configuration.architecture) == (release, architecture)
-
-
-def test_a_cluster_whose_changes_wait_for_a_restart() -> None:
-    def found(**configuration: str) -> KubeVirt:
-        answer = 200, listed({"metadata": {"name": "kubevirt"}, "spec": {"configuration": configuration}})
-        with session_with(lambda _method, _path, _query: answer) as session:
-            return kubevirt(session)
-
-    assert not found(vmRolloutStrategy="Stage").live_updates
-    assert found(vmRolloutStrategy="LiveUpdate").live_updates
-    assert found().live_updates

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
     Place,
     affected,
@@ -15,6 +16,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     references,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 
 KIND = "VirtualMachineClusterInstancetype"
 
@@ -67,7 +72,7 @@ def test_another_spelling_is_no_change() -> None:
 
 
 def test_the_vms_that_are_affected_and_how() -> None:
-    now = Objects([size("a"), size("b")])
+    now = Cluster(Objects([size("a"), size("b")]), KubeVirt(NEWEST))
     after = {place_of(size("a")): size("a", 2), place_of(size("c")): None}
     found = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
     assert [(one["metadata"]["name"], places) for one, places, _drift in found] == [

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import (
     Wanted,
     fitting,
@@ -24,7 +25,7 @@ def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> 
 
 
 def names(manifests: Any, **wanted: Any) -> list[str]:
-    return [manifest["metadata"]["name"] for manifest in fitting(manifests, Wanted(**wanted))]
+    return [manifest["metadata"]["name"] for manifest in fitting(manifests, Wanted(**wanted), NEWEST)]
 
 
 def test_order() -> None:
@@ -67,8 +68,8 @@ def test_what_demands_something_of_the_node_comes_last(demand: dict[str, Any]) -
 
 def test_those_that_are_alike_stay_in_their_order() -> None:
     first, second = instancetype("a"), {**instancetype("a"), "kind": "second"}
-    assert fitting([second, first], Wanted()) == [second, first]
-    assert [one.get("kind") for one in fitting([first, second], Wanted())] == [None, "second"]
+    assert fitting([second, first], Wanted(), NEWEST) == [second, first]
+    assert [one.get("kind") for one in fitting([first, second], Wanted(), NEWEST)] == [None, "second"]
 
 
 def test_less_overcommit_comes_first() -> None:

@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import suggestions
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import (
     manifest,
     reconcile,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 
 GROUP = "instancetype.kubevirt.io/v1beta1"
 DEFAULT = "instancetype.kubevirt.io/default-"
@@ -53,7 +59,8 @@ def told(options: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
         return [entry for entry, place in zip(there, places) if place == (kind, namespace)]
 
     made = reconcile(manifest({"name": "web", "namespace": "shop", **options}), None, "virtshape").manifest
-    found = preflight.issues(plan.present(made, None, None), None, Objects(there), listed)
+    cluster = Cluster(Objects(there), KubeVirt(NEWEST))
+    found = preflight.issues(outlook(plan.present(made, None, None), None, cluster), None, cluster, listed)
     return [issue.text for issue in found]
 
 
@@ -133,4 +140,9 @@ def test_of_what_is_no_vm_nothing_is_missing() -> None:
     """Something else is wrong with these, and told."""
     asking = {"inferFromVolume": "root"}
     for spec in ({"instancetype": asking, "runStrategy": 5, "template": {}}, {"instancetype": asking}):
-        assert suggestions.not_inferred({"metadata": {"name": "web"}, "spec": spec}, Objects([])) == []
+        assert (
+            suggestions.not_inferred(
+                {"metadata": {"name": "web"}, "spec": spec}, Cluster(Objects([]), KubeVirt(NEWEST))
+            )
+            == []
+        )

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
     Configuration,
 )
@@ -68,7 +71,7 @@ def adopted(
 ) -> Adoption:
     """more: of the cluster."""
     types, preferences = TYPES if types is None else types, ALL if preferences is None else preferences
-    cluster = Cluster(find.Objects([*types, *preferences]), **more)
+    cluster = Cluster(find.Objects([*types, *preferences]), KubeVirt(**{"release": NEWEST, **more}))
     before = copy.deepcopy(machine)
     found = adopt.adopt(machine, types, preferences, cluster, accept)
     assert machine == before
@@ -164,7 +167,7 @@ def test_other_spellings_of_the_same(domain: Manifest, left: Manifest) -> None:
 
 def test_a_request_for_the_guests_memory_counts_where_others_ask_for_less() -> None:
     machine = vm(resources={"requests": {"memory": "4Gi"}})
-    cluster = Cluster(find.Objects(TYPES), Configuration(memory_overcommit=150))
+    cluster = Cluster(find.Objects(TYPES), KubeVirt(NEWEST, Configuration(memory_overcommit=150)))
     found = adopt.adopt(machine, TYPES, None, cluster)
     assert found.chosen is None
     assert [one["field"] for one in found.nearest[0].differences] == ["domain.resources.requests"]

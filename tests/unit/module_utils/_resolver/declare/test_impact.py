@@ -7,18 +7,23 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of as of_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
     LIVE,
     NOTHING,
     RESTART,
     UNKNOWN,
-    Cluster,
     Impact,
     impact,
     outgrown,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
     Configuration,
 )
@@ -55,8 +60,12 @@ def running(**status: Any) -> Manifest:
     return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": told}
 
 
+def foreseen(live: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> Impact:
+    return impact(live, admit(planned, live, cluster), instance, cluster)
+
+
 def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> Impact:
-    return impact(vm(), planned, instance, Cluster(Objects(TYPES), **cluster))
+    return foreseen(vm(), planned, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, **cluster)))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +85,7 @@ def test_what_a_running_guest_needs(planned: Manifest, needs: str) -> None:
 
 
 def test_a_cluster_that_changes_no_running_guest() -> None:
-    assert of(vm("two"), running(), live=False).needs == RESTART
+    assert of(vm("two"), running(), live_updates=False).needs == RESTART
 
 
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Scheduling")])
@@ -105,17 +114,17 @@ def test_figures_and_changes() -> None:
 def test_what_counts_is_what_the_guest_was_started_with() -> None:
     started = {"metadata": {"name": "started", "namespace": "shop"}, "kind": "ControllerRevision"}
     started["data"] = {"spec": vm("small")["spec"]}  # type: ignore[assignment]
-    cluster = Cluster(Objects([*TYPES, started]))
+    cluster = Cluster(Objects([*TYPES, started]), KubeVirt(NEWEST))
     # The VM was changed while it ran; taking that back needs nothing.
     instance = running(virtualMachineRevisionName="started")
     changed = vm(terminationGracePeriodSeconds=5)
-    assert impact(changed, vm(), instance, cluster)[0] == NOTHING
-    assert impact(changed, vm(), instance, cluster).changes == ()
-    waiting = impact(changed, changed, instance, cluster)
+    assert foreseen(changed, vm(), instance, cluster)[0] == NOTHING
+    assert foreseen(changed, vm(), instance, cluster).changes == ()
+    waiting = foreseen(changed, changed, instance, cluster)
     assert (waiting.needs, [one["field"] for one in waiting.changes]) == (RESTART, ["terminationGracePeriodSeconds"])
     # Sockets that were plugged in since are there.
     instance["spec"]["domain"]["cpu"]["sockets"] = 2
-    assert impact(vm("two"), vm("two"), instance, cluster) == Impact(
+    assert foreseen(vm("two"), vm("two"), instance, cluster) == Impact(
         NOTHING,
         guest_before={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
         guest_after={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
@@ -134,18 +143,18 @@ def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
     }
     captured = vm()
     captured["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "r"}}}
-    cluster = Cluster(Objects([*TYPES, kept]))
-    same = impact(captured, captured, None, cluster)
+    cluster = Cluster(Objects([*TYPES, kept]), KubeVirt(NEWEST))
+    same = foreseen(captured, captured, None, cluster)
     assert (same.guest_after or {})["memory"] == "3Gi"
     spelled = copy.deepcopy(captured)
     spelled["spec"]["instancetype"]["kind"] = "VirtualMachineClusterInstancetype"
     # virt-controller takes another spelling of the kind for another object.
-    assert (impact(captured, spelled, None, cluster).guest_after or {})["memory"] == "1Gi"
+    assert (foreseen(captured, spelled, None, cluster).guest_after or {})["memory"] == "1Gi"
 
 
 def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
     expanded = vm(None, domain=running()["spec"]["domain"])
-    cluster = Cluster(Objects(TYPES))
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST))
     assert outgrown(vm("small"), expanded, cluster) is None
     told = str(outgrown(vm("large"), expanded, cluster))
     assert "1 vCPU, 1Gi, and that stays; now it stands for 1 vCPU, 4Gi: declare cpu and memory" in told
@@ -194,9 +203,9 @@ def test_both_sides_are_of_the_cluster_and_its_release() -> None:
     instance["spec"]["domain"]["cpu"].update(cores=2)
     for release, vcpus in ((of_release("1.9"), 2), (of_release("1.3"), 1)):
         settings = Configuration(network_interface="masquerade")
-        cluster = Cluster(Objects([*TYPES, cores]), settings, release)
+        cluster = Cluster(Objects([*TYPES, cores]), KubeVirt(release, settings))
         for present in (None, instance):
-            told = impact(machine, machine, present, cluster)
+            told = foreseen(machine, machine, present, cluster)
             assert (told.needs, told.changes) == (NOTHING, ())
             assert (told.guest_after or {})["vcpus"] == vcpus
 
@@ -204,8 +213,10 @@ def test_both_sides_are_of_the_cluster_and_its_release() -> None:
 def test_what_a_vm_has_outgrown_is_of_the_cluster_too() -> None:
     expanded = vm(None, domain={**running()["spec"]["domain"], "machine": {"type": "q35"}})
     for settings in (Configuration(network_interface="masquerade"), Configuration(bridge_permitted=False)):
-        told = outgrown(vm("large"), expanded, Cluster(Objects(TYPES), settings))
+        told = outgrown(vm("large"), expanded, Cluster(Objects(TYPES), KubeVirt(NEWEST, settings)))
         # Where the cluster's interface is refused no VMI can be made, of neither.
         assert bool(told) is settings.bridge_permitted
     bare = vm(None)
-    assert "1 vCPU, no memory, and that stays" in str(outgrown(vm("small"), bare, Cluster(Objects(TYPES))))
+    assert "1 vCPU, no memory, and that stays" in str(
+        outgrown(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))
+    )

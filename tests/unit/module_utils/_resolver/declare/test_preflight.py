@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook, result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import (
     Objects,
     Problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
 )
 
 CLUSTER = "VirtualMachineClusterInstancetype"
@@ -25,6 +31,7 @@ def preference(name: str, **spec: Any) -> dict[str, Any]:
     return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": name}, "spec": spec}
 
 
+TODAY = KubeVirt(NEWEST)
 THERE = (
     instancetype("u1.small", 1, "1Gi"),
     instancetype("u1.odd", 3, "4Gi"),
@@ -67,12 +74,14 @@ def issues(
     live: dict[str, Any] | None = None,
     forbidden: str = "",
     there: Iterable[dict[str, Any]] = THERE,
+    kubevirt: KubeVirt = TODAY,
 ) -> list[preflight.Issue]:
     def listed(kind: str, namespace: str) -> list[dict[str, Any]]:
         return [one for one in there if (one["kind"], one["metadata"].get("namespace", "")) == (kind, namespace)]
 
     planned = plan.present(manifest, live, None)
-    return preflight.issues(planned, live, Lookup(there, forbidden), listed)
+    cluster = Cluster(Lookup(there, forbidden), kubevirt)
+    return preflight.issues(outlook(planned, live, cluster), live, cluster, listed)
 
 
 def told(*arguments: Any, **options: Any) -> str:
@@ -198,7 +207,7 @@ def test_the_result_of_a_plan() -> None:
         after={},
         first={("spec", "template", "spec", "domain", "cpu"): None, ("spec", "runStrategy"): "Halted"},
     )
-    found = preflight.result(taken, live)
+    found = result(taken, live)
     assert found["metadata"]["labels"] == {"tier": "b"}
     assert found["spec"]["template"]["spec"]["domain"] == {"devices": {}}
     assert (found["spec"]["runStrategy"], found["spec"]["instancetype"]) == ("Halted", {"name": "u1.large"})

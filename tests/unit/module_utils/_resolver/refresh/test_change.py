@@ -12,8 +12,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
     ROLES,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import change as revision_change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
@@ -86,13 +88,13 @@ class World:
 
     @property
     def drift(self) -> drift.Drift:
-        return drift.drift(self.vm, Objects([*self.kept, *self.live]))
+        return drift.drift(self.vm, Objects([*self.kept, *self.live]), KubeVirt(NEWEST))
 
     def refresh(self, *roles: Any) -> Change:
         return revision_change.refresh(self.vm, self.drift, roles or ROLES)
 
     def to(self, wanted: Any, *roles: Any) -> Change:
-        return revision_change.pin(self.vm, self.drift, roles or ROLES, wanted, self.kept)
+        return revision_change.pin(self.vm, self.drift, roles or ROLES, wanted, self.kept, KubeVirt(NEWEST))
 
 
 def drifted(style: str = "status", **domain: Any) -> World:

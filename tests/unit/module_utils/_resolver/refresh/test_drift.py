@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import (
     Objects,
     Problem,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
     Configuration,
 )
@@ -41,7 +43,7 @@ def captured(kept: dict[str, Any], *others: dict[str, Any], keep: bool = True) -
         **VM,
         "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": made["metadata"]["name"]}}},
     }
-    return drift.drift(vm, Objects([*([made] if keep else []), *others]))
+    return drift.drift(vm, Objects([*([made] if keep else []), *others]), KubeVirt(NEWEST))
 
 
 def test_no_drift() -> None:
@@ -91,7 +93,7 @@ def test_what_may_not_be_read_is_unknown_and_says_why(hidden: str) -> None:
     live = instancetype(2, "4Gi", 1)
     made = {**revision.controller_revision(VM, live), "kind": "ControllerRevision"}
     reference = {"name": "big", "controllerRevisionRef": {"name": made["metadata"]["name"]}}
-    found = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Hidden([made, live]))
+    found = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Hidden([made, live]), KubeVirt(NEWEST))
     assert found.instancetype is not None
     assert (found.instancetype.state, found.instancetype.problem) == (drift.UNKNOWN, "no")
 
@@ -100,7 +102,9 @@ def test_a_revision_of_an_older_api_version_can_be_compared() -> None:
     old = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
     old["data"] = {**old["data"], "apiVersion": "instancetype.kubevirt.io/v1alpha2"}
     reference = {"name": "big", "controllerRevisionRef": {"name": old["metadata"]["name"]}}
-    found = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Objects([old, instancetype(4, "4Gi", 2)]))
+    found = drift.drift(
+        {**VM, "status": {"instancetypeRef": reference}}, Objects([old, instancetype(4, "4Gi", 2)]), KubeVirt(NEWEST)
+    )
     assert found.instancetype is not None
     assert found.instancetype.state == drift.DRIFTED
     assert (found.effect.guest_before["vcpus"], found.effect.guest_after["vcpus"]) == (2, 4)
@@ -115,7 +119,7 @@ def test_a_refresh_that_would_be_refused_says_why() -> None:
     }
     made = {**revision.controller_revision(vm, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
     vm["status"] = {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": made["metadata"]["name"]}}}
-    found = drift.drift(vm, Objects([made, now]))
+    found = drift.drift(vm, Objects([made, now]), KubeVirt(NEWEST))
     assert found.drifted
     assert found.effect.refusal == (
         "VM field(s) spec.template.spec.domain.cpu.model conflicts with selected instance type"
@@ -125,7 +129,7 @@ def test_a_refresh_that_would_be_refused_says_why() -> None:
 
 def test_a_vm_without_matchers() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}}
-    found = drift.drift(vm, Objects([]))
+    found = drift.drift(vm, Objects([]), KubeVirt(NEWEST))
     assert (found.instancetype, found.preference, found.drifted) == (None, None, False)
     assert found.effect.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
 
@@ -137,10 +141,10 @@ def test_when_it_was_captured_and_the_object_changed() -> None:
     live["metadata"]["managedFields"] = [{"manager": "kubectl", "time": "2026-03-01T00:00:00Z"}]
     name = made["metadata"]["name"]
     vm = {**VM, "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": name}}}}
-    part = drift.drift(vm, Objects([made, live])).instancetype
+    part = drift.drift(vm, Objects([made, live]), KubeVirt(NEWEST)).instancetype
     assert part is not None
     assert (part.captured_at, part.changed_at) == ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
-    gone = drift.drift(VM, Objects([])).instancetype
+    gone = drift.drift(VM, Objects([]), KubeVirt(NEWEST)).instancetype
     assert gone is not None
     assert (gone.captured_at, gone.changed_at) == ("", "")
 
@@ -156,9 +160,9 @@ def test_a_vm_without_instancetype_is_judged_with_the_defaults_of_the_cluster() 
         "metadata": {"name": "db", "namespace": "shop"},
         "spec": {"preference": {"name": "p"}, "template": {"spec": {"domain": domain}}},
     }
-    assert drift.drift(vm, Objects([preference])).effect.refusal is None
+    assert drift.drift(vm, Objects([preference]), KubeVirt(NEWEST)).effect.refusal is None
     preference["spec"]["requirements"]["cpu"]["guest"] = 2
-    assert drift.drift(vm, Objects([preference])).effect.refusal == (
+    assert drift.drift(vm, Objects([preference]), KubeVirt(NEWEST)).effect.refusal == (
         "insufficient CPU resources of 1 vCPU provided by VirtualMachine,"
         " preference requires 2 vCPU provided as sockets"
     )
@@ -168,7 +172,7 @@ def test_what_the_refresh_would_be_refused_for_comes_in_the_order_of_kubevirt() 
     def refused(preference: dict[str, Any], **domain: Any) -> str | None:
         spec = {"template": {"spec": {"domain": {"devices": {}, **domain}}}}
         after = drift.Specs({"cpu": {"guest": 3}, "memory": {"guest": "1Gi"}}, preference)
-        return drift.effect({"metadata": {}, "spec": spec}, drift.Specs(None, None), after).refusal
+        return drift.effect({"metadata": {}, "spec": spec}, drift.Specs(None, None), after, KubeVirt(NEWEST)).refusal
 
     spread: dict[str, Any] = {"cpu": {"preferredCPUTopology": "spread"}, "requirements": {"cpu": {"guest": 8}}}
     assert str(refused(spread, cpu={"cores": 2})).startswith("3 vCPUs provided by the instance type are not divisible")
@@ -207,16 +211,16 @@ def test_a_preference_applies_to_disks_and_interfaces_that_the_vm_does_not_list(
             }
         },
     }
-    found = drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {"devices": devices}))
+    found = drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {"devices": devices}), KubeVirt(NEWEST))
     assert [(change["field"], change["after"]) for change in found.changes] == [(field, after)]
     # KubeVirt asks for no restart, and yet the guest has it only after one.
     assert drift.needs(found) == "restart"
-    assert drift.needs(drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {}))) == "nothing"
+    assert drift.needs(drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {}), KubeVirt(NEWEST))) == "nothing"
 
 
 def test_the_interface_is_the_one_that_the_cluster_adds() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
-    masquerade = Configuration(network_interface="masquerade")
+    masquerade = KubeVirt(NEWEST, Configuration(network_interface="masquerade"))
     specs = drift.Specs(None, {}), drift.Specs(None, {"devices": {"preferredInterfaceModel": "e1000"}})
-    (change,) = drift.effect(vm, *specs, config=masquerade).changes
+    (change,) = drift.effect(vm, *specs, masquerade).changes
     assert change["after"] == [{"name": "default", "masquerade": {}, "model": "e1000"}]

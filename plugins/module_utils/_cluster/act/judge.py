@@ -1,0 +1,98 @@
+"""Judges the planned VMs of one task: what they need is read at once, and what becomes of each is computed once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.declare import plan, virtual_machine
+from ..._resolver.declare import preflight as rules
+from ..._resolver.declare.impact import NOTHING, UNKNOWN, Impact, impact, outgrown
+from ..._resolver.declare.needs import needs
+from ..._resolver.declare.outlook import Outlook, admit, outlook, result
+from ..._resolver.instancetype.vmi.cluster import Cluster
+from ..client.errors import ConnectionFailed
+from ..client.session import Session
+from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
+from ..read.snapshot import Key, Unreadable, read
+from .declare import Finding, Planned
+from .impact import settled
+
+__all__ = ["Judge"]
+
+Manifest = dict[str, Any]
+
+_VMI = "VirtualMachineInstance"
+
+
+class Judge:
+    """All VMs of a task share what is read of the cluster; nothing is read before something is judged."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lookup = ClusterLookup(session)
+        # Of VMs that are changed, until their impact is told.
+        self._outlooks: dict[Key, Outlook] = {}
+
+    @property
+    def _cluster(self) -> Cluster:
+        return Cluster(self._lookup, kubevirt(self._session))
+
+    def preflight(self, planned: list[Planned]) -> list[list[Finding]]:
+        """Findings for each planned VM, in order."""
+        cluster = self._cluster
+        vms = [result(step.plan, step.live) for step in planned]
+        self._lookup.gather(dict.fromkeys(need for vm in vms for need in needs(vm, cluster.release)))
+        doubt = [Finding(cluster.kubevirt.doubt, note=True)] if cluster.kubevirt.doubt else []
+        return [[*self._findings(step, vm, cluster), *doubt] for step, vm in zip(planned, vms)]
+
+    def _findings(self, step: Planned, vm: Manifest, cluster: Cluster) -> list[Finding]:
+        future = admit(vm, step.live, cluster)
+        if _changes_spec(step):
+            self._outlooks[step.entry.key] = future
+        return [
+            Finding(issue.text, note=not issue.certain, missing=issue.missing)
+            for issue in rules.issues(future, step.live, cluster, self._lookup.list)
+        ]
+
+    def notes(self, planned: list[Planned]) -> list[list[str]]:
+        """What should be known of planned VMs, changed or not, in order."""
+        return [[note] if (note := self._outgrown(step)) else [] for step in planned]
+
+    def _outgrown(self, step: Planned) -> str | None:
+        if step.live is None or step.plan.action == plan.DELETE:
+            return None
+        if not virtual_machine.expanded(step.entry.manifest, step.live):
+            return None
+        return outgrown(step.entry.manifest, step.live, self._cluster)
+
+    def foresee(self, planned: list[Planned]) -> list[Impact | None]:
+        """What the change of each planned VM means, in order; None for one that is created, deleted or unchanged.
+
+        A change that leaves the spec as it is asks for nothing.
+        """
+        told: list[Impact | None] = [Impact(NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
+        changed = [index for index, step in enumerate(planned) if _changes_spec(step)]
+        kept = [index for index, step in enumerate(planned) if step.live is not None and index not in changed]
+        for index, done in zip(kept, settled(self._session, [planned[index].live or {} for index in kept])):
+            told[index] = Impact(NOTHING, settled=True) if done else told[index]
+        if not changed:
+            return told
+        try:
+            instances = read(self._session, [_instance(planned[index]) for index in changed])
+        except (Unreadable, ConnectionFailed):
+            return [Impact(UNKNOWN) if index in changed else one for index, one in enumerate(told)]
+        cluster = self._cluster
+        for index in changed:
+            step = planned[index]
+            future = self._outlooks.pop(step.entry.key, None) or outlook(step.plan, step.live, cluster)
+            told[index] = impact(step.live or {}, future, instances.get(_instance(step)), cluster)
+        return told
+
+
+def _changes_spec(step: Planned) -> bool:
+    return step.plan.action == plan.APPLY and bool(step.plan.before.get("spec") or step.plan.after.get("spec"))
+
+
+def _instance(step: Planned) -> Key:
+    return Key(_VMI, step.entry.key.namespace, step.entry.key.name)

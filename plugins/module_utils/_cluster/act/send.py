@@ -1,0 +1,129 @@
+"""Sends what was planned for one object, or asks the server what it would say to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.declare import plan
+from ..._resolver.declare.plan import Plan
+from ..._resolver.declare.take_over import patch as taking_over
+from ..client.errors import ApiError, Cause, ConnectionFailed, explain, lacks_right
+from ..client.session import Session
+from ..read.snapshot import Key
+
+__all__ = ["UNKNOWN_IN_CHECK_MODE", "Foreseen", "foreseen", "rehearse", "send", "verb_of"]
+
+Manifest = dict[str, Any]
+
+# A controller may write the object at the same moment.
+_ATTEMPTS = 5
+UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play makes it"
+
+_NOT_FOUND = re.compile(r'"[^"]+" not found')
+_NO_DRY_RUN = "does not support dry run"
+
+
+class Foreseen(NamedTuple):
+    """What the server says to a dry run. refused: why it would refuse the object, or None.
+    unknown: why that cannot be told beforehand, or None."""
+
+    refused: str | None = None
+    unknown: str | None = None
+
+
+def verb_of(step: Plan) -> str:
+    """The HTTP method of a planned write."""
+    return "DELETE" if step.action == plan.DELETE else "PATCH"
+
+
+def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Manifest | None:
+    """The object as it is after the planned write, None after a deletion.
+
+    found: the object as it was. Raises ApiError or ConnectionFailed.
+    """
+    kind = BY_NAME[key.kind]
+    if step.action == plan.DELETE:
+        session.delete(kind, key.namespace, key.name, found["metadata"].get("uid") if found is not None else None)
+        return None
+    if step.taken and found is not None:
+        _take_over(session, kind, key, step, found)
+    if step.first:
+        _patch_first(session, kind, key, step)
+    if session.is_rehearsal and (step.taken or step.first):
+        # The apply counts on these patches, which are not stored.
+        return None
+    return _apply(session, step.manifest, force)
+
+
+def rehearse(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:
+    """Sends a planned write as a dry run: through schemas, policies, quotas and webhooks, but nothing is stored."""
+    return foreseen(lambda: send(session.rehearsal(), key, step, found, force), verb_of(step), BY_NAME[key.kind])
+
+
+def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
+    """What the server says to a dry run, which `ask` sends. verb, kind: see `explain`."""
+    try:
+        ask()
+    except ConnectionFailed as error:
+        return Foreseen(refused=str(error))
+    except ApiError as error:
+        told = explain(error, verb, kind)
+        if _NOT_FOUND.search(error.message):
+            return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
+        if lacks_right(error) or _NO_DRY_RUN in error.message:
+            return Foreseen(unknown=f"what the server says to it is not known: {told}")
+        return Foreseen(refused=told)
+    return Foreseen()
+
+
+def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:
+    """Gives the shares of others to our manager, of the object as it is then."""
+    for left in reversed(range(_ATTEMPTS)):
+        steps = taking_over({**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken)
+        query = {"fieldManager": session.field_manager}
+        try:
+            session.request("PATCH", kind.path(key.namespace, key.name), query, steps, "application/json-patch+json")
+            return
+        except ApiError as error:
+            if error.code != 409 or not left:
+                raise
+        current = session.get(kind, key.namespace, key.name)
+        if current is None:
+            return
+        live = current
+
+
+def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
+    patch: Manifest = {}
+    for path, value in step.first.items():
+        node = patch
+        for part in path[:-1]:
+            node = node.setdefault(part, {})
+        node[path[-1]] = value
+    path_of = kind.path(key.namespace, key.name)
+    session.request("PATCH", path_of, {"fieldManager": session.field_manager}, patch, "application/merge-patch+json")
+
+
+def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
+    kind = BY_NAME[manifest["kind"]]
+    try:
+        return session.apply(kind, manifest, force)
+    except ApiError as error:
+        if (
+            error.code == 409
+            and error.causes
+            and all(_is_taken(cause, session.field_manager) for cause in error.causes)
+        ):
+            return session.apply(kind, manifest, force=True)
+        raise
+
+
+def _is_taken(cause: Cause, own: str) -> bool:
+    """Whether a field is taken without being asked to: set by ourselves, by another request than an apply, or a
+    declared run strategy, which virt-api owns after someone's start or stop."""
+    manager, field = plan.TAKEN_BACK
+    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
+    return powered or f'conflict with "{own}"' in cause.message

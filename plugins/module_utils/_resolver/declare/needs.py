@@ -1,0 +1,133 @@
+"""Which objects of a cluster have to be read to judge a VM, so that they can be read all at once beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..api.matcher import ROLE_OF_KIND, ROLES, Role
+from ..api.release import Release
+from ..instancetype.find import find, infer, revision
+
+__all__ = ["Need", "needs", "then"]
+
+Manifest = dict[str, Any]
+
+_INSIDE = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
+
+
+class Need(NamedTuple):
+    """An object that is asked for; namespace is "" for a cluster-wide kind.
+
+    home: the namespace of the VM. instead: of a captured revision: kind, namespace and name of the object that counts
+    if the revision is of one with another name.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    home: str
+    instead: tuple[str, str, str] | None = None
+
+
+def needs(vm: Manifest, release: Release) -> list[Need]:
+    """What is asked for first: instancetype, preference, their revisions, and what is inferred from.
+
+    vm: a plain manifest. One that is not of the API's types needs nothing: it is refused for that.
+    """
+    try:
+        return list(_needs(vm, release))
+    except (AttributeError, KeyError, TypeError):
+        return []
+
+
+def then(need: Need, found: Manifest | None) -> list[Need]:
+    """What an object that was asked for leads to, if it is one that is inferred from. found: None: it is not there."""
+    if need.kind in ROLE_OF_KIND:
+        return []
+    try:
+        return list(_then(need, found))
+    except (AttributeError, KeyError, TypeError):
+        return []
+
+
+def _needs(vm: Manifest, release: Release) -> Iterator[Need]:
+    home = str((vm.get("metadata") or {}).get("namespace") or "")
+    spec = vm["spec"]
+    for role in ROLES:
+        matcher = role.matcher_of(vm)
+        if not matcher:
+            continue
+        if matcher.get("inferFromVolume"):
+            yield from _volume(spec, str(matcher["inferFromVolume"]), home)
+            continue
+        live = list(_object(role, str(matcher.get("name") or ""), role.kind_of(matcher), home))
+        reference = revision.referenced(vm, role, release)
+        if reference.name:
+            instead = live[0][:3] if live and not reference.pinned else None
+            yield Need("ControllerRevision", home, reference.name, home, instead)
+        else:
+            yield from live
+    for template in spec.get("dataVolumeTemplates") or ():
+        # DataSources say what architecture they are for.
+        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, home)
+
+
+def _volume(spec: Manifest, name: str, home: str) -> Iterator[Need]:
+    template = (spec.get("template") or {}).get("spec") or {}
+    volume: Manifest = next((one for one in template.get("volumes") or () if one.get("name") == name), {})
+    claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+    if claim:
+        yield Need("PersistentVolumeClaim", home, str(claim), home)
+        return
+    owned = (volume.get("dataVolume") or {}).get("name")
+    if not owned:
+        return
+    for template in spec.get("dataVolumeTemplates") or ():
+        if (template.get("metadata") or {}).get("name") == owned:
+            yield from _sources(template.get("spec") or {}, home)
+            return
+    yield Need("DataVolume", home, str(owned), home)
+
+
+def _sources(spec: Manifest, home: str) -> Iterator[Need]:
+    """What a DataVolume's spec refers to."""
+    yield from _origins(spec.get("source") or {}, home)
+    reference = spec.get("sourceRef") or {}
+    if str(reference.get("kind") or "").lower() == "datasource" and reference.get("name"):
+        namespace = reference.get("namespace")
+        yield Need("DataSource", home if namespace is None else str(namespace), str(reference["name"]), home)
+
+
+def _origins(source: Manifest, home: str) -> Iterator[Need]:
+    for field, kind in _INSIDE.items():
+        origin = source.get(field)
+        if origin and origin.get("name"):
+            yield Need(kind, str(origin.get("namespace") or ""), str(origin["name"]), home)
+
+
+def _then(need: Need, found: Manifest | None) -> Iterator[Need]:
+    if need.kind == "ControllerRevision":
+        if found is not None and need.instead and revision.labels(found).get(revision.NAME_LABEL) != need.instead[2]:
+            yield Need(*need.instead, need.home)
+        return
+    if found is None:
+        if need.kind == "DataVolume":
+            yield need._replace(kind="PersistentVolumeClaim")
+        return
+    labels = (found.get("metadata") or {}).get("labels") or {}
+    for role in ROLES:
+        name = labels.get(infer.NAME_LABELS[role])
+        if name:
+            kind = role.kind_of({"kind": labels.get(infer.KIND_LABELS[role], "")})
+            yield from _object(role, str(name), kind, need.home)
+    spec = found.get("spec") or {}
+    if need.kind == "DataVolume":
+        yield from _sources(spec, need.namespace)
+    elif need.kind == "DataSource":
+        yield from _origins(spec.get("source") or {}, need.home)
+
+
+def _object(role: Role, name: str, kind: str | None, home: str) -> Iterator[Need]:
+    if kind is not None and name:
+        yield Need(kind, home if find.KINDS[kind].namespaced else "", name, home)

@@ -1,0 +1,104 @@
+"""What VMs are judged by: the KubeVirt of a cluster, and the objects that the cluster holds."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ...api import release as releases
+from ...api.release import NEWEST, Release
+from ..find.find import Lookup
+from .defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
+from .resources import CPU_ALLOCATION_RATIO
+
+__all__ = ["Cluster", "KubeVirt", "kubevirt_of", "version_of"]
+
+Manifest = dict[str, Any]
+
+_LIVE_UPDATE: Final = "LiveUpdate"
+_STAGE: Final = "Stage"
+
+
+class KubeVirt(NamedTuple):
+    """The KubeVirt of a cluster.
+
+    release: how it behaves. configuration: what decides on the defaults of VMs. live_updates: whether changes of a VM
+    reach its running guest; otherwise all of them wait for a restart. cpu_allocation_ratio: vCPUs for each CPU.
+    version: the release in the cluster's own words, such as ``v1.6.2``, also of a build of one's own; "" if not known.
+    doubt: what of this is assumed and not read, and why, on one line; "" if nothing is.
+    """
+
+    release: Release
+    configuration: Configuration = Configuration()
+    live_updates: bool = True
+    cpu_allocation_ratio: int = CPU_ALLOCATION_RATIO
+    version: str = ""
+    doubt: str = ""
+
+
+class Cluster(NamedTuple):
+    """objects: the instancetypes, preferences, revisions and volumes of a cluster. kubevirt: its KubeVirt."""
+
+    objects: Lookup
+    kubevirt: KubeVirt
+
+    @property
+    def configuration(self) -> Configuration:
+        return self.kubevirt.configuration
+
+    @property
+    def release(self) -> Release:
+        return self.kubevirt.release
+
+
+def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> KubeVirt:
+    """Reads a KubeVirt object (None: it could not be read, which `problem` explains).
+
+    version: the release, "" where it is not known. What is not known has the defaults of KubeVirt or of the newest
+    release, and a doubt.
+    """
+    release, doubts = _release(version)
+    if manifest is not None:
+        try:
+            return _read(manifest, release)._replace(version=version, doubt="; ".join(doubts))
+        except (AttributeError, TypeError, ValueError) as error:
+            problem = f"the object is malformed ({' '.join(str(error).split())})"
+    doubts.append(
+        f"the configuration of the cluster's KubeVirt could not be read, so its defaults are assumed: {problem}"
+    )
+    return KubeVirt(release, live_updates=_updates_live({}, release), version=version, doubt="; ".join(doubts))
+
+
+def version_of(manifest: Manifest) -> str:
+    """The version that an operator observed last; "" if it has not yet."""
+    status = manifest.get("status")
+    return str((status.get("observedKubeVirtVersion") if isinstance(status, dict) else None) or "")
+
+
+def _release(version: str) -> tuple[Release, list[str]]:
+    newest = ".".join(map(str, NEWEST.version[:2]))
+    if not version:
+        return NEWEST, [f"the release of the cluster's KubeVirt is not known, so {newest} is assumed"]
+    try:
+        return releases.of(version), []
+    except releases.UnknownRelease:
+        return NEWEST, [f"the cluster's KubeVirt is of the unknown release {version}, so {newest} is assumed"]
+
+
+def _read(manifest: Manifest, release: Release) -> KubeVirt:
+    spec: Manifest = (manifest.get("spec") or {}).get("configuration") or {}
+    status: Manifest = manifest.get("status") or {}
+    ratio = (spec.get("developerConfiguration") or {}).get("cpuAllocationRatio")
+    return KubeVirt(
+        release,
+        configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
+        _updates_live(spec, release),
+        int(ratio) if ratio else CPU_ALLOCATION_RATIO,
+    )
+
+
+def _updates_live(spec: Manifest, release: Release) -> bool:
+    gates = (spec.get("developerConfiguration") or {}).get("featureGates") or ()
+    if release.live_update_gate and release.live_update_gate not in gates:
+        return False
+    default = _LIVE_UPDATE if release.updates_live_by_default else _STAGE
+    return (spec.get("vmRolloutStrategy") or default) == _LIVE_UPDATE

@@ -1,0 +1,57 @@
+"""The architecture that the boot sources of a VM are for, which virt-api takes over before its default."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...api.release import Release
+from ...api.tree import copy
+from ..find.find import Lookup
+
+__all__ = ["of_sources"]
+
+Manifest = dict[str, Any]
+
+_LABEL: Final = "template.kubevirt.io/architecture"
+_KNOWN: Final = ("amd64", "arm64", "s390x")
+
+
+def of_sources(vm: Manifest, objects: Lookup, release: Release) -> Manifest:
+    """A canonical VM with the architecture of its boot sources; the same VM where it names one or they say none.
+
+    The first DataSource of its dataVolumeTemplates that is labelled with a known architecture counts.
+    """
+    template = vm["spec"]["template"]
+    if template is None or template["spec"].get("architecture") or not release.takes_architecture_of_sources:
+        return vm
+    found = _found(vm, objects)
+    if not found:
+        return vm
+    vm = copy(vm)
+    vm["spec"]["template"]["spec"]["architecture"] = found
+    return vm
+
+
+def _found(vm: Manifest, objects: Lookup) -> str:
+    for template in vm["spec"].get("dataVolumeTemplates", ()):
+        reference = template["spec"].get("sourceRef") or {}
+        if reference.get("kind", "").lower() != "datasource":
+            continue
+        namespace = reference.get("namespace") or vm["metadata"].get("namespace", "")
+        source = _source(objects, namespace, reference.get("name", ""))
+        architecture = ((source or {}).get("metadata", {}).get("labels") or {}).get(_LABEL)
+        if architecture in _KNOWN:
+            return str(architecture)
+    return ""
+
+
+def _source(objects: Lookup, namespace: str, name: str) -> Manifest | None:
+    """A DataSource, or the one that it stands for; None where there is none or it cannot be read."""
+    source = objects.get("DataSource", namespace, name)
+    if not isinstance(source, dict):
+        return None
+    other = ((source.get("spec") or {}).get("source") or {}).get("dataSource")
+    if other is None:
+        return source
+    found = objects.get("DataSource", other.get("namespace") or "", other.get("name") or "")
+    return found if isinstance(found, dict) else None

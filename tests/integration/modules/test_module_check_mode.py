@@ -1,0 +1,150 @@
+"""Check mode on an API server: what it refuses fails the check, nothing is stored, the unknown is a warning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+from modules_support import by_name, vm
+
+Run = Callable[..., dict[str, Any]]
+
+UNKNOWN = "check mode cannot tell whether an earlier task of the play makes it"
+READ = ["get", "list"]
+
+
+@pytest.fixture
+def names(cluster: Path) -> Callable[[str, str], set[str]]:
+    """names(plural, namespace): of the objects that are stored."""
+
+    def found(plural: str, namespace: str) -> set[str]:
+        group = "kubevirt.io" if plural == "virtualmachines" else "instancetype.kubevirt.io"
+        version = "v1" if plural == "virtualmachines" else "v1beta1"
+        with config.new_client_from_config(str(cluster)) as connection:
+            objects = client.CustomObjectsApi(connection)
+            items = objects.list_namespaced_custom_object(group, version, namespace, plural)["items"]
+        return {item["metadata"]["name"] for item in items}
+
+    return found
+
+
+@pytest.fixture
+def policy(cluster: Path, namespace: str) -> Iterator[None]:
+    """A policy of the cluster: VMs of the namespace need the label team."""
+    spec = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+            "resourceRules": [
+                {
+                    "apiGroups": ["kubevirt.io"],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["virtualmachines"],
+                }
+            ],
+        },
+        "validations": [{"expression": "has(object.metadata.labels) && 'team' in object.metadata.labels"}],
+    }
+    with config.new_client_from_config(str(cluster)) as connection:
+        api = client.AdmissionregistrationV1Api(connection)
+        api.create_validating_admission_policy({"metadata": {"name": namespace}, "spec": spec})
+        binding = {"policyName": namespace, "validationActions": ["Deny"]}
+        api.create_validating_admission_policy_binding({"metadata": {"name": namespace}, "spec": binding})
+        yield
+        api.delete_validating_admission_policy_binding(namespace)
+        api.delete_validating_admission_policy(namespace)
+
+
+def test_what_a_webhook_refuses_fails_the_check(run: Run, shop: str, names: Any) -> None:
+    entries = [vm("fine"), vm("poor", "tiny")]
+    checked = run(
+        "virtual_machine", check=True, namespace=shop, virtual_machines=entries, preflight="off", run_strategy="Halted"
+    )
+    assert checked["failed"]
+    found = by_name(checked["results"])
+    assert (found["fine"]["changed"], found["poor"]["changed"]) == (True, False)
+    assert "insufficient Memory resources" in found["poor"]["msg"]
+    assert names("virtualmachines", shop) == set()
+    trusting = run(
+        "virtual_machine",
+        check=True,
+        namespace=shop,
+        virtual_machines=entries,
+        preflight="off",
+        server_dry_run=False,
+    )
+    assert [one["changed"] for one in trusting["results"]] == [True] * 2
+
+
+def test_what_a_schema_refuses_fails_the_check(run: Run, shop: str, names: Any) -> None:
+    checked = run(
+        "instancetype",
+        check=True,
+        namespace=shop,
+        name="odd",
+        cpu={"guest": 1},
+        memory={"guest": "1Gi", "overcommit_percent": 120},
+    )
+    assert checked["failed"] and "overcommitPercent" in checked["msg"]
+    assert "odd" not in names("virtualmachineinstancetypes", shop)
+
+
+def test_what_a_policy_refuses_fails_the_check(run: Run, shop: str, policy: None) -> None:
+    for _attempt in range(100):
+        checked = run("virtual_machine", check=True, namespace=shop, virtual_machines=[vm("web")])
+        if checked.get("failed"):
+            break
+        time.sleep(0.2)  # a new policy counts a little later
+    assert checked["failed"] and "ValidatingAdmissionPolicy" in checked["msg"], checked
+    allowed = run("virtual_machine", check=True, namespace=shop, virtual_machines=[vm("web", labels={"team": "a"})])
+    assert allowed["changed"] and not allowed.get("failed")
+
+
+def test_a_check_of_a_deletion_deletes_nothing(run: Run, shop: str, names: Any) -> None:
+    checked = run("instancetype", check=True, namespace=shop, name="medium", state="absent")
+    assert (checked["changed"], checked["result"]["action"]) == (True, "delete")
+    assert "medium" in names("virtualmachineinstancetypes", shop)
+
+
+def test_a_change_is_checked_and_not_stored(run: Run, shop: str) -> None:
+    made = run("virtual_machine", namespace=shop, virtual_machines=[vm("web", run_strategy="Halted")])
+    assert not made.get("failed"), made
+    checked = run("virtual_machine", check=True, namespace=shop, virtual_machines=[vm("web", "medium")])
+    assert checked["changed"] and not checked.get("failed")
+    again = run("virtual_machine", check=True, namespace=shop, virtual_machines=[vm("web")])
+    assert not again["changed"]
+
+
+def test_what_an_earlier_task_may_make_is_a_warning(run: Run) -> None:
+    nowhere = "test-nowhere"
+    checked = run("virtual_machine", check=True, namespace=nowhere, virtual_machines=[vm("web"), vm("db")])
+    assert not checked.get("failed"), checked
+    assert checked["msg"] == "2 virtual machines: would be 2 created"
+    warnings = "\n".join(str(one) for one in checked["warnings"])
+    assert f'namespaces "{nowhere}" not found; {UNKNOWN}' in warnings
+    assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found; there are 0' in warnings
+    # One warning for all that have it.
+    assert len(checked["warnings"]) == 3
+    refused = run("virtual_machine", namespace=nowhere, virtual_machines=[vm("web")], retry_timeout=0)
+    assert refused["failed"]
+
+
+def test_without_the_right_to_write_the_collection_says_what_it_can(
+    run: Run, shop: str, someone: Callable[..., dict[str, Any]]
+) -> None:
+    reader = someone(
+        {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": READ},
+        {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": READ},
+    )
+    entries = [vm("fine"), vm("poor", "tiny")]
+    checked = run("virtual_machine", check=True, namespace=shop, virtual_machines=entries, **reader)
+    found = by_name(checked["results"])
+    assert found["fine"]["changed"] and "insufficient Memory resources" in found["poor"]["msg"]
+    (warning,) = [one for one in found["fine"]["warnings"] if "what the server says to it is not known" in one]
+    assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["create", "patch"]}' in warning

@@ -1,0 +1,95 @@
+"""A whole site is checked before any of it exists, then made, then unchanged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+from fleet_support import flat
+
+CHECKOUT = Path(__file__).parents[3]
+CATALOG = """\
+series:
+  site:
+    sizes:
+      small: {cpu: 1, memory: 512Mi}
+"""
+
+
+@pytest.fixture
+def site(cluster: Path) -> Iterator[str]:
+    """A name for a site of which nothing is there: its namespace, and what its instancetypes' names begin with."""
+    name = f"site-{uuid.uuid4().hex[:8]}"
+    yield name
+    with config.new_client_from_config(str(cluster)) as connection:
+        objects = client.CustomObjectsApi(connection)
+        plural = "virtualmachineclusterinstancetypes"
+        labels = f"virtshape.dev/catalog={name}"
+        objects.delete_collection_cluster_custom_object(
+            "instancetype.kubevirt.io", "v1beta1", plural, label_selector=labels
+        )
+        for one in client.CoreV1Api(connection).list_namespace().items:
+            if one.metadata.name == name:
+                client.CoreV1Api(connection).delete_namespace(name)
+
+
+def play(cluster: Path, tmp_path: Path, site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    catalog = tmp_path / "catalog.yml"
+    catalog.write_text(CATALOG)
+    vm: dict[str, Any] = {
+        "namespace": site,
+        "instancetype": {"name": f"{site}-site.small"},
+        "volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}],
+        "run_strategy": "Halted",
+    }
+    hosts = {name: {"virtual_machine": {**vm, "name": name}} for name in ("web", "db")}
+    inventory = tmp_path / "hosts.json"
+    inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
+    variables = {
+        "common_instancetypes_source": "path",
+        "common_instancetypes_path": str(catalog),
+        "common_instancetypes_catalog": site,
+        "common_instancetypes_name_prefix": f"{site}-",
+    }
+    command = [str(Path(sys.executable).parent / "ansible-playbook"), str(CHECKOUT / "playbooks" / "site.yml")]
+    environment = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "ANSIBLE_NOCOLOR": "1",
+        "K8S_AUTH_KUBECONFIG": str(cluster),
+        "LC_ALL": "C.UTF-8",
+        "no_proxy": "127.0.0.1",
+    }
+    return subprocess.run(
+        [*command, "-i", str(inventory), "-e", json.dumps(variables), *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_check_of_a_site_that_is_not_there_ends_well(cluster: Path, tmp_path: Path, site: str) -> None:
+    checked = play(cluster, tmp_path, site, "--check", "--diff")
+    told = flat(checked.stdout)
+    assert checked.returncode == 0, checked.stdout
+    assert f'namespaces "{site}" not found; check mode cannot tell whether an earlier task' in told
+    assert f'"{site}-site.small" not found; there are' in told
+    assert "failed=0" in told and "changed=2" in told
+    with config.new_client_from_config(str(cluster)) as connection:
+        client.CoreV1Api(connection).create_namespace({"metadata": {"name": site}})
+    made = play(cluster, tmp_path, site)
+    assert made.returncode == 0, made.stdout
+    again = play(cluster, tmp_path, site, "--check")
+    assert again.returncode == 0 and "changed=0" in flat(again.stdout), again.stdout

@@ -1,0 +1,155 @@
+"""Check mode asks the server by dry runs, and believes it; nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import (
+    Entry,
+    Finding,
+    Result,
+    Settings,
+    Subject,
+    declare,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from scripted_server import Store, session_with, status
+
+Manifest = dict[str, Any]
+Answer = Callable[[str, str, "dict[str, str]"], Any]
+
+KIND = "VirtualMachineInstancetype"
+PLACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
+UNKNOWN = "check mode cannot tell whether an earlier task of the play makes it"
+SIZES = Subject(plural="instancetypes")
+
+
+def manifest(name: str) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}},
+    }
+
+
+def check(store: Answer, *names: str, state: str = "present", subject: Subject = SIZES, **how: Any) -> list[Result]:
+    entries = [Entry(f"shop/{name}", Key(KIND, "shop", name), state, manifest(name)) for name in names]
+    with session_with(store) as session:
+        return declare(session, subject, entries, Settings(check_mode=True, concurrency=1, **how))
+
+
+def empty(**answers: Any) -> Store:
+    return Store({PLACE: []}, {("PATCH", f"/{name}"): answer for name, answer in answers.items()})
+
+
+def test_what_would_be_written_is_sent_as_a_dry_run_and_nothing_else() -> None:
+    store = Store({PLACE: [manifest("there")]})
+    created, applied = check(store, "new", "there")
+    assert (created.action, created.changed, applied.action, applied.changed) == (plan.CREATE, True, plan.APPLY, True)
+    assert store.rehearsed == [("PATCH", f"{PLACE}/new"), ("PATCH", f"{PLACE}/there")]
+    assert store.writes == []
+    check(store, "new", server_dry_run=False)
+    assert len(store.rehearsed) == 2
+
+
+def test_a_deletion_is_a_dry_run_too() -> None:
+    store = Store({PLACE: [manifest("there")]})
+    (result,) = check(store, "there", state="absent")
+    assert (result.action, result.changed, result.failed) == (plan.DELETE, True, None)
+    assert (store.rehearsed, store.writes) == ([("DELETE", f"{PLACE}/there")], [])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        status(422, 'admission webhook "policy" denied the request: no', "Invalid"),
+        status(403, 'admission webhook "policy" denied the request: no', "Forbidden"),
+        status(403, "exceeded quota: no", "Forbidden"),
+        status(400, "strict decoding error: no", "BadRequest"),
+        status(404, "the server could not find the requested resource: no", "NotFound"),
+    ],
+)
+def test_what_the_server_refuses_is_never_said_to_be_created(answer: Any) -> None:
+    refused, fine = check(empty(bad=answer), "bad", "good")
+    assert refused.failed is not None and (not refused.changed)
+    assert "no" in refused.failed
+    assert (fine.failed, fine.changed, fine.warnings) == (None, True, [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (status(404, 'namespaces "shop" not found', "NotFound"), UNKNOWN),
+        (status(422, 'Failure to find instancetype: x.y "small" not found', "Invalid"), UNKNOWN),
+        (status(400, 'admission webhook denied the request: persistentvolumeclaims "root" not found'), UNKNOWN),
+        (
+            status(403, 'x is forbidden: User "u" cannot patch resource "x" in API group "y"', "Forbidden"),
+            'grant {apiGroups: ["y"], resources: ["x"], verbs: ["patch"]}',
+        ),
+        (status(400, 'admission webhook "audit" does not support dry run', "BadRequest"), "does not support dry run"),
+    ],
+)
+def test_what_cannot_be_known_is_a_warning(answer: Any, told: str) -> None:
+    (result,) = check(empty(a=answer), "a")
+    assert (result.failed, result.changed) == (None, True)
+    (warning,) = result.warnings
+    assert told in warning
+
+
+def test_a_server_that_cannot_be_reached_fails_the_check() -> None:
+    (result,) = check(empty(a=None), "a")
+    assert str(result.failed).startswith("cannot reach the API server")
+
+
+def test_a_field_that_is_taken_in_a_run_is_taken_in_a_check() -> None:
+    forced: list[tuple[str, str]] = []
+    store = empty()
+
+    def answer(method: str, path: str, query: dict[str, str]) -> Any:
+        if method == "PATCH":
+            forced.append((query["force"], query["dryRun"]))
+            if query["force"] == "false":
+                cause = {"field": ".spec.cpu", "message": 'conflict with "virtshape" using v1'}
+                return 409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": [cause]}}
+        return store(method, path, query)
+
+    (result,) = check(answer, "a")
+    assert (result.failed, forced) == (None, [("false", "All"), ("true", "All")])
+
+
+def test_what_goes_before_an_apply_is_asked_alone_since_the_apply_counts_on_it() -> None:
+    store = Store({PLACE: [manifest("a")]})
+    taken = Subject(
+        plural="instancetypes",
+        adjust=lambda step, _live: step._replace(first={("spec", "memory", "hugepages"): None}),
+    )
+    content: list[dict[str, str]] = []
+
+    def answer(method: str, path: str, query: dict[str, str]) -> Any:
+        if method == "PATCH":
+            content.append(query)
+        return store(method, path, query)
+
+    (result,) = check(answer, "a", subject=taken)
+    assert (result.failed, len(content), "force" in content[0]) == (None, 1, False)
+
+
+def test_what_is_missing_is_a_warning_in_check_mode_only_and_what_is_wrong_is_not() -> None:
+    finds = Subject(
+        plural="instancetypes",
+        preflight=lambda _session, planned: [
+            [Finding(f"{step.entry.key.name} is not there", missing=step.entry.key.name == "gone")] for step in planned
+        ],
+    )
+    gone, wrong = check(empty(), "gone", "wrong", subject=finds)
+    assert (gone.failed, gone.warnings) == (None, [f"gone is not there; {UNKNOWN}"])
+    assert (wrong.failed, wrong.warnings) == ("wrong is not there", [])
+    with session_with(empty()) as session:
+        entry = Entry("shop/gone", Key(KIND, "shop", "gone"), "present", manifest("gone"))
+        (run,) = declare(session, finds, [entry], Settings())
+    assert (run.failed, run.warnings) == ("gone is not there", [])

@@ -1,0 +1,107 @@
+"""What is read of the cluster's KubeVirt, and what is assumed where it cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden, listed, session_with
+
+Answer = tuple[int, Any]
+
+VERSION = "/apis/subresources.kubevirt.io/v1/version"
+ASSUMED = "could not be read, so its defaults are assumed"
+
+
+def read(store: Store) -> KubeVirt:
+    with session_with(store) as session:
+        found = kubevirt(session)
+        assert kubevirt(session) is found  # one read for a task
+    assert store.asked.count(("GET", KUBEVIRTS)) == 1
+    return found
+
+
+def cluster(version: str = "v1.9.0", status: dict[str, Any] | None = None, **configuration: Any) -> Store:
+    told = {"observedKubeVirtVersion": version, **(status or {})}
+    return Store({KUBEVIRTS: [{**KUBEVIRT, "spec": {"configuration": configuration}, "status": told}]})
+
+
+def test_all_of_it_comes_from_one_list() -> None:
+    store = cluster(
+        "v1.4.1",
+        {"defaultArchitecture": "arm64"},
+        developerConfiguration={"cpuAllocationRatio": 4},
+        evictionStrategy="LiveMigrate",
+    )
+    found = read(store)
+    assert (found.release.version, found.cpu_allocation_ratio, found.doubt) == ((1, 4, 1), 4, "")
+    assert (found.configuration.architecture, found.configuration.eviction_strategy) == ("arm64", "LiveMigrate")
+    assert store.asked == [("GET", KUBEVIRTS)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (forbidden("kubevirts"), "kubevirts is forbidden"),
+        ((200, listed()), "there is no KubeVirt object"),
+        ((200, listed({"metadata": {}, "spec": ["x"], "status": {}})), "the object is malformed"),
+        (
+            (200, listed({"metadata": {}, "spec": {"configuration": {"developerConfiguration": 5}}})),
+            "the object is malformed",
+        ),
+    ],
+)
+def test_without_the_object_virt_api_says_the_release(answer: Answer, why: str) -> None:
+    store = Store({}, {("GET", KUBEVIRTS): answer, ("GET", VERSION): (200, {"gitVersion": "v1.5.3"})})
+    found = read(store)
+    assert (found.release.version, found.configuration.architecture) == ((1, 5, 3), "amd64")
+    assert not found.live_updates  # the default of that release
+    assert ASSUMED in found.doubt and why in found.doubt and "release" not in found.doubt
+
+
+def test_without_either_the_newest_release_is_assumed() -> None:
+    found = read(Store({}, {("GET", KUBEVIRTS): forbidden("kubevirts"), ("GET", VERSION): forbidden("version")}))
+    assert (found.release, found.live_updates) == (NEWEST, True)
+    assert "the release of the cluster's KubeVirt is not known, so 1.9 is assumed" in found.doubt
+    assert ASSUMED in found.doubt
+
+
+def test_a_server_that_cannot_be_reached_is_not_asked_again() -> None:
+    store = Store({}, {("GET", KUBEVIRTS): None})
+    assert "cannot reach the API server" in read(store).doubt
+    assert ("GET", VERSION) not in store.asked
+
+
+def test_a_build_of_ones_own_counts_as_the_newest_with_a_warning() -> None:
+    found = read(cluster("devel", {"defaultArchitecture": "s390x"}))
+    assert (found.release, found.configuration.architecture) == (NEWEST, "s390x")
+    assert found.doubt == "the cluster's KubeVirt is of the unknown release devel, so 1.9 is assumed"
+
+
+def test_while_the_operator_has_observed_no_version_virt_api_says_it() -> None:
+    store = cluster("")
+    store.answers["GET", VERSION] = 200, {"gitVersion": "v1.6.6"}
+    found = read(store)
+    assert (found.release.version, found.doubt) == ((1, 6, 6), "")
+
+
+@pytest.mark.parametrize(
+    ("version", "strategy", "gates", "live"),
+    [
+        ("v1.9.0", None, [], True),
+        ("v1.9.0", "Stage", [], False),
+        ("v1.6.6", None, [], True),
+        ("v1.5.3", None, [], False),
+        ("v1.5.3", "LiveUpdate", [], True),
+        ("v1.4.1", "LiveUpdate", [], False),
+        ("v1.4.1", "LiveUpdate", ["VMLiveUpdateFeatures"], True),
+        ("v1.4.1", None, ["VMLiveUpdateFeatures"], False),
+    ],
+)
+def test_whether_changes_reach_running_guests(version: str, strategy: str | None, gates: list[str], live: bool) -> None:
+    rollout = {"vmRolloutStrategy": strategy} if strategy else {}
+    assert read(cluster(version, developerConfiguration={"featureGates": gates}, **rollout)).live_updates is live
