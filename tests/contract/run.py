@@ -2,8 +2,9 @@
 """Holds a cluster to recorded scenarios: `run.py DIR --kubeconfig FILE`.
 
 DIR holds the scenarios, one JSON file each; README.md beside this file says what they mean and what the cluster
-must be like. Prints the differences of each scenario that failed and `GROUP passed/total` for each group (the
-first two characters of the names); exits 1 if any failed.
+must be like. With `--release`, what that release of KubeVirt answers otherwise takes the place of its namesakes.
+Prints the differences of each scenario that failed and `GROUP passed/total` for each group (the first two characters
+of the names); exits 1 if any failed.
 """
 
 from __future__ import annotations
@@ -24,13 +25,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import scenario as runner
 from api import Api
 
+NEWEST = "1.9.0"
+RELEASES = Path(__file__).resolve().parent / "releases"
+"""What other releases of KubeVirt answer otherwise, a folder each."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns the exit status."""
     options = _options(arguments)
     scenarios = [
         json.loads(path.read_text())
-        for path in sorted(Path(options.directory).glob("*.json"))
+        for path in scenario_files(Path(options.directory), overlay(options))
         if path.name.startswith(options.group) and options.name in path.name
     ]
     if not scenarios:
@@ -64,10 +69,34 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if sum(passed.values()) == len(scenarios) else 1
 
 
+def scenario_files(directory: Path, other: Path | None) -> list[Path]:
+    """The files of a folder, sorted; those of the other folder take the place of their namesakes.
+
+    Without a namesake they are left out: a release was asked only what the newest one was asked.
+    """
+    overlaid = {path.name: path for path in other.glob("*.json")} if other else {}
+    return [overlaid.get(path.name, path) for path in sorted(directory.glob("*.json"))]
+
+
+def overlay(options: argparse.Namespace) -> Path | None:
+    """The folder of what a release answers otherwise; None for the newest. Exits on a release without recordings."""
+    if options.overlay:
+        return Path(options.overlay)
+    if options.release in (None, NEWEST):
+        return None
+    known = sorted(path.name for path in RELEASES.iterdir())
+    if options.release not in known:
+        raise SystemExit(f"--release: {options.release} was not recorded; use one of {', '.join([*known, NEWEST])}")
+    return RELEASES / options.release
+
+
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Holds a cluster to recorded scenarios.")
     parser.add_argument("directory", help="folder of scenarios")
     parser.add_argument("--kubeconfig", required=True, help="its user may do everything and impersonate")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--release", metavar="VERSION", help=f"of KubeVirt that the cluster has (default {NEWEST})")
+    which.add_argument("--overlay", metavar="DIR", help="folder of scenarios that take the place of their namesakes")
     parser.add_argument("--jobs", type=int, default=4, help="how many scenarios at once (default 4)")
     parser.add_argument(
         "--patience",

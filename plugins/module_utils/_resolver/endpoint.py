@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from . import openapi, schema
+from . import openapi, release_schema, schema
 from .defaults import Configuration
 from .errors import go_reason
 from .expand import expand
 from .find import CRASH, Lookup
+from .release import NEWEST, Release
 
 __all__ = ["Response", "expand_vm_spec", "mistakes"]
 
@@ -31,16 +32,18 @@ class Response(NamedTuple):
     body: Json
 
 
-def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configuration | None = None) -> Response:
+def expand_vm_spec(
+    body: Any, namespace: str, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST
+) -> Response:
     """Expands the VM of a request's JSON body in a namespace. All failures are 400; a panic of KubeVirt is 500."""
     if not isinstance(body, dict):
         kind = "bool" if isinstance(body, bool) else _type_name(body)
         return _unreadable(f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
-    found = list(mistakes(body))
+    found = list(mistakes(body, release))
     if found:
         return _bad_request("Object is not a valid VirtualMachine", {"causes": [{"message": text} for text in found]})
     try:
-        vm = schema.canonical("VirtualMachine", body)
+        vm = release_schema.canonical("VirtualMachine", body, release)
     except schema.FieldError as error:
         return _unreadable(go_reason(error))
     if not namespace:
@@ -49,7 +52,7 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
         return _bad_request(f"VM namespace must be empty or {namespace}")
     vm["metadata"]["namespace"] = namespace
     vm.update(apiVersion="kubevirt.io/v1", kind="VirtualMachine")
-    expanded = expand(vm, objects, config)
+    expanded = expand(vm, objects, config, release)
     if expanded.error is not None:
         if expanded.error.reason == CRASH:
             return Response(500, _status(500, "InternalError", expanded.error.message))
@@ -57,14 +60,14 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
     return Response(200, expanded.vm or {})
 
 
-def mistakes(vm: Json) -> Iterator[str]:
-    """What is wrong with a VM's manifest by virt-api's OpenAPI schema, in its words."""
+def mistakes(vm: Json, release: Release = NEWEST) -> Iterator[str]:
+    """What is wrong with a VM's manifest by the OpenAPI schema of a release's virt-api, in its words."""
     for key in vm:
         if key not in _TOP_LEVEL:
             yield f".{key} in body is a forbidden property"
     if "spec" not in vm:
         yield "spec in body is required"
-    yield from _mistakes(openapi.schema_of("VirtualMachineSpec"), vm.get("spec"), "spec")
+    yield from _mistakes(openapi.schema_of("VirtualMachineSpec", release), vm.get("spec"), "spec")
 
 
 def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:

@@ -11,8 +11,18 @@ def kubevirt(generation: int, **status: Any) -> dict[str, Any]:
     return {"metadata": {"generation": generation}, "status": status}
 
 
+DEPLOYED = {
+    "phase": "Deployed",
+    "observedGeneration": 2,
+    "defaultArchitecture": "amd64",
+    "observedKubeVirtVersion": "v1.6.6",
+    "operatorVersion": "v1.6.6",
+    "targetKubeVirtVersion": "v1.6.6",
+}
+
+
 def test_a_new_one_is_deployed_and_available() -> None:
-    patch = changes(kubevirt(1))
+    patch = changes(kubevirt(1), "1.9.0")
     assert patch is not None
     assert (patch["status"]["phase"], patch["status"]["observedGeneration"]) == ("Deployed", 1)
     assert {entry["type"]: entry["status"] for entry in patch["status"]["conditions"]} == {
@@ -24,5 +34,11 @@ def test_a_new_one_is_deployed_and_available() -> None:
 
 def test_what_is_followed_is_told_once() -> None:
     before = kubevirt(2, phase="Deployed", observedGeneration=1, conditions=[])
-    assert changes(before) == {"status": {"phase": "Deployed", "observedGeneration": 2}}
-    assert changes(kubevirt(2, phase="Deployed", observedGeneration=2)) is None
+    assert changes(before, "1.6.6") == {"status": DEPLOYED}
+    assert changes(kubevirt(2, **DEPLOYED), "1.6.6") is None
+
+
+def test_another_release_is_told() -> None:
+    patch = changes(kubevirt(2, **DEPLOYED, conditions=[]), "1.9.0")
+    assert patch is not None
+    assert patch["status"]["observedKubeVirtVersion"] == "v1.9.0"

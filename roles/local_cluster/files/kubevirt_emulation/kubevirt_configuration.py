@@ -1,10 +1,11 @@
-"""What the KubeVirt object of the cluster says."""
+"""What the KubeVirt object of the cluster says, and which release of KubeVirt reads it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from _resolver import defaults
+from _resolver.release import Release
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
 
@@ -12,10 +13,14 @@ POLICIES = ("reference", "expand", "expandAll")
 
 
 class KubeVirtConfiguration:
-    """Read at each question, so that a change counts at once."""
+    """Read at each question, so that a change counts at once.
 
-    def __init__(self, cache: Informer) -> None:
+    release: how the KubeVirt that is emulated behaves.
+    """
+
+    def __init__(self, cache: Informer, release: Release) -> None:
         self._cache = cache
+        self.release = release
 
     @property
     def raw(self) -> dict[str, Any]:

@@ -48,7 +48,6 @@ class Context:
     objects: Objects
     configuration: KubeVirtConfiguration
     recorder: Recorder
-    revision_style: str
 
     async def patch_vm(self, vm: Manifest, body: Any, subresource: str = "") -> Manifest:
         """Patches the VM if it still is as given, else ApiError 409. It is no reason to look at the VM again.

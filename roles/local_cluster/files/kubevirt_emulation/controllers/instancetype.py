@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from _resolver import expand, find, revision, store, upgrade
 from _resolver.defaults import Configuration
 from _resolver.matcher import INSTANCETYPE, ROLES
+from _resolver.release import NEWEST, Release
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Failure, Work
 from kubevirt_emulation.resources import REVISION
@@ -35,13 +36,12 @@ async def sync(context: Context, work: Work) -> None:
     vm = work.vm
     if all(role.matcher_of(vm) is None for role in ROLES):
         return
-    if context.revision_style == "spec":
-        vm = {**vm, "status": _without_references(vm["status"])}
-    policy = context.configuration.reference_policy
+    configuration = context.configuration
+    release = configuration.release
     decision = await context.objects.resolve(
-        lambda lookup: decide(vm, lookup, policy, context.configuration.defaults),
+        lambda lookup: decide(vm, lookup, configuration.reference_policy, configuration.defaults, release),
         # For a VM that refers to no revision only those are looked up that are to be made, and making one tells.
-        trusted=() if any(revision.referenced(vm, role).name for role in ROLES) else ("ControllerRevision",),
+        trusted=() if any(revision.referenced(vm, role, release).name for role in ROLES) else ("ControllerRevision",),
     )
     if decision.failure is not None:
         raise Failure(*decision.failure)
@@ -49,27 +49,29 @@ async def sync(context: Context, work: Work) -> None:
         await _replace(context, work, decision.expanded)
     elif decision.stored is not None:
         await _store(context, work, decision.stored)
-        if decision.upgraded is not None and context.revision_style == "status":
+        if decision.upgraded is not None:
             await _upgrade(context, work, decision.upgraded)
 
 
-def decide(vm: Manifest, lookup: find.Lookup, policy: str, defaults: Configuration) -> Decision:
+def decide(
+    vm: Manifest, lookup: find.Lookup, policy: str, defaults: Configuration, release: Release = NEWEST
+) -> Decision:
     """Pure: what virt-controller would do."""
     for role, reason in zip(ROLES, ("FailedFindInstancetype", "FailedFindPreference")):
-        found = find.spec(vm, role, lookup)
+        found = find.spec(vm, role, lookup, release)
         if found.error is not None:
             return Decision(failure=(reason, found.error.message))
     has_revision = any((role.reference_of(vm) or {}).get("controllerRevisionRef") for role in ROLES)
     if policy == "expandAll" or (policy == "expand" and not has_revision):
-        expanded = expand.expand(vm, lookup, defaults)
+        expanded = expand.expand(vm, lookup, defaults, release)
         if expanded.error is not None:
             return Decision(failure=("FailedCreate", expanded.error.message))
         return Decision(expanded=expanded.vm)
-    stored = store.store(vm, lookup)
+    stored = store.store(vm, lookup, release)
     if stored.error is not None or any(isinstance(action, store.Create) for action in stored.actions):
         # What is captured only now is of today's version.
         return Decision(stored=stored)
-    return Decision(stored=stored, upgraded=upgrade.upgrade(vm, lookup))
+    return Decision(stored=stored, upgraded=upgrade.upgrade(vm, lookup, release))
 
 
 async def _replace(context: Context, work: Work, expanded: Manifest) -> None:
@@ -92,9 +94,10 @@ async def _store(context: Context, work: Work, writes: store.Writes) -> None:
         raise Failure("FailedCreate", _STORING + writes.error.message)
     creates = [action for action in writes.actions if isinstance(action, store.Create)]
     await asyncio.gather(*(_create(context, action) for action in creates))
-    if context.revision_style == "spec":
-        await _pin(context, work, {role: reference for role, reference in references.items() if reference})
-        return
+    for action in writes.actions:
+        if isinstance(action, store.PatchSpec):
+            answer = await context.patch_vm(work.vm, action.patch)
+            work.vm = {**answer, "status": work.vm["status"]}
     status = dict(work.vm["status"])
     for role, reference in references.items():
         if reference is not None:
@@ -116,18 +119,6 @@ async def _create(context: Context, action: store.Create) -> None:
         raise
 
 
-async def _pin(context: Context, work: Work, references: dict[Any, Manifest]) -> None:
-    """KubeVirt up to 1.4 kept the revision's name in the VM's spec."""
-    spec = {
-        role.matcher: {"revisionName": reference["controllerRevisionRef"]["name"]}
-        for role, reference in references.items()
-        if not (role.matcher_of(work.vm) or {}).get("revisionName")
-    }
-    if spec:
-        answer = await context.patch_vm(work.vm, {"spec": spec})
-        work.vm = {**answer, "status": work.vm["status"]}
-
-
 async def _upgrade(context: Context, work: Work, writes: store.Writes) -> None:
     for action in writes.actions:
         if isinstance(action, store.Create):
@@ -138,6 +129,9 @@ async def _upgrade(context: Context, work: Work, writes: store.Writes) -> None:
         elif isinstance(action, store.PatchStatus):
             answer = await context.patch_vm(work.vm, action.patch, "status")
             work.vm = {**answer, "status": answer.get("status") or {}}
+        elif isinstance(action, store.PatchSpec):
+            answer = await context.patch_vm(work.vm, action.patch)
+            work.vm = {**answer, "status": work.vm["status"]}
         else:
             await _delete_revision(context, action.namespace, action.name)
     if writes.error is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from _resolver.defaults import DEFAULT_ARCHITECTURE
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.informer import Informer, Key
@@ -15,14 +16,17 @@ log = logging.getLogger(__name__)
 
 Manifest = dict[str, Any]
 
+_VERSIONS = ("observedKubeVirtVersion", "operatorVersion", "targetKubeVirtVersion")
+
 
 class KubeVirtStatus:
     """Plays virt-operator for the KubeVirt object, as far as its status goes."""
 
-    def __init__(self, client: Client, kubevirts: Informer) -> None:
+    def __init__(self, client: Client, kubevirts: Informer, version: str) -> None:
         """kubevirts: the cache from which the configuration is read: what it has brought is followed."""
         self._client = client
         self._kubevirts = kubevirts
+        self._version = version
         self._queue: WorkQueue[Key] = WorkQueue()
         kubevirts.on_change(self._queue.add)
 
@@ -31,7 +35,7 @@ class KubeVirtStatus:
 
     async def _sync(self, key: Key) -> None:
         kubevirt = self._kubevirts.get(key)
-        patch = changes(kubevirt) if kubevirt is not None else None
+        patch = changes(kubevirt, self._version) if kubevirt is not None else None
         if patch is None:
             self._queue.forget(key)
             return
@@ -43,13 +47,21 @@ class KubeVirtStatus:
                 self._queue.retry(key)
 
 
-def changes(kubevirt: Manifest) -> Manifest | None:
-    """Pure but for the time: the merge patch of the status, None where nothing is to be changed."""
+def changes(kubevirt: Manifest, version: str) -> Manifest | None:
+    """Pure but for the time: the merge patch of the status, None where nothing is to be changed.
+
+    version: of the release that is deployed, such as 1.9.0.
+    """
     generation = kubevirt["metadata"]["generation"]
     status = kubevirt.get("status") or {}
-    if (status.get("phase"), status.get("observedGeneration")) == ("Deployed", generation):
+    patch: Manifest = {
+        "phase": "Deployed",
+        "observedGeneration": generation,
+        "defaultArchitecture": DEFAULT_ARCHITECTURE,
+    }
+    patch |= dict.fromkeys(_VERSIONS, f"v{version}")
+    if all(status.get(field) == value for field, value in patch.items()):
         return None
-    patch: Manifest = {"phase": "Deployed", "observedGeneration": generation}
     if "conditions" not in status:
         reason, message = "AllComponentsReady", "All components are ready."
         patch["conditions"] = [

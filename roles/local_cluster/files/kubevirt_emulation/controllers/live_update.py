@@ -39,7 +39,15 @@ async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
         return
     configuration = context.configuration
     update = await context.objects.resolve(
-        lambda lookup: compare(vm, started, instance, lookup, configuration.defaults, live=configuration.live_updates)
+        lambda lookup: compare(
+            vm,
+            started,
+            instance,
+            lookup,
+            configuration.defaults,
+            live=configuration.live_updates,
+            release=configuration.release,
+        )
     )
     work.restart_required = update.restart_required
     # While a restart is asked for, nothing is changed live.

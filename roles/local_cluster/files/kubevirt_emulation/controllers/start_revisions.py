@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import revision, schema
+from _resolver import release_schema, revision
 from _resolver.matcher import ROLES
+from _resolver.release import Release
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context
 from kubevirt_emulation.informer import Key
@@ -48,7 +49,7 @@ class StartRevisions:
                 "namespace": metadata["namespace"],
                 "ownerReferences": [revision.owner_reference(vm)],
             },
-            "data": {"spec": _recorded_spec(vm)},
+            "data": {"spec": _recorded_spec(vm, self._context.configuration.release)},
             "revision": metadata["generation"],
         }
         existing = self._cache.get((metadata["namespace"], name))
@@ -82,8 +83,8 @@ class StartRevisions:
                 raise
 
 
-def _recorded_spec(vm: Manifest) -> Manifest:
-    spec: Manifest = schema.canonical("VirtualMachine", vm)["spec"]
+def _recorded_spec(vm: Manifest, release: Release) -> Manifest:
+    spec: Manifest = release_schema.canonical("VirtualMachine", vm, release)["spec"]
     for role in ROLES:
         name = ((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name")
         if name and spec.get(role.matcher) is not None:

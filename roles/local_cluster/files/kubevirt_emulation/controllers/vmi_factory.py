@@ -21,7 +21,10 @@ FINALIZER = "foregroundDeleteVirtualMachine"
 async def start(context: Context, revisions: StartRevisions, work: Work, paused: bool) -> None:
     """Creates the VMI of work.vm; raises Failure."""
     vm = work.vm
-    built = await context.objects.resolve(lambda lookup: vmi_builder.build(vm, lookup, context.configuration.defaults))
+    configuration = context.configuration
+    built = await context.objects.resolve(
+        lambda lookup: vmi_builder.build(vm, lookup, configuration.defaults, configuration.release)
+    )
     if built.error is not None:
         context.recorder.warning(vm, "FailedCreate", f"Error creating virtual machine instance: {built.error.message}")
         raise Failure("FailedCreate", built.error.message)

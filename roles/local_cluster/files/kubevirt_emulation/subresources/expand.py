@@ -22,7 +22,9 @@ async def stored_vm(
     vm = await get(client, VM, namespace, name)
     if vm is None:
         raise not_found("virtualmachine", name)
-    expanded = await objects.resolve(lambda lookup: expand.expand(vm, lookup, configuration.defaults))
+    expanded = await objects.resolve(
+        lambda lookup: expand.expand(vm, lookup, configuration.defaults, configuration.release)
+    )
     if expanded.error is not None:
         raise internal(expanded.error.message)
     assert expanded.vm is not None
@@ -34,5 +36,5 @@ async def given_vm(
 ) -> endpoint.Response:
     """The VM in the body, expanded; or why it is refused."""
     return await objects.resolve(
-        lambda lookup: endpoint.expand_vm_spec(body, namespace, lookup, configuration.defaults)
+        lambda lookup: endpoint.expand_vm_spec(body, namespace, lookup, configuration.defaults, configuration.release)
     )

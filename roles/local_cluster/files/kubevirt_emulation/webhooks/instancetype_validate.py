@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from _resolver import find, validate
+from _resolver.release import Release
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.webhooks.admission import Answer, Review
 
@@ -10,11 +11,14 @@ from kubevirt_emulation.webhooks.admission import Answer, Review
 class InstancetypeValidator:
     """Answers reviews of all four kinds."""
 
-    def __init__(self, caches: dict[str, Informer]) -> None:
+    def __init__(self, caches: dict[str, Informer], release: Release) -> None:
         self._caches = caches
+        self._release = release
 
     async def answer(self, review: Review) -> Answer:
-        answer = validate.validate(review.kind, review.object, find.Objects([]), review.operation)
+        answer = validate.validate(
+            review.kind, review.object, find.Objects([]), review.operation, release=self._release
+        )
         if not answer.allowed:
             return Answer(status=answer.status())
         # A VM that names the object may come before the watch has brought it.

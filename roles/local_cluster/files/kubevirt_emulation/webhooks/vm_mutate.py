@@ -27,11 +27,11 @@ class VmMutator:
     async def answer(self, review: Review) -> Answer:
         if review.being_deleted:
             return Answer()
-        mistakes = list(endpoint.mistakes(review.object))
+        mistakes = list(endpoint.mistakes(review.object, self._configuration.release))
         if mistakes:
             return Answer(status=not_of_schema(mistakes))
         vm = _in_namespace(review)
-        mutated, architecture = await self._objects.resolve(lambda lookup: _mutate(vm, review, lookup))
+        mutated, architecture = await self._objects.resolve(lambda lookup: self._mutate(vm, review, lookup))
         if mutated.refusal is not None:
             return Answer(status=mutated.refusal.status())
         assert mutated.vm is not None
@@ -41,11 +41,10 @@ class VmMutator:
         set_defaults(spec["template"], self._configuration.defaults, created=review.operation == "CREATE")
         return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
 
-
-def _mutate(vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
-    """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
-    mutated = mutate.mutate(vm, lookup, review.old, review.operation)
-    return mutated, architecture_of_sources(mutated.vm, lookup) if mutated.vm is not None else ""
+    def _mutate(self, vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
+        """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
+        mutated = mutate.mutate(vm, lookup, review.old, review.operation, self._configuration.release)
+        return mutated, architecture_of_sources(mutated.vm, lookup) if mutated.vm is not None else ""
 
 
 def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _resolver import schema, validate
+from _resolver import release_schema, validate
 from _resolver.admission import invalid
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
@@ -24,10 +24,10 @@ class VmValidator:
 
     def _check(self, review: Review, lookup: Lookup) -> Answer:
         configuration = self._configuration
-        vm = schema.canonical("VirtualMachine", review.object)
+        vm = release_schema.canonical("VirtualMachine", review.object, configuration.release)
         vm["metadata"]["namespace"] = review.namespace
         # It leaves the VM with its instancetype, preference and defaults applied.
-        response = validate.virtual_machine(vm, lookup, configuration.defaults)
+        response = validate.virtual_machine(vm, lookup, configuration.defaults, configuration.release)
         if not response.allowed:
             return Answer(status=response.status())
         causes = vm_checks.causes(vm["spec"], configuration.feature_gates())

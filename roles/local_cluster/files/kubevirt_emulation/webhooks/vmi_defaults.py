@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from _resolver import defaults, quantity
 from _resolver.live_update import HOTPLUG_RATIO
+from _resolver.release import NEWEST, Release
 
 Spec = dict[str, Any]
 
@@ -31,9 +32,11 @@ _HYPERV_NEEDS: Final = (
 )
 
 
-def set_vmi_defaults(spec: Spec, config: defaults.Configuration, cpu_model: str = "") -> None:
+def set_vmi_defaults(
+    spec: Spec, config: defaults.Configuration, cpu_model: str = "", release: Release = NEWEST
+) -> None:
     """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one."""
-    defaults.set_spec_defaults(spec, config)
+    defaults.set_spec_defaults(spec, config, release)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
     domain.setdefault("firmware", {}).setdefault("uuid", str(uuid.uuid4()))
     _features(domain.setdefault("features", {}), architecture)

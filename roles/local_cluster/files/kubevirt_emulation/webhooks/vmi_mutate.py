@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _resolver import schema
+from _resolver import release_schema
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review
 from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
@@ -15,6 +15,7 @@ class VmiMutator:
         self._configuration = configuration
 
     async def answer(self, review: Review) -> Answer:
-        spec = schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])
-        set_vmi_defaults(spec, self._configuration.defaults, self._configuration.raw.get("cpuModel") or "")
+        configuration = self._configuration
+        spec = release_schema.canonical("VirtualMachineInstanceSpec", review.object["spec"], configuration.release)
+        set_vmi_defaults(spec, configuration.defaults, configuration.raw.get("cpuModel") or "", configuration.release)
         return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
