@@ -12,6 +12,7 @@ from _resolver import expand, find, revision, store, upgrade
 from _resolver.defaults import Configuration
 from _resolver.matcher import INSTANCETYPE, ROLES
 from _resolver.release import NEWEST, Release
+from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Failure, Work
 from kubevirt_emulation.resources import REVISION
@@ -77,7 +78,8 @@ def decide(
 async def _replace(context: Context, work: Work, expanded: Manifest) -> None:
     """The VM becomes the expanded one; the revisions it had are deleted."""
     before = work.vm
-    answer = await context.patch_vm(before, [{"op": "replace", "path": "/spec", "value": expanded["spec"]}])
+    spec = go_metadata.of_spec(expanded["spec"], context.configuration.behaviour)
+    answer = await context.patch_vm(before, [{"op": "replace", "path": "/spec", "value": spec}])
     work.vm = {**answer, "status": _without_references(before["status"])}
     for role in ROLES:
         reference = (role.reference_of(before) or {}).get("controllerRevisionRef")

@@ -69,10 +69,11 @@ def changes(vmi: Manifest) -> Manifest | None:
     domain = vmi["spec"]["domain"]
     cpu = domain.get("cpu") or {}
     guest = (domain.get("memory") or {}).get("guest")
+    paused = vmi["spec"].get("startStrategy") == "Paused"
     status: Manifest = {
         "phase": "Running",
         "nodeName": NODE,
-        "conditions": [{"type": "Ready", "status": "True", "lastProbeTime": None, "lastTransitionTime": now()}],
+        "conditions": vmi_state.paused(now()) if paused else [vmi_state.ready(now())],
         "currentCPUTopology": {name: cpu[name] for name in ("cores", "sockets", "threads") if cpu.get(name)},
         **_transition(vmi, "Running"),
     }

@@ -12,7 +12,7 @@ async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
     """Starts or stops the VM as needed; raises Failure."""
     if work.vmi is not None:
         if _is_to_stop(work):
-            await vmi_factory.stop(context, work)
+            await vmi_factory.stop(context, revisions, work)
         return
     request = start_request(work.vm)
     strategy = run_strategy_of(work.vm)

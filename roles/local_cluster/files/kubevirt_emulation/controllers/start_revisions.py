@@ -6,10 +6,11 @@ from typing import Any
 
 from _resolver import release_schema, revision
 from _resolver.matcher import ROLES
-from _resolver.release import Release
+from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context
 from kubevirt_emulation.informer import Key
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.resources import REVISION
 
 Manifest = dict[str, Any]
@@ -49,7 +50,7 @@ class StartRevisions:
                 "namespace": metadata["namespace"],
                 "ownerReferences": [revision.owner_reference(vm)],
             },
-            "data": {"spec": _recorded_spec(vm, self._context.configuration.release)},
+            "data": {"spec": _recorded_spec(vm, self._context.configuration)},
             "revision": metadata["generation"],
         }
         existing = self._cache.get((metadata["namespace"], name))
@@ -61,6 +62,11 @@ class StartRevisions:
         if existing is None or name in outdated:
             await self._create(metadata["namespace"], manifest)
         return name
+
+    async def remove(self, vm: Manifest) -> None:
+        """Removes all records of a VM."""
+        for name in set(self._names.get(vm["metadata"]["uid"], ())):
+            await self._delete(vm["metadata"]["namespace"], name)
 
     def spec(self, vm: Manifest, vmi: Manifest) -> Manifest | None:
         """The VM's spec when this VMI was started, if it is known."""
@@ -83,10 +89,10 @@ class StartRevisions:
                 raise
 
 
-def _recorded_spec(vm: Manifest, release: Release) -> Manifest:
-    spec: Manifest = release_schema.canonical("VirtualMachine", vm, release)["spec"]
+def _recorded_spec(vm: Manifest, configuration: KubeVirtConfiguration) -> Manifest:
+    spec: Manifest = release_schema.canonical("VirtualMachine", vm, configuration.release)["spec"]
     for role in ROLES:
         name = ((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name")
         if name and spec.get(role.matcher) is not None:
             spec[role.matcher]["revisionName"] = name
-    return spec
+    return go_metadata.of_spec(spec, configuration.behaviour)

@@ -56,7 +56,7 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
     )
 
 
-async def stop(context: Context, work: Work) -> None:
+async def stop(context: Context, revisions: StartRevisions, work: Work) -> None:
     """Deletes the VMI, once; work.vmi stays until it is gone."""
     vmi = work.vmi
     if vmi is None or "deletionTimestamp" in vmi["metadata"]:
@@ -71,6 +71,8 @@ async def stop(context: Context, work: Work) -> None:
             return
         raise
     context.caches["VirtualMachineInstance"].observe(work.vmi)
+    if context.configuration.behaviour.removes_start_revisions:
+        await revisions.remove(work.vm)
     context.recorder.normal(
         work.vm,
         "SuccessfulDelete",

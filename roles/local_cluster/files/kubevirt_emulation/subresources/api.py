@@ -84,7 +84,8 @@ class SubresourceApi:
 
     async def _expand_vm_spec(self, request: web.Request) -> web.StreamResponse:
         if "Content-Type" not in request.headers:
-            return text_response("415: Unsupported Media Type", 415)
+            code, text = self._configuration.behaviour.no_content_type
+            return text_response(text, code)
         vm = body.json_body(await request.read())
         answer = await expand.given_vm(self._objects, self._configuration, request.match_info["namespace"], vm)
         return json_response(answer.body, answer.code)

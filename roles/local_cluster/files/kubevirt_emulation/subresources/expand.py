@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from _resolver import endpoint, expand
+from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import Client
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Objects
@@ -28,13 +29,19 @@ async def stored_vm(
     if expanded.error is not None:
         raise internal(expanded.error.message)
     assert expanded.vm is not None
-    return expanded.vm
+    return _written(expanded.vm, configuration)
 
 
 async def given_vm(
     objects: Objects, configuration: KubeVirtConfiguration, namespace: str, body: Any
 ) -> endpoint.Response:
     """The VM in the body, expanded; or why it is refused."""
-    return await objects.resolve(
+    answer = await objects.resolve(
         lambda lookup: endpoint.expand_vm_spec(body, namespace, lookup, configuration.defaults, configuration.release)
     )
+    return answer._replace(body=_written(answer.body, configuration)) if answer.code == 200 else answer
+
+
+def _written(vm: Manifest, configuration: KubeVirtConfiguration) -> Manifest:
+    behaviour = configuration.behaviour
+    return {**go_metadata.of_object(vm, behaviour), "spec": go_metadata.of_spec(vm["spec"], behaviour)}

@@ -27,18 +27,8 @@ async def set_paused(client: Client, namespace: str, name: str, options: Manifes
         raise conflict("virtualmachineinstance", name, "VMI is already paused" if paused else "VMI is not paused")
     if is_dry_run(options):
         return
-    conditions = [entry for entry in vmi_state.conditions(vmi) if entry["type"] != "Paused"]
-    if paused:
-        conditions.append(
-            {
-                "type": "Paused",
-                "status": "True",
-                "lastProbeTime": now(),
-                "lastTransitionTime": now(),
-                "reason": "PausedByUser",
-                "message": "VMI was paused by user",
-            }
-        )
+    conditions = [entry for entry in vmi_state.conditions(vmi) if entry["type"] not in ("Ready", "Paused")]
+    conditions += vmi_state.paused(now()) if paused else [vmi_state.ready(now())]
     patch = {
         "metadata": {"resourceVersion": vmi["metadata"]["resourceVersion"]},
         "status": {"conditions": conditions},

@@ -20,7 +20,7 @@ class InstancetypeValidator:
             review.kind, review.object, find.Objects([]), review.operation, release=self._release
         )
         if not answer.allowed:
-            return Answer(status=answer.status())
+            return Answer.refusing(answer)
         # A VM that names the object may come before the watch has brought it.
         self._caches[review.kind].expect(review.object)
         return Answer(warnings=answer.warnings)

@@ -19,12 +19,15 @@ RUN_STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once", "WaitA
 _TEMPLATE = "spec.template.spec"
 
 
-def causes(vm: Spec, feature_gates: list[str]) -> list[Cause]:
-    """What is wrong with a VM's canonical spec, whose template has instancetype, preference and defaults applied."""
+def causes(vm: Spec, feature_gates: list[str], page_size_field: str) -> list[Cause]:
+    """What is wrong with a VM's canonical spec, whose template has instancetype, preference and defaults applied.
+
+    page_size_field: where the size of huge pages is, in the words of the release.
+    """
     spec = vm["template"]["spec"]
     domain, devices = spec["domain"], spec["domain"]["devices"]
     return [
-        *_hugepages(domain),
+        *_hugepages(domain, page_size_field),
         *_sockets(domain),
         *_interfaces(devices),
         *_disks(devices),
@@ -39,12 +42,12 @@ def warnings(vm: Spec) -> list[str]:
     return [deprecated] if vm.get("running") is not None else []
 
 
-def _hugepages(domain: Spec) -> Iterator[Cause]:
+def _hugepages(domain: Spec, page_size_field: str) -> Iterator[Cause]:
     memory = domain.get("memory") or {}
     page = (memory.get("hugepages") or {}).get("pageSize")
     if not page:
         return
-    field = f"{_TEMPLATE}.domain.memory.hugepages.pageSize"
+    field = f"{_TEMPLATE}.domain.{page_size_field}"
     try:
         size = quantity.parse(page).value
     except quantity.QuantityError as error:

@@ -6,6 +6,8 @@ import uuid
 from typing import Any
 
 from _resolver import defaults, endpoint, find, mutate
+from kubevirt_emulation import go_metadata
+from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
@@ -33,13 +35,17 @@ class VmMutator:
         vm = _in_namespace(review)
         mutated, architecture = await self._objects.resolve(lambda lookup: self._mutate(vm, review, lookup))
         if mutated.refusal is not None:
-            return Answer(status=mutated.refusal.status())
+            return Answer.refusing(mutated.refusal)
         assert mutated.vm is not None
         spec = mutated.vm["spec"]
         if architecture:
             spec["template"]["spec"].setdefault("architecture", architecture)
-        set_defaults(spec["template"], self._configuration.defaults, created=review.operation == "CREATE")
-        return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
+        configuration = self._configuration
+        set_defaults(spec["template"], configuration.defaults)
+        if review.operation == "CREATE":
+            set_identity(spec["template"], configuration.behaviour)
+        written = go_metadata.of_spec(spec, configuration.behaviour)
+        return Answer(patch=({"op": "replace", "path": "/spec", "value": written},))
 
     def _mutate(self, vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
         """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
@@ -62,17 +68,18 @@ def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
     return ""
 
 
-def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:
-    """What a VM is stored with. A new one gets its identity and the PCI topology of today besides."""
-    spec = template["spec"]
-    defaults.set_architecture(spec, config)
-    defaults.set_machine_type(spec, config)
-    if not created:
-        return
-    firmware = spec["domain"].setdefault("firmware", {})
-    for field in ("uuid", "serial"):
-        firmware.setdefault(field, str(uuid.uuid4()))
-    template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
+def set_defaults(template: Manifest, config: defaults.Configuration) -> None:
+    """What a VM is stored with."""
+    defaults.set_architecture(template["spec"], config)
+    defaults.set_machine_type(template["spec"], config)
+
+
+def set_identity(template: Manifest, behaviour: Behaviour) -> None:
+    """What a new VM is given besides: its identity, and the PCI topology of today."""
+    for field in behaviour.new_firmware:
+        template["spec"]["domain"].setdefault("firmware", {}).setdefault(field, str(uuid.uuid4()))
+    if behaviour.marks_pci_topology:
+        template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
 
 
 def _in_namespace(review: Review) -> Manifest:

@@ -6,7 +6,7 @@ from _resolver import release_schema, validate
 from _resolver.admission import invalid
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
-from kubevirt_emulation.webhooks import vm_checks
+from kubevirt_emulation.webhooks import gate_checks, vm_checks
 from kubevirt_emulation.webhooks.admission import Answer, Review
 
 
@@ -29,8 +29,11 @@ class VmValidator:
         # It leaves the VM with its instancetype, preference and defaults applied.
         response = validate.virtual_machine(vm, lookup, configuration.defaults, configuration.release)
         if not response.allowed:
-            return Answer(status=response.status())
-        causes = vm_checks.causes(vm["spec"], configuration.feature_gates())
+            return Answer.refusing(response)
+        causes = [
+            *vm_checks.causes(vm["spec"], configuration.feature_gates(), configuration.behaviour.page_size_field),
+            *gate_checks.causes(vm["spec"]["template"]["spec"], configuration.closed_gates()),
+        ]
         if causes:
             return Answer(status=invalid(causes).status())
         return Answer(warnings=(*response.warnings, *vm_checks.warnings(vm["spec"])))

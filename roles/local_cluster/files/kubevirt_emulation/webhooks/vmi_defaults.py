@@ -33,9 +33,16 @@ _HYPERV_NEEDS: Final = (
 
 
 def set_vmi_defaults(
-    spec: Spec, config: defaults.Configuration, cpu_model: str = "", release: Release = NEWEST
+    spec: Spec,
+    config: defaults.Configuration,
+    cpu_model: str = "",
+    release: Release = NEWEST,
+    live_updates: bool = True,
 ) -> None:
-    """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one."""
+    """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one.
+
+    live_updates: whether changes reach running guests.
+    """
     defaults.set_spec_defaults(spec, config, release)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
     domain.setdefault("firmware", {}).setdefault("uuid", str(uuid.uuid4()))
@@ -47,9 +54,9 @@ def set_vmi_defaults(
         _boot_arm64(domain["firmware"])
         domain["cpu"].setdefault("model", "host-passthrough")
     domain["cpu"].setdefault("model", cpu_model or "host-model")
-    if architecture != ARM64:
+    if live_updates and architecture != ARM64:
         _maximum_sockets(domain["cpu"])
-    if architecture == AMD64:
+    if live_updates and architecture == AMD64:
         _maximum_memory(domain)
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:

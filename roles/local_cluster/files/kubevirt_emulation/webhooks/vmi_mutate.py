@@ -17,5 +17,11 @@ class VmiMutator:
     async def answer(self, review: Review) -> Answer:
         configuration = self._configuration
         spec = release_schema.canonical("VirtualMachineInstanceSpec", review.object["spec"], configuration.release)
-        set_vmi_defaults(spec, configuration.defaults, configuration.raw.get("cpuModel") or "", configuration.release)
+        set_vmi_defaults(
+            spec,
+            configuration.defaults,
+            configuration.raw.get("cpuModel") or "",
+            configuration.release,
+            configuration.live_updates,
+        )
         return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
