@@ -62,7 +62,8 @@ def schema_of(type_name: str, release: Release = NEWEST) -> dict[str, Any]:
         if not release_schema.is_known(type_name, name, release):
             continue
         expression = schema.field_type(declaration)
-        if expression.endswith("!") and (type_name, name) not in _OPTIONAL:
+        always = expression.endswith("!") or release_schema.is_required(type_name, name, release)
+        if always and (type_name, name) not in _OPTIONAL:
             required.append(name)
         properties[name] = {**_of(expression.rstrip("!"), release), **_LIMITS.get((type_name, name), {})}
     result: dict[str, Any] = {"type": "object"}

@@ -14,7 +14,7 @@ from typing import Any
 from . import schema
 from .release import NEWEST, Release
 
-__all__ = ["canonical", "is_known", "known", "unknown"]
+__all__ = ["canonical", "is_known", "is_required", "known", "unknown"]
 
 
 def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
@@ -94,6 +94,11 @@ def is_known(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
     since = _notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("since")
     return since is None or release.has(since)
+
+
+def is_required(expression: str, name: str, release: Release) -> bool:
+    """Whether a release asks for a field of a type that later ones leave out when it is empty."""
+    return _is_before(_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("written_until"), release)
 
 
 def _is_before(version: str | None, release: Release) -> bool:

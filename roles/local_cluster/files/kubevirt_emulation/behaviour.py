@@ -27,7 +27,9 @@ class Behaviour(NamedTuple):
 
     Controllers:
     changes_guests: changes of a VM reach its running guest where the configuration does not say.
+    withdraws_restarts: RestartRequired goes when the VM is again as its guest was started.
     removes_start_revisions: a VM's start revision goes when its guest is stopped.
+    finds_objects_first: that instancetype and preference exist is looked at before anything is stored or upgraded.
     """
 
     writes_null_timestamps: bool = False
@@ -40,7 +42,9 @@ class Behaviour(NamedTuple):
     no_content_type: tuple[int, str] = (415, "415: Unsupported Media Type")
 
     changes_guests: bool = True
+    withdraws_restarts: bool = True
     removes_start_revisions: bool = False
+    finds_objects_first: bool = True
 
 
 MULTI_ARCHITECTURE: Final = "MultiArchitecture"
@@ -67,6 +71,8 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "marks_pci_topology": False,
             "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
             "changes_guests": False,
+            "withdraws_restarts": False,
+            "finds_objects_first": False,
         },
     ),
     ("1.5.0", {"new_firmware": ()}),

@@ -9,12 +9,11 @@ import asyncio
 from typing import Any, NamedTuple
 
 from _resolver import expand, find, revision, store, upgrade
-from _resolver.defaults import Configuration
 from _resolver.matcher import INSTANCETYPE, ROLES
-from _resolver.release import NEWEST, Release
 from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Failure, Work
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.resources import REVISION
 
 Manifest = dict[str, Any]
@@ -40,7 +39,7 @@ async def sync(context: Context, work: Work) -> None:
     configuration = context.configuration
     release = configuration.release
     decision = await context.objects.resolve(
-        lambda lookup: decide(vm, lookup, configuration.reference_policy, configuration.defaults, release),
+        lambda lookup: decide(vm, lookup, configuration),
         # For a VM that refers to no revision only those are looked up that are to be made, and making one tells.
         trusted=() if any(revision.referenced(vm, role, release).name for role in ROLES) else ("ControllerRevision",),
     )
@@ -54,17 +53,17 @@ async def sync(context: Context, work: Work) -> None:
             await _upgrade(context, work, decision.upgraded)
 
 
-def decide(
-    vm: Manifest, lookup: find.Lookup, policy: str, defaults: Configuration, release: Release = NEWEST
-) -> Decision:
-    """Pure: what virt-controller would do."""
-    for role, reason in zip(ROLES, ("FailedFindInstancetype", "FailedFindPreference")):
+def decide(vm: Manifest, lookup: find.Lookup, configuration: KubeVirtConfiguration) -> Decision:
+    """What virt-controller would do."""
+    release, policy = configuration.release, configuration.reference_policy
+    reasons = ("FailedFindInstancetype", "FailedFindPreference") if configuration.behaviour.finds_objects_first else ()
+    for role, reason in zip(ROLES, reasons):
         found = find.spec(vm, role, lookup, release)
         if found.error is not None:
             return Decision(failure=(reason, found.error.message))
     has_revision = any((role.reference_of(vm) or {}).get("controllerRevisionRef") for role in ROLES)
     if policy == "expandAll" or (policy == "expand" and not has_revision):
-        expanded = expand.expand(vm, lookup, defaults, release)
+        expanded = expand.expand(vm, lookup, configuration.defaults, release)
         if expanded.error is not None:
             return Decision(failure=("FailedCreate", expanded.error.message))
         return Decision(expanded=expanded.vm)

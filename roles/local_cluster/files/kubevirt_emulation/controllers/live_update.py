@@ -50,6 +50,8 @@ async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
         )
     )
     work.restart_required = update.restart_required
+    if update.restart_required is None and not configuration.behaviour.withdraws_restarts:
+        work.restart_required = (condition(vm, "RestartRequired") or {}).get("message")
     # While a restart is asked for, nothing is changed live.
     waits = update.restart_required is not None and condition(vm, "RestartRequired") is not None
     if update.patch and not waits:

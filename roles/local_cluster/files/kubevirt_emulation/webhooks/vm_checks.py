@@ -12,6 +12,7 @@ from typing import Any
 from _resolver import quantity
 from _resolver.admission import INVALID, NOT_SUPPORTED, Cause
 from _resolver.fields.enums import ENUMS
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 
 Spec = dict[str, Any]
 
@@ -19,19 +20,17 @@ RUN_STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once", "WaitA
 _TEMPLATE = "spec.template.spec"
 
 
-def causes(vm: Spec, feature_gates: list[str], page_size_field: str) -> list[Cause]:
-    """What is wrong with a VM's canonical spec, whose template has instancetype, preference and defaults applied.
-
-    page_size_field: where the size of huge pages is, in the words of the release.
-    """
+def causes(vm: Spec, configuration: KubeVirtConfiguration) -> list[Cause]:
+    """What is wrong with a VM's canonical spec, whose template has instancetype, preference and defaults applied."""
     spec = vm["template"]["spec"]
     domain, devices = spec["domain"], spec["domain"]["devices"]
     return [
-        *_hugepages(domain, page_size_field),
-        *_sockets(domain),
+        *_hugepages(domain, configuration.behaviour.page_size_field),
+        *_sockets(domain, configuration.live_updates),
+        *_io_threads(domain),
         *_interfaces(devices),
         *_disks(devices),
-        *_host_devices(devices, feature_gates),
+        *_host_devices(devices, configuration.feature_gates()),
         *_run_strategy(vm),
     ]
 
@@ -63,14 +62,22 @@ def _hugepages(domain: Spec, page_size_field: str) -> Iterator[Cause]:
         yield Cause(INVALID, f"{requests} '{requested}' is not a multiple of the page size {field} '{page}'", requests)
 
 
-def _sockets(domain: Spec) -> Iterator[Cause]:
+def _sockets(domain: Spec, live_updates: bool) -> Iterator[Cause]:
     cpu = domain.get("cpu") or {}
     most = cpu.get("maxSockets", 0)
     if most and cpu.get("sockets", 0) > most:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         cause = Cause(INVALID, message, f"{_TEMPLATE}.domain.cpu.sockets")
         # KubeVirt looks at it with the CPU and again with what can be changed live.
-        yield from (cause, cause)
+        yield from (cause, cause) if live_updates else (cause,)
+
+
+def _io_threads(domain: Spec) -> Iterator[Cause]:
+    if domain.get("ioThreadsPolicy") != "supplementalPool":
+        return
+    if (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount", 0) <= 0:
+        message = "the number of iothreads needs to be set and positive for the dedicated policy"
+        yield Cause(INVALID, message, f"{_TEMPLATE}.domain.ioThreads.count")
 
 
 def _interfaces(devices: Spec) -> Iterator[Cause]:

@@ -31,7 +31,7 @@ class VmValidator:
         if not response.allowed:
             return Answer.refusing(response)
         causes = [
-            *vm_checks.causes(vm["spec"], configuration.feature_gates(), configuration.behaviour.page_size_field),
+            *vm_checks.causes(vm["spec"], configuration),
             *gate_checks.causes(vm["spec"]["template"]["spec"], configuration.closed_gates()),
         ]
         if causes:
