@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from emulated import configured
 
 from _resolver.live_update import Update
 from kubevirt_emulation.controllers import live_update
@@ -34,7 +35,7 @@ def patched(update: Update, *conditions: str, restart_required: bool = False) ->
     found = [{"type": name, "status": "True"} for name in conditions]
     work = Work(vm, {"metadata": {}, "status": {"phase": "Running", "conditions": found}})
     context: Any = SimpleNamespace(
-        objects=SimpleNamespace(resolve=resolve), patch_vmi=patch_vmi, configuration=SimpleNamespace()
+        objects=SimpleNamespace(resolve=resolve), patch_vmi=patch_vmi, configuration=configured()
     )
     revisions: Any = SimpleNamespace(spec=lambda _vm, _vmi: {})
     asyncio.run(live_update.sync(context, revisions, work))

@@ -6,6 +6,7 @@ import base64
 import json
 
 import pytest
+from emulated import configured
 
 from kubevirt_emulation.subresources import answers
 from kubevirt_emulation.subresources.answers import Refused
@@ -86,17 +87,17 @@ def test_refusal() -> None:
 )
 def test_run_strategy(spec: dict[str, object], messages: list[str]) -> None:
     vm = {**spec, "template": {"spec": {"domain": {"devices": {}, "resources": {}}}}}
-    assert [cause.message for cause in vm_checks.causes(vm, [])] == messages
+    assert [cause.message for cause in vm_checks.causes(vm, configured())] == messages
 
 
 def test_more_sockets_than_allowed_is_told_twice() -> None:
     domain = {"devices": {}, "resources": {}, "cpu": {"sockets": 4, "maxSockets": 2}}
-    causes = vm_checks.causes({"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}, [])
+    causes = vm_checks.causes({"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}, configured())
     assert [cause.field for cause in causes] == ["spec.template.spec.domain.cpu.sockets"] * 2
 
 
 def test_host_devices_need_their_feature_gate() -> None:
     domain = {"devices": {"hostDevices": [{"name": "h"}]}, "resources": {}}
     vm = {"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}
-    assert len(vm_checks.causes(vm, [])) == 1
-    assert vm_checks.causes(vm, ["HostDevices"]) == []
+    assert len(vm_checks.causes(vm, configured())) == 1
+    assert vm_checks.causes(vm, configured(gates=["HostDevices"])) == []

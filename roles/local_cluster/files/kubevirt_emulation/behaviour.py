@@ -23,13 +23,18 @@ class Behaviour(NamedTuple):
     Refused:
     gates: feature gates that must be open for what other releases accept without.
     page_size_field: where a VM's size of huge pages is, in virt-api's words.
+    io_threads_policies: the values that a VM's ioThreadsPolicy may have.
     no_content_type: what expand-vm-spec answers to a body of no declared type: status and text.
+
+    Given to a VMI:
+    selects_nodes: a VMI that is realtime or of AMD SEV gets a node selector for that; else only its pod does.
 
     Controllers:
     changes_guests: changes of a VM reach its running guest where the configuration does not say.
     withdraws_restarts: RestartRequired goes when the VM is again as its guest was started.
     removes_start_revisions: a VM's start revision goes when its guest is stopped.
     finds_objects_first: that instancetype and preference exist is looked at before anything is stored or upgraded.
+    storing_failed, upgrading_failed: what a failure to do so with ControllerRevisions begins with.
     """
 
     writes_null_timestamps: bool = False
@@ -39,12 +44,17 @@ class Behaviour(NamedTuple):
 
     gates: frozenset[str] = frozenset()
     page_size_field: str = "memory.hugepages.pageSize"
+    io_threads_policies: tuple[str, ...] = ("shared", "auto", "supplementalPool")
     no_content_type: tuple[int, str] = (415, "415: Unsupported Media Type")
+
+    selects_nodes: bool = False
 
     changes_guests: bool = True
     withdraws_restarts: bool = True
     removes_start_revisions: bool = False
     finds_objects_first: bool = True
+    storing_failed: str = "error encountered while storing instancetype.kubevirt.io controllerRevisions: "
+    upgrading_failed: str = "error encountered while upgrading instancetype.kubevirt.io controllerRevisions: "
 
 
 MULTI_ARCHITECTURE: Final = "MultiArchitecture"
@@ -75,7 +85,16 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "finds_objects_first": False,
         },
     ),
-    ("1.5.0", {"new_firmware": ()}),
+    (
+        "1.5.0",
+        {
+            "new_firmware": (),
+            "io_threads_policies": ("shared", "auto"),
+            "selects_nodes": True,
+            "storing_failed": "Error encountered while storing Instancetype ControllerRevisions: ",
+            "upgrading_failed": "error encountered while upgrading instancetype.kubevirt.io ControllerRevisions: ",
+        },
+    ),
 )
 
 

@@ -18,9 +18,6 @@ from kubevirt_emulation.resources import REVISION
 
 Manifest = dict[str, Any]
 
-_STORING = "error encountered while storing instancetype.kubevirt.io controllerRevisions: "
-_UPGRADING = "error encountered while upgrading instancetype.kubevirt.io controllerRevisions: "
-
 
 class Decision(NamedTuple):
     """What is to be done for a VM; the first that is set counts."""
@@ -92,13 +89,12 @@ async def _store(context: Context, work: Work, writes: store.Writes) -> None:
         if INSTANCETYPE.matcher_of(work.vm) is not None and INSTANCETYPE.reference_of(work.vm) is None:
             # KubeVirt begins the reference before it stores the revision, and writes it with the status.
             work.vm = {**work.vm, "status": {**work.vm["status"], INSTANCETYPE.reference: {}}}
-        raise Failure("FailedCreate", _STORING + writes.error.message)
+        raise Failure("FailedCreate", context.configuration.behaviour.storing_failed + writes.error.message)
     creates = [action for action in writes.actions if isinstance(action, store.Create)]
     await asyncio.gather(*(_create(context, action) for action in creates))
     for action in writes.actions:
         if isinstance(action, store.PatchSpec):
-            answer = await context.patch_vm(work.vm, action.patch)
-            work.vm = {**answer, "status": work.vm["status"]}
+            work.vm = await _patch_spec(context, work.vm, action)
     status = dict(work.vm["status"])
     for role, reference in references.items():
         if reference is not None:
@@ -114,7 +110,7 @@ async def _create(context: Context, action: store.Create) -> None:
         await context.create_revision(action.namespace, action.manifest)
     except ApiError as error:
         if error.reason != "AlreadyExists":
-            raise Failure("FailedCreate", _STORING + str(error)) from None
+            raise Failure("FailedCreate", context.configuration.behaviour.storing_failed + str(error)) from None
         # Whether it holds the same is seen at the next attempt.
         context.caches["ControllerRevision"].observe(await context.client.get(REVISION, action.namespace, name))
         raise
@@ -126,17 +122,23 @@ async def _upgrade(context: Context, work: Work, writes: store.Writes) -> None:
             try:
                 await context.create_revision(action.namespace, action.manifest)
             except ApiError as error:
-                raise Failure("FailedCreate", _UPGRADING + str(error)) from None
+                raise Failure("FailedCreate", context.configuration.behaviour.upgrading_failed + str(error)) from None
         elif isinstance(action, store.PatchStatus):
             answer = await context.patch_vm(work.vm, action.patch, "status")
             work.vm = {**answer, "status": answer.get("status") or {}}
         elif isinstance(action, store.PatchSpec):
-            answer = await context.patch_vm(work.vm, action.patch)
-            work.vm = {**answer, "status": work.vm["status"]}
+            work.vm = await _patch_spec(context, work.vm, action)
         else:
             await _delete_revision(context, action.namespace, action.name)
     if writes.error is not None:
-        raise Failure("FailedCreate", _UPGRADING + writes.error.message)
+        raise Failure("FailedCreate", context.configuration.behaviour.upgrading_failed + writes.error.message)
+
+
+async def _patch_spec(context: Context, vm: Manifest, action: store.PatchSpec) -> Manifest:
+    """The VM with revisions named in its spec. It goes on as of the generation before: KubeVirt takes no other note."""
+    answer = await context.patch_vm(vm, action.patch)
+    metadata = {**answer["metadata"], "generation": vm["metadata"]["generation"]}
+    return {**answer, "metadata": metadata, "status": vm["status"]}
 
 
 async def _delete_revision(context: Context, namespace: str, name: str) -> None:

@@ -27,7 +27,7 @@ def causes(vm: Spec, configuration: KubeVirtConfiguration) -> list[Cause]:
     return [
         *_hugepages(domain, configuration.behaviour.page_size_field),
         *_sockets(domain, configuration.live_updates),
-        *_io_threads(domain),
+        *_io_threads(domain, configuration.behaviour.io_threads_policies),
         *_interfaces(devices),
         *_disks(devices),
         *_host_devices(devices, configuration.feature_gates()),
@@ -72,10 +72,11 @@ def _sockets(domain: Spec, live_updates: bool) -> Iterator[Cause]:
         yield from (cause, cause) if live_updates else (cause,)
 
 
-def _io_threads(domain: Spec) -> Iterator[Cause]:
-    if domain.get("ioThreadsPolicy") != "supplementalPool":
-        return
-    if (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount", 0) <= 0:
+def _io_threads(domain: Spec, policies: tuple[str, ...]) -> Iterator[Cause]:
+    policy = domain.get("ioThreadsPolicy")
+    if policy is not None and policy not in policies:
+        yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{_TEMPLATE}.domain.ioThreadsPolicy")
+    elif policy == "supplementalPool" and (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount", 0) <= 0:
         message = "the number of iothreads needs to be set and positive for the dedicated policy"
         yield Cause(INVALID, message, f"{_TEMPLATE}.domain.ioThreads.count")
 

@@ -63,6 +63,20 @@ def set_vmi_defaults(
             spec[probe] = {**_PROBE, **spec[probe]}
 
 
+def select_nodes(spec: Spec) -> None:
+    """Has a realtime or SEV guest run only where its node can."""
+    domain = spec["domain"]
+    sev = (domain.get("launchSecurity") or {}).get("sev")
+    wanted = {
+        "kubevirt.io/realtime": "realtime" in domain["cpu"],
+        "kubevirt.io/sev": sev is not None,
+        "kubevirt.io/sev-es": bool(((sev or {}).get("policy") or {}).get("encryptedState")),
+    }
+    labels = {label: "" for label, needed in wanted.items() if needed}
+    if labels:
+        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **labels}
+
+
 def _features(features: Spec, architecture: str) -> None:
     acpi = features.setdefault("acpi", {})
     if architecture == S390X:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _resolver import release_schema
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review
-from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
+from kubevirt_emulation.webhooks.vmi_defaults import select_nodes, set_vmi_defaults
 
 
 class VmiMutator:
@@ -24,4 +24,6 @@ class VmiMutator:
             configuration.release,
             configuration.live_updates,
         )
+        if configuration.behaviour.selects_nodes:
+            select_nodes(spec)
         return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
