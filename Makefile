@@ -18,7 +18,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all lint sanity unit conformance virtctl contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
+.PHONY: help setup demo test test-all lint sanity unit random conformance virtctl contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -45,7 +45,9 @@ control-plane: setup ## build the API server of the local cluster (about 5 minut
 	@PYTHONPATH=roles/local_cluster/files:plugins/module_utils python -m local_cluster build >/dev/null
 
 test: lint sanity control-plane ## all checks and tests, and how much of plugins/ they reach
-	@python tools/coverage_report.py
+	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=
+	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
+	@coverage report --format total --fail-under 95
 
 test-all: test ## all checks and tests, and the tests on every ansible-core that is supported
 	@uv tool run $(NOX)
@@ -70,6 +72,9 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl
 
+random: setup ## the property tests with 1,000 examples each, drawn anew
+	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
+
 conformance: setup ## the resolver against what KubeVirt's own code answered
 	@python tests/conformance/run.py tests/conformance/vectors
 	@python tests/conformance/run.py tests/conformance/vectors-versions
@@ -83,8 +88,8 @@ contract: setup control-plane ## the local cluster against recordings of the rea
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration
 
-coverage: setup control-plane ## what the tests leave out of plugins/, also in the commands that they start; COVERAGE_ARGS=--known for the last run's
-	@python tools/coverage_report.py --commands $(COVERAGE_ARGS)
+coverage: setup ## what the tests that need no cluster leave out of plugins/
+	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=term tests/unit tests/conformance tests/virtctl
 
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py
@@ -101,8 +106,17 @@ bench-peers:
 	@python tests/benchmark/peers/run.py
 	@python tests/benchmark/peers/report.py
 
-mutants: setup ## mutation tests of the resolver: hours for all; MUTANTS="quantity topology" for some modules
-	@nice -n 15 python tools/mutants.py $(MUTANTS)
+# cosmic-ray changes a file where it lies, so it gets a checkout of the last commit for itself.
+mutants: setup ## mutation tests of one module of the resolver, by its own tests: MUTANTS=api/quantity
+	@test -f plugins/module_utils/_resolver/$(MUTANTS).py || { echo "set MUTANTS to a module of plugins/module_utils/_resolver, such as api/quantity"; exit 2; }
+	@rm -rf .cache/mutants && git worktree prune && git worktree add --quiet --detach .cache/mutants/checkout
+	@mkdir -p .cache/mutants/collections/ansible_collections/virtshape
+	@ln -s ../../../checkout .cache/mutants/collections/ansible_collections/virtshape/instancetypes
+	@cd .cache/mutants/checkout && export ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/.cache/mutants/collections PYTHONPATH=$(CURDIR)/.cache/mutants/collections && \
+	  printf '[cosmic-ray]\nmodule-path = "plugins/module_utils/_resolver/%s.py"\ntimeout = 30.0\ntest-command = "pytest -qx -p no:cacheprovider %s"\n[cosmic-ray.distributor]\nname = "local"\n' \
+	    $(MUTANTS) tests/unit/module_utils/_resolver/$(dir $(MUTANTS))test_$(notdir $(MUTANTS)).py >../config.toml && \
+	  cosmic-ray init ../config.toml ../session.sqlite && nice -n 15 cosmic-ray exec ../config.toml ../session.sqlite && \
+	  cr-report --show-diff --surviving-only ../session.sqlite
 
 lock: setup ## requirements/dev.txt from requirements/dev.in
 	@uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.11 requirements/dev.in --output-file requirements/dev.txt

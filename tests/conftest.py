@@ -42,12 +42,6 @@ def _link_collection() -> None:
             link.symlink_to(os.path.relpath(CHECKOUT, link.parent), target_is_directory=True)
 
 
-def pytest_collection_finish() -> None:
-    """Where the tests are measured but not what they start (tools/coverage_report.py), workers have begun to by now."""
-    if os.environ.get("VIRTSHAPE_MEASURED") == "tests":
-        os.environ.pop("COVERAGE_PROCESS_START", None)
-
-
 _link_collection()
 sys.path[:0] = [str(COLLECTIONS), str(ROLE_FILES)]
 
@@ -56,8 +50,6 @@ def _launch(*arguments: str, check: bool = True) -> dict[str, Any]:
     """Run the launcher as a user's command and return its result; its progress goes to our stderr."""
     command = [sys.executable, "-m", "local_cluster", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROLE_FILES), "PYTHONSAFEPATH": "1"}
-    # Servers are not measured: what only the emulation does with the resolver, no test has looked at.
-    environment.pop("COVERAGE_PROCESS_START", None)
     answer = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     result: dict[str, Any] = json.loads(answer.stdout)
     if check and answer.returncode != 0:

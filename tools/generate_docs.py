@@ -1,6 +1,6 @@
 """Writes the doc fragments that follow from the schema: the options of instancetypes and preferences.
 
-Run it after a change of `plugins/module_utils/_resolver/fields`. With --check it writes nothing and exits 1 if a
+Run it after a change of `plugins/module_utils/_resolver/api/fields`. With --check it writes nothing and exits 1 if a
 fragment is not up to date. Ansible reads doc fragments without running them, so their text has to be static.
 """
 
@@ -16,9 +16,9 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "plugins" / "module_utils"))
 
-from _resolver import argument_spec  # noqa: E402
-from _resolver.fields.enums import ENUMS  # noqa: E402
-from _resolver.schema import TYPES  # noqa: E402
+from _resolver.api.fields.enums import ENUMS  # noqa: E402
+from _resolver.api.schema import TYPES  # noqa: E402
+from _resolver.declare import argument_spec  # noqa: E402
 
 FRAGMENTS = {
     "instancetype_fields": ("VirtualMachineInstancetypeSpec", "an instancetype"),
@@ -29,7 +29,7 @@ HEADER = '''\
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from plugins/module_utils/_resolver/fields; do not edit.
+# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields; do not edit.
 
 """The options for the fields of {what}."""
 

@@ -18,6 +18,7 @@ options:
     description:
       - A catalog, or the manifest of an instancetype or preference, or a list of these, as the filter
         P(virtshape.instancetypes.catalog_objects#filter) takes them.
+      - Or C(matrix) as M(virtshape.instancetypes.catalog_info) returns it.
     type: raw
     required: true
   form:
@@ -54,7 +55,8 @@ _value:
     - Text, or with O(form=data) a dictionary. Its C(instancetypes) and C(preferences) are lists of facts, such as
       C(name), C(vcpus), C(memory), C(memory_bytes), C(class), C(os) and C(features). C(fits) has for each
       instancetype the names of the preferences that it satisfies, C(misses) the pairs that do not fit, with
-      C(instancetype), C(preference) and C(reasons).
+      C(instancetype), C(preference), C(sign) (V(c) too few vCPUs, V(m) too little memory, V(b) both, V(s) the vCPUs
+      cannot be spread as preferred) and C(reasons).
   type: raw
 """
 
@@ -63,15 +65,16 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_matrix import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
+    Matrix,
     as_data,
-    markdown,
+    from_data,
     matrix,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog_picture import html, svg
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
@@ -82,6 +85,8 @@ def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and pref
         raise AnsibleFilterError(f"catalog: form: {form!r} is not one of its values; choose data, {', '.join(FORMS)}")
     if not isinstance(title, str):
         raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
+    if isinstance(value, Mapping) and "misses" in value:
+        return _shown(from_data(value), form, title)
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
@@ -90,6 +95,10 @@ def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and pref
         found = matrix(bundle(dict(one) if isinstance(one, Mapping) else one for one in value).objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
+    return _shown(found, form, title)
+
+
+def _shown(found: Matrix, form: str, title: str) -> Any:
     return as_data(found) if form == "data" else FORMS[form](found, title)
 
 

@@ -110,13 +110,13 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     CatalogError,
     adapt,
     expand_catalog,
     select,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import ROLES
 
 KINDS = {role.matcher: role for role in ROLES}
 FORMS = ("manifests", "entries")

@@ -97,7 +97,7 @@ _value:
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import questions
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests
 
 

@@ -82,7 +82,7 @@ _value:
       elements: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import questions
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, vm_filter
 
 

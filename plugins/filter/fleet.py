@@ -121,9 +121,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.fleet import FleetError, summary
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.fleet_page import html
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, summary
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
 
 _FORM = choice("data", "html")
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
@@ -159,7 +159,15 @@ def fleet(
         found = summary(*lists.values(), time)
     except FleetError as error:
         raise AnsibleFilterError(f"fleet: {error}") from error
-    return found if form == "data" else html(found, str(title), str(scope), rows)
+    if form == "data":
+        return found
+    # Those that there is something to say of come first, should there be more than the table has rows.
+    machines = sorted(found["virtual_machines"], key=_is_quiet)
+    return render("fleet", found=found, machines=machines, title=str(title), scope=str(scope), rows=rows)
+
+
+def _is_quiet(row: dict[str, Any]) -> bool:
+    return not (row["drifted"] or row["restart_required"] or row["problem"])
 
 
 def _moment(value: Any) -> str:

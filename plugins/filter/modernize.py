@@ -106,7 +106,7 @@ _value:
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import modernize as resolver
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each
 
 

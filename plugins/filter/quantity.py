@@ -63,7 +63,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quantity import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import (
     Quantity,
     QuantityError,
     human,

@@ -42,7 +42,7 @@ _value:
   elements: raw
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import questions
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import vm_filter
 
 

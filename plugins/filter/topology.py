@@ -63,7 +63,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.selection import Rejected, spread
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import Rejected, spread
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering
 
 

@@ -153,14 +153,14 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ..module_utils._cluster.argument_spec import AUTH, REQUESTS
-from ..module_utils._cluster.errors import ApiError, ConnectionFailed, explain
-from ..module_utils._cluster.inventory import Wanted, hosts
-from ..module_utils._cluster.kinds import BY_NAME
-from ..module_utils._cluster.libraries import MISSING
-from ..module_utils._cluster.session import Session
-from ..module_utils._resolver.catalog_language import nearest
-from ..module_utils._resolver.host import HostError
+from ..module_utils._cluster.client.errors import ApiError, ConnectionFailed, explain
+from ..module_utils._cluster.client.libraries import MISSING
+from ..module_utils._cluster.client.session import Session
+from ..module_utils._cluster.entry.argument_spec import AUTH, REQUESTS
+from ..module_utils._resolver.api.kinds import BY_NAME
+from ..module_utils._resolver.catalog.language import nearest
+from ..plugin_utils._host import HostError
+from ..plugin_utils._inventory import Wanted, hosts
 
 try:
     from ansible.template import trust_as_template

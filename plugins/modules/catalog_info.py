@@ -36,18 +36,6 @@ options:
     description:
       - Only objects of the catalog of this name, as M(virtshape.instancetypes.instancetype_bundle) deployed them.
     type: str
-  form:
-    description:
-      - What to return besides the data, V(markdown) for a table, V(html) for a page with a picture that needs nothing
-        else.
-    type: str
-    choices: [data, markdown, html]
-    default: data
-  title:
-    description:
-      - Heading of the table or page.
-    type: str
-    default: Instancetypes and preferences
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
@@ -97,17 +85,18 @@ matrix:
       type: dict
       returned: always
     misses:
-      description: The pairs that do not fit, with C(instancetype), C(preference) and C(reasons), in KubeVirt's words.
+      description:
+        - The pairs that do not fit, with C(instancetype), C(preference), C(reasons), in KubeVirt's words, and C(sign),
+          V(c) for too few vCPUs, V(m) for too little memory, V(b) for both, V(s) for vCPUs that cannot be spread as
+          preferred.
       type: list
       elements: dict
       returned: always
-text:
-  description: The table or page.
-  returned: when O(form) is not V(data)
-  type: str
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.catalog_reading import run_catalog_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import (
+    run_catalog_info,
+)
 
 
 def main() -> None:

@@ -247,7 +247,9 @@ results:
       returned: when it was done
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.revision_module import run_revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.controller_revision import (
+    run_revision,
+)
 
 
 def main() -> None:

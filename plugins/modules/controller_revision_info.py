@@ -124,7 +124,7 @@ unreferenced:
   elements: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.revision_module import run_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.controller_revision import run_info
 
 
 def main() -> None:

@@ -131,7 +131,7 @@ expansions:
           returned: always
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reading import run_expand_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.expand_info import run_expand_info
 
 
 def main() -> None:

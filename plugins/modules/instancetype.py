@@ -178,10 +178,12 @@ result:
   type: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.module import ObjectModule
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.subjects import instancetype_subject
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import manifests
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.argument_spec import options
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import (
+    instancetype_subject,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
 
 
 def main() -> None:

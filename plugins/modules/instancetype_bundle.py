@@ -353,7 +353,9 @@ deployed_versions:
   type: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.bundle_module import run_bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype_bundle import (
+    run_bundle,
+)
 
 
 def main() -> None:

@@ -88,7 +88,7 @@ waited:
   type: int
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.lease_module import run_lease
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.lease import run_lease
 
 
 def main() -> None:

@@ -935,12 +935,14 @@ result:
   type: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.module import ObjectModule
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.password_file import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.subjects import virtual_machine_subject
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import virtual_machine
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.manifest import warnings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.options import SPEC
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
+    virtual_machine_subject,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import warnings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 
 # Of the task, not of a VM.
 SETTINGS = {

@@ -209,7 +209,9 @@ results:
           returned: when it would not
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.adopt_module import run_adopt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_adopt import (
+    run_adopt,
+)
 
 
 def main() -> None:

@@ -244,7 +244,9 @@ virtual_machines:
           returned: always
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reading import run_vm_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_info import (
+    run_vm_info,
+)
 
 
 def main() -> None:

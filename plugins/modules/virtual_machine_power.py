@@ -240,7 +240,9 @@ results:
           returned: always
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.power_module import run_power
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_power import (
+    run_power,
+)
 
 
 def main() -> None:

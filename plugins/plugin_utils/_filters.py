@@ -11,10 +11,10 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..module_utils._resolver import release
-from ..module_utils._resolver.questions import Unanswerable
-from ..module_utils._resolver.schema import FieldError
-from ..module_utils._resolver.selection import Rejected
+from ..module_utils._resolver.api import release
+from ..module_utils._resolver.api.schema import FieldError
+from ..module_utils._resolver.choose.selection import Rejected
+from ._questions import Unanswerable
 
 __all__ = ["answering", "choice", "each", "manifests", "vm_filter", "whole_number"]
 

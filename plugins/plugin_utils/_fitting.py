@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..module_utils._resolver.selection import Rejected, choose
+from ..module_utils._resolver.choose.selection import Rejected, choose
 from ._filters import answering
 
 __all__ = ["fitting", "smallest"]

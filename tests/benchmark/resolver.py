@@ -23,6 +23,8 @@ from typing import Any, Callable
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 MODULE_UTILS = CHECKOUT / "plugins" / "module_utils"
+COLLECTIONS = CHECKOUT / ".cache" / "collections"
+FILTERS = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils._questions"
 CASES = CHECKOUT / "tests" / "conformance" / "vectors" / "random" / "apply-a.jsonl"
 IMPORTS = 11
 # As json.dumps has it, but made once and without a look for objects that hold themselves.
@@ -30,7 +32,8 @@ ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 sys.path.insert(0, str(MODULE_UTILS))
 
-from _resolver import applier, conflict, schema  # noqa: E402
+from _resolver.api import schema  # noqa: E402
+from _resolver.instancetype.apply import applier, conflict  # noqa: E402
 
 
 def main() -> int:
@@ -123,11 +126,11 @@ def import_time(bytecode: str) -> float:
     """
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[1]); start = time.process_time();"
-        "import _resolver.questions; print((time.process_time() - start) * 1000)"
+        f"import {FILTERS}; print((time.process_time() - start) * 1000)"
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = bytecode
-    command = [sys.executable, "-c", code, str(MODULE_UTILS)]
+    command = [sys.executable, "-c", code, str(COLLECTIONS)]
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster import session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session
 from chaos_support import PATIENCE, WRITES, Shop, failures, names
 
 COUNT = 6

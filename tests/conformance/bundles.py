@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from checkout import CHECKOUT
 
-from _resolver.catalog import expand_catalog
+from _resolver.catalog.objects import expand_catalog
 
 __all__ = ["Bundles", "default_directory"]
 

@@ -9,31 +9,15 @@ from typing import Any, Callable
 import checkout  # noqa: F401  # pylint: disable=unused-import
 import wire_types
 
-from _resolver import (
-    applier,
-    conflict,
-    decode,
-    defaults,
-    endpoint,
-    expand,
-    find,
-    infer,
-    mutate,
-    quantity,
-    release,
-    release_schema,
-    requirements,
-    revision,
-    schema,
-    store,
-    topology,
-    upgrade,
-    validate,
-    vmi,
-)
-from _resolver.fields.enums import ENUMS
-from _resolver.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
-from _resolver.release import NEWEST, Release
+from _resolver.api import quantity, release, release_schema, schema
+from _resolver.api.fields.enums import ENUMS
+from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
+from _resolver.api.release import NEWEST, Release
+from _resolver.instancetype.apply import applier, conflict, requirements, topology
+from _resolver.instancetype.find import decode, find, infer, revision
+from _resolver.instancetype.revision import store, upgrade
+from _resolver.instancetype.vmi import defaults, expand, vmi
+from _resolver.instancetype.webhooks import endpoint, mutate, validate
 
 __all__ = ["OPS", "RELEASE_OPS", "ignored", "release"]
 

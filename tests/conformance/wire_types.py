@@ -1,4 +1,4 @@
-"""Compares the types of ``_resolver/fields`` with ``types.json``, KubeVirt's Go types by reflection.
+"""Compares the types of ``_resolver/api/fields`` with ``types.json``, KubeVirt's Go types by reflection.
 
 Types are paired by where they occur, from the objects of the API downwards: the names in `fields` are
 free to differ where Go has one name twice.

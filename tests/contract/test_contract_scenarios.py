@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 
 HERE = Path(__file__).parent
 CATALOG = HERE.parents[1] / "roles" / "common_instancetypes" / "files" / "catalog"

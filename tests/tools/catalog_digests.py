@@ -1,6 +1,6 @@
 """Digests of the objects of a bundle of common-instancetypes, by which the built-in catalog is held equal to it.
 
-    python tests/tools/catalog_digests.py BUNDLE.yaml... >tests/unit/module_utils/_resolver/catalog_digests.json
+    python tests/tools/catalog_digests.py BUNDLE.yaml... >tests/unit/module_utils/_resolver/catalog/catalog_digests.json
 
 A digest is over what an object has in common in our catalog and upstream: everything but prose. The digests of an
 upstream bundle are kept with the tests because the bundle itself is not part of this project.
@@ -19,7 +19,7 @@ import yaml
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / ".cache" / "collections"))
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import expand_catalog
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 
 PROSE = frozenset(
     {

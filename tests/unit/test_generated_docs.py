@@ -20,12 +20,12 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     requests,
     wait,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.argument_spec import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.argument_spec import (
     AUTH,
     REQUESTS,
     WAIT,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import argument_spec
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ALL = {

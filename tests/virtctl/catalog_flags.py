@@ -7,14 +7,14 @@ from typing import Any
 import collection_path  # noqa: F401  # pylint: disable=unused-import
 from command_line import Flags, Syntax, params, unused
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import manifests
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.argument_spec import options
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     PREFERENCE,
     Role,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.names import derived
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import derived
 
 __all__ = ["ROLES", "argument_spec", "build", "missing", "options_of"]
 

@@ -24,15 +24,15 @@ from command_line import Flags, Syntax, parse
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.password_file import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.schema import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.virtual_machine import reconcile
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.manifest import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
     check_exclusive,
     manifest,
     warnings,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.vm.options import SPEC
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 
 __all__ = ["Failure", "failures", "groups", "load"]
 

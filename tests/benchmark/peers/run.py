@@ -169,7 +169,7 @@ def running(webhooks: bool) -> Iterator[Path]:
 
 
 def create_kinds(directory: Path) -> None:
-    from _resolver import openapi
+    from _resolver.api import openapi
 
     crds = openapi.crds()
     with config.new_client_from_config(str(directory / "kubeconfig")) as connection:

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster import ansible_edge
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import ansible_edge
 from documented import CHECKOUT, Example, examples, tasks_of
 
 PREFIX = "virtshape.instancetypes."

@@ -18,9 +18,12 @@ import pytest
 import urllib3
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.errors import ApiError, ConnectionFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
+    ApiError,
+    ConnectionFailed,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Launch = Callable[..., dict[str, Any]]
 SECRETS = "/api/v1/namespaces/default/secrets"

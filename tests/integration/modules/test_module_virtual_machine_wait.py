@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from modules_support import by_name, vm
 
 Run = Callable[..., dict[str, Any]]

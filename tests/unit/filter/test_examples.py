@@ -62,6 +62,7 @@ def test_examples(tmp_path: Path) -> None:
         (tmp_path / file).write_text(yaml.safe_dump_all(CATALOG))
     (tmp_path / "acme.yml").write_text(yaml.safe_dump(DEFINITION))
     (tmp_path / "vms.json").write_text("[]")
+    (tmp_path / "revision-refresh.json").write_text('{"stopped": "", "counts": {}, "virtual_machines": []}')
     plays = [{"hosts": "localhost", "gather_facts": False, "name": name, "tasks": tasks(name)} for name in FILTERS]
     (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays))
     answer = run("ansible-playbook", "playbook.yml", cwd=tmp_path)

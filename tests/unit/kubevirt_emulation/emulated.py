@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from _resolver import release
+from _resolver.api import release
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from emulated import configured
 
-from _resolver import openapi, release, schema
+from _resolver.api import openapi, release, schema
 from kubevirt_emulation import behaviour, config, go_metadata, releases
 from kubevirt_emulation.webhooks import gate_checks, vm_checks
 from kubevirt_emulation.webhooks.vm_mutate import set_identity

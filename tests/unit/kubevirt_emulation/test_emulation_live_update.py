@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from emulated import configured
 
-from _resolver.live_update import Update
+from _resolver.instancetype.vmi.live_update import Update
 from kubevirt_emulation.controllers import live_update
 from kubevirt_emulation.controllers.context import Work
 

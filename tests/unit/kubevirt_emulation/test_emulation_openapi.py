@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from _resolver import openapi, schema
+from _resolver.api import openapi, schema
 
 
 def crd(kind: str) -> dict[str, Any]:

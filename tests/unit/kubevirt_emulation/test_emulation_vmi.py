@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from _resolver import schema
-from _resolver.defaults import Configuration
+from _resolver.api import schema
+from _resolver.instancetype.vmi.defaults import Configuration
 from kubevirt_emulation.controllers.node import changes
 from kubevirt_emulation.controllers.vmi_factory import FINALIZER
 from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 TESTS = Path(__file__).parents[2]
-sys.path += [str(TESTS / "unit" / "module_utils" / "_cluster"), str(TESTS / "integration" / "modules")]
+sys.path.append(str(TESTS / "integration" / "modules"))
 
 from modules_support import execute  # noqa: E402
 from scripted_server import Answer, session_with  # noqa: E402

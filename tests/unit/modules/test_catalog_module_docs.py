@@ -9,7 +9,12 @@ import pytest
 import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, requests
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster import bundle_module, catalog_reading
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
+    catalog_info as catalog_reading,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
+    instancetype_bundle as bundle_module,
+)
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.revision import controller_revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.revision import (
+    controller_revision,
+)
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Settings of the property tests: the same examples in every run of CI, fresh ones elsewhere; no deadline."""
+"""Settings of the property tests: the same examples in every run, drawn anew by `make random`; no deadline."""
 
 from __future__ import annotations
 
@@ -15,8 +15,5 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "plugins" / "module
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "database": None}
 
 settings.register_profile("ci", max_examples=100, derandomize=True, **_COMMON)
-settings.register_profile("default", max_examples=100, **_COMMON)
-settings.register_profile("thorough", max_examples=1000, **_COMMON)
-# Few, and the same ones for every mutant (tools/mutants.py).
-settings.register_profile("mutants", max_examples=10, derandomize=True, **_COMMON)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
+settings.register_profile("random", max_examples=1000, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -12,17 +12,16 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import (
-    adopt,
-    expand,
-    find,
-    schema,
-    validate,
-    vmi,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand, vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.impact import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate
 from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
 
 Spec = dict[str, Any]

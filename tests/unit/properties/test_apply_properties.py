@@ -10,14 +10,14 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver import (
-    applier,
-    expand,
-    explain,
-    find,
-    schema,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import applier
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.defaults import Configuration
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _explain as explain
 
 Spec = dict[str, Any]
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.errors import Crash
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.fields.enums import ENUMS
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.topology import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.enums import ENUMS
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply.topology import (
     spread_indivisible,
     topology,
 )

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from pathlib import Path
 
-from _resolver import release
+from _resolver.api import release
 from kubevirt_emulation import server
 from kubevirt_emulation.client import Client, Connection
 from kubevirt_emulation.config import Config

@@ -1,6 +1,6 @@
 """What KubeVirt releases do differently beyond what they compute, as values that the emulation's parts look at.
 
-`_resolver.release` has what they compute differently. These two are the only tables; nothing else looks at versions.
+`_resolver.api.release` has what they compute differently. These two are the only tables; nothing else looks at versions.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from _resolver.release import Release, differences
+from _resolver.api.release import Release, differences
 
 
 class Behaviour(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import defaults
-from _resolver.release import Release
+from _resolver.api.release import Release
+from _resolver.instancetype.vmi import defaults
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE

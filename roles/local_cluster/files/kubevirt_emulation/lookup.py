@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection
 from typing import Any, Callable, TypeVar
 
-from _resolver.find import Problem
+from _resolver.instancetype.find.find import Problem
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.resources import KINDS
@@ -29,7 +29,7 @@ class Lookup:
         self.missing: set[Asked] = set()
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """See `_resolver.find.Lookup`."""
+        """See `_resolver.instancetype.find.find.Lookup`."""
         if not name:
             # As KubeVirt's client says without asking the server.
             return Problem("resource name may not be empty")

@@ -13,7 +13,7 @@ def problem(version: str) -> str:
     """Why the emulation cannot behave like a release; "" if it can.
 
     Other patch releases of these minor versions are accepted: what they compute otherwise is known
-    (`_resolver.release`), and in all else they are taken for the recorded one.
+    (`_resolver.api.release`), and in all else they are taken for the recorded one.
     """
     minors = {known.rpartition(".")[0] for known in KNOWN}
     if re.fullmatch(r"\d+\.\d+\.\d+", version) and version.rpartition(".")[0] in minors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from _resolver import openapi
+from _resolver.api import openapi
 
 
 class Resource(NamedTuple):

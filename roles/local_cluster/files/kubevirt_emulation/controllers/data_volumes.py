@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _resolver import revision
+from _resolver.instancetype.find import revision
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Work
 from kubevirt_emulation.resources import DATA_VOLUME

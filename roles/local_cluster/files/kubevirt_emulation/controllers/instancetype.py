@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any, NamedTuple
 
-from _resolver import expand, find, revision, store, upgrade
-from _resolver.matcher import INSTANCETYPE, ROLES
+from _resolver.api.matcher import INSTANCETYPE, ROLES
+from _resolver.instancetype.find import find, revision
+from _resolver.instancetype.revision import store, upgrade
+from _resolver.instancetype.vmi import expand
 from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Failure, Work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from _resolver.live_update import compare
+from _resolver.instancetype.vmi.live_update import compare
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import vmi_state
 from kubevirt_emulation.controllers.context import Context, Work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.vmi import firmware_uuid
+from _resolver.instancetype.vmi.vmi import firmware_uuid
 from kubevirt_emulation.controllers.context import Context, Work
 from kubevirt_emulation.controllers.vm_state import FINALIZER
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import release_schema, revision
-from _resolver.matcher import ROLES
+from _resolver.api import release_schema
+from _resolver.api.matcher import ROLES
+from _resolver.instancetype.find import revision
 from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import vmi as vmi_builder
+from _resolver.instancetype.vmi import vmi as vmi_builder
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Failure, Work
 from kubevirt_emulation.controllers.metadata import OBSERVED

@@ -7,7 +7,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from _resolver import openapi, release
+from _resolver.api import openapi, release
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.install import registrations, roles

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver import endpoint, expand
+from _resolver.instancetype.vmi import expand
+from _resolver.instancetype.webhooks import endpoint
 from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import Client
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any, NamedTuple
 
-from _resolver.admission import Response
+from _resolver.instancetype.webhooks.admission import Response
 
 Manifest = dict[str, Any]
 

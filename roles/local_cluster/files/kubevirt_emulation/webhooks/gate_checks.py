@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from _resolver.admission import INVALID, REQUIRED, Cause
-from _resolver.defaults import DEFAULT_ARCHITECTURE
+from _resolver.instancetype.vmi.defaults import DEFAULT_ARCHITECTURE
+from _resolver.instancetype.webhooks.admission import INVALID, REQUIRED, Cause
 from kubevirt_emulation.behaviour import MULTI_ARCHITECTURE, PERSISTENT_STATE
 
 Spec = dict[str, Any]

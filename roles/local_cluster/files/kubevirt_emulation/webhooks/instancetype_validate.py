@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from _resolver import find, validate
-from _resolver.release import Release
+from _resolver.api.release import Release
+from _resolver.instancetype.find import find
+from _resolver.instancetype.webhooks import validate
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.webhooks.admission import Answer, Review
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from _resolver import quantity
-from _resolver.admission import INVALID, NOT_SUPPORTED, Cause
-from _resolver.fields.enums import ENUMS
+from _resolver.api import quantity
+from _resolver.api.fields.enums import ENUMS
+from _resolver.instancetype.webhooks.admission import INVALID, NOT_SUPPORTED, Cause
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 
 Spec = dict[str, Any]

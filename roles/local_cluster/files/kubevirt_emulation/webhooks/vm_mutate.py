@@ -5,7 +5,9 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from _resolver import defaults, endpoint, find, mutate
+from _resolver.instancetype.find import find
+from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.webhooks import endpoint, mutate
 from kubevirt_emulation import go_metadata
 from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration

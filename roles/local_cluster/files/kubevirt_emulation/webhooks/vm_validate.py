@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from _resolver import release_schema, validate
-from _resolver.admission import invalid
+from _resolver.api import release_schema
+from _resolver.instancetype.webhooks import validate
+from _resolver.instancetype.webhooks.admission import invalid
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks import gate_checks, vm_checks

@@ -1,4 +1,4 @@
-"""Defaults that only a VMI gets, beside those it shares with an expanded VM (`_resolver.defaults`).
+"""Defaults that only a VMI gets, beside those it shares with an expanded VM (`_resolver.instancetype.vmi.defaults`).
 
 All functions change the canonical VMI spec, or the part of it, that they are given.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from _resolver import defaults, quantity
-from _resolver.live_update import HOTPLUG_RATIO
-from _resolver.release import NEWEST, Release
+from _resolver.api import quantity
+from _resolver.api.release import NEWEST, Release
+from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi.live_update import HOTPLUG_RATIO
 
 Spec = dict[str, Any]
 

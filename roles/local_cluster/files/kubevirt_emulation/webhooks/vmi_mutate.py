@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _resolver import release_schema
+from _resolver.api import release_schema
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review
 from kubevirt_emulation.webhooks.vmi_defaults import select_nodes, set_vmi_defaults

@@ -1,0 +1,83 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: refresh_page
+short_description: The result of a refresh of many VMs as a page
+version_added: 1.0.0
+author: virtshape.instancetypes contributors (@virtshape)
+description:
+  - Shows what the role P(virtshape.instancetypes.revision_refresh#role) did to each VM, or would do in check mode.
+  - The page is one file of HTML without script, which refers to nothing else.
+options:
+  _input:
+    description:
+      - C(revision_refresh_result), which that role sets.
+    type: dict
+    required: true
+  scope:
+    description:
+      - Which VMs the page is about, in words.
+    type: str
+    default: all namespaces
+  rows:
+    description:
+      - How many rows the table has at most.
+    type: int
+    default: 1000
+"""
+
+EXAMPLES = r"""
+- name: Write what a refresh has left in a file as a page
+  ansible.builtin.copy:
+    content: >-
+      {{ lookup('ansible.builtin.file', 'revision-refresh.json') | from_json
+         | virtshape.instancetypes.refresh_page(scope='namespace shop') }}
+    dest: refresh.html
+    mode: "0644"
+"""
+
+RETURN = r"""
+_value:
+  description: The page.
+  type: str
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+from jinja2 import UndefinedError
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
+
+
+def refresh_page(value: Any, scope: Any = "all namespaces", rows: Any = 1000) -> str:
+    """See DOCUMENTATION."""
+    if not isinstance(value, Mapping):
+        raise AnsibleFilterError(f"refresh_page: expected the result of the role revision_refresh, found {value!r}")
+    try:
+        rows = whole_number(rows)
+    except ValueError as error:
+        raise AnsibleFilterError(f"refresh_page: rows: {error}") from error
+    try:
+        return render(
+            "refresh",
+            title="Revision refresh: what would be done" if value.get("check_mode") else "Revision refresh",
+            found=value,
+            scope=str(scope),
+            rows=rows,
+            time=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"),
+        )
+    except UndefinedError as error:
+        raise AnsibleFilterError(f"refresh_page: it is not the result of the role revision_refresh: {error}") from error
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return {"refresh_page": refresh_page}

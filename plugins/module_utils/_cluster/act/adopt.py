@@ -1,0 +1,155 @@
+"""Adopts VMs of a cluster: gives them an instancetype and a preference with which their VMIs stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..._resolver.declare import adopt as rules
+from ..._resolver.declare.adopt import Adoption, Candidate
+from ..._resolver.declare.impact import Cluster, Impact, impact
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import FIELD_MANAGER, Session
+from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
+
+__all__ = ["Adopted", "Unreadable", "Wanted", "adopt"]
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_JSON_PATCH = "application/json-patch+json"
+_CHANGED = "it was changed by somebody else meanwhile; nothing was written, run the task again"
+
+
+class Unreadable(Exception):
+    """What there is to choose from could not be read, or is nothing; one line."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to adopt VMs with: shell patterns of names, None for all. accept: see `rules.adopt`."""
+
+    instancetypes: list[str] | None = None
+    preferences: list[str] | None = None
+    accept: Sequence[str] = ()
+
+
+@dataclass
+class Adopted:
+    """What became of one VM. adoption: None where it has an instancetype already. impact: what it means for its guest.
+
+    vm: as it is. failed: why, on one line.
+    """
+
+    vm: Manifest
+    adoption: Adoption | None = None
+    impact: Impact | None = None
+    changed: bool = False
+    failed: str | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        return f"{self.vm['metadata']['namespace']}/{self.vm['metadata']['name']}"
+
+
+def adopt(session: Session, vms: list[Manifest], wanted: Wanted, write: bool, concurrency: int) -> list[Adopted]:
+    """Results in order: what VMs can be adopted with, and with `write` they are.
+
+    Raises Unreadable, ApiError or ConnectionFailed where there is nothing to choose from, or it cannot be read.
+    """
+    results = [Adopted(vm) for vm in vms]
+    todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
+    if not todo:
+        return results
+    found = kubevirt(session)
+    lookup = ClusterLookup(session)
+    cluster = Cluster(lookup, found.configuration, found.release, found.live_updates)
+    instances = _instances(session, todo)
+    due: list[tuple[Adopted, Candidate]] = []
+    for result in todo:
+        namespace = result.vm["metadata"]["namespace"]
+        result.adoption = rules.adopt(
+            result.vm,
+            _candidates(lookup, INSTANCETYPE, namespace, wanted.instancetypes, result.warnings),
+            _candidates(lookup, PREFERENCE, namespace, wanted.preferences, result.warnings),
+            cluster,
+            wanted.accept,
+        )
+        chosen = result.adoption.chosen
+        if chosen is None:
+            result.failed = result.adoption.problem or "no instancetype gives it what it has"
+            continue
+        result.changed = True
+        due.append((result, chosen))
+        result.impact = impact(result.vm, chosen.vm, instances.get(_key(result.vm)), cluster)
+    if write:
+        with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+            list(pool.map(lambda one: _write(session, *one), due))
+    return results
+
+
+def _instances(session: Session, results: list[Adopted]) -> dict[tuple[str, str], Manifest]:
+    found = {}
+    for namespace in sorted({result.vm["metadata"]["namespace"] for result in results}):
+        items, _version = session.list(_VMI, namespace)
+        found.update({_key(item): item for item in items})
+    return found
+
+
+def _key(manifest: Manifest) -> tuple[str, str]:
+    return manifest["metadata"]["namespace"], manifest["metadata"]["name"]
+
+
+def _candidates(
+    lookup: ClusterLookup, role: Role, namespace: str, patterns: list[str] | None, warnings: list[str]
+) -> list[Manifest]:
+    """What a VM of the namespace can have, cluster-wide ones first. Of what may not be listed there is none."""
+    found: list[Manifest] = []
+    for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
+        found += lookup.list(kind, place)
+        problem = lookup.problem(kind, place)
+        if problem is not None:
+            warnings.append(f"{role.matcher}s of the kind {kind} are left out: {problem.message}")
+    names = {manifest["metadata"]["name"] for manifest in found}
+    for pattern in patterns or ():
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise Unreadable(f"{role.matcher}s: nothing that virtual machines of {namespace} can have fits {pattern!r}")
+    if patterns is None:
+        return found
+    return [one for one in found if any(fnmatchcase(one["metadata"]["name"], pattern) for pattern in patterns)]
+
+
+def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
+    namespace, name = _key(result.vm)
+    try:
+        # A second try would find the generation changed, by the first one or by somebody else: a look tells.
+        session.request(
+            "PATCH",
+            _VM.path(namespace, name),
+            query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"},
+            body=rules.patch(result.vm, chosen.vm),
+            content_type=_JSON_PATCH,
+        )
+    except (ApiError, ConnectionFailed) as error:
+        if _is_written(session, result.vm, chosen.instancetype):
+            return
+        stale = isinstance(error, ApiError) and error.code == 422 and not error.causes
+        result.failed = _CHANGED if stale else explain(error, "PATCH", _VM)
+        result.changed = False
+
+
+def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
+    """Whether a patch took effect although its answer was lost."""
+    try:
+        live = session.get(_VM, *_key(vm))
+    except (ApiError, ConnectionFailed):
+        return False
+    return live is not None and INSTANCETYPE.matcher_of(live) == instancetype

@@ -1,0 +1,303 @@
+"""Deploys a catalog: what fits the cluster, what changes for whom, the writes, and what is pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api import schema
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.catalog import upgrade as catalog_upgrade
+from ..._resolver.catalog.bundle import CATALOG_LABEL, VERSION_LABEL
+from ..._resolver.catalog.lost_fields import Misfit
+from ..._resolver.catalog.upgrade import Place, place_of
+from ..._resolver.declare import plan
+from ..._resolver.refresh.drift import Drift
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import FIELD_MANAGER, Session
+from ..read.catalog_users import Users, labels
+from ..read.lookup import ClusterLookup
+from ..read.snapshot import Key, Unreadable
+from .catalog_fit import fits
+from .declare import Entry, Finding, Planned, Result, Settings, Subject, declare
+from .handlers.catalog import MANAGED_BY, OPERATOR, deletion_findings, deprecated, left_alone
+
+__all__ = ["Affected", "Change", "Deployed", "Gone", "Request", "deploy"]
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for.
+
+    manifests: as they are to be deployed, with the labels of their catalog. namespaces: where to look for what is gone;
+    "" is cluster-wide. state: `present` or `absent`. prune: `never`, `unused` or `always`. existing: `keep` or `apply`.
+    force: delete what VMs use. on_lost_fields: `fail`, `warn` or `ignore`.
+    """
+
+    manifests: list[Manifest]
+    namespaces: tuple[str, ...]
+    catalog: str
+    state: str = "present"
+    prune: str = "never"
+    existing: str = "keep"
+    force: bool = False
+    on_lost_fields: str = "fail"
+
+
+@dataclass
+class Change:
+    """An object whose spec changes, [{field, before, after}]. used_by: the VMs that name it; None if nobody knows."""
+
+    place: Place
+    changes: list[dict[str, Any]]
+    used_by: list[Manifest] | None = None
+
+
+@dataclass
+class Gone:
+    """An object that was deployed and is wanted no more. kept: why it stays, or None."""
+
+    live: Manifest
+    used_by: list[Manifest] | None = None
+    kept: str | None = None
+
+
+@dataclass
+class Affected:
+    """A VM that names an object which changes or goes, and its drift then."""
+
+    vm: Manifest
+    places: list[Place]
+    drift: Drift
+
+
+@dataclass
+class Deployed:
+    """What became of a request. results: of the wanted objects; pruned: of those that are gone and not kept."""
+
+    results: list[Result] = field(default_factory=list)
+    pruned: list[Result] = field(default_factory=list)
+    new: list[Place] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
+    gone: list[Gone] = field(default_factory=list)
+    affected: list[Affected] = field(default_factory=list)
+    misfits: list[tuple[Place, Misfit]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    versions_before: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+
+
+def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
+    """Carries out a request; check mode stops before the writes and tells the same."""
+    told = Deployed()
+    snapshot = _Snapshot(session)
+    users = Users(session)
+    entries = _entries(session, request, told)
+    wanted = [(entry.key, entry.manifest) for entry in entries]
+    if request.state == "present":
+        _foresee(session, snapshot, users, request, wanted, told)
+    subject = _subject(request, snapshot, users)
+    told.versions_before = _versions(_deployed(snapshot, request))
+    told.results = declare(session, subject, entries, settings)
+    failed = sum(1 for result in told.results if result.failed)
+    due = [one for one in told.gone if one.kept is None]
+    if failed:
+        for one in due:
+            one.kept = f"not pruned, since {failed} of the wanted objects failed"
+    else:
+        told.pruned = declare(session, subject, [_absent(one.live) for one in due], settings)
+    after = [one for one in map(_afterwards, told.results) if one is not None]
+    pruned = {result.entry.key for result in told.pruned if result.changed}
+    stay = [one.live for one in told.gone if _key(one.live) not in pruned]
+    told.versions = _versions([*after, *stay], request.catalog)
+    return told
+
+
+class _Snapshot:
+    """The instancetypes and preferences that there are: one LIST for each kind and namespace."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lists: dict[tuple[str, str | None], list[Manifest]] = {}
+
+    def of(self, kind: str, namespace: str | None) -> list[Manifest]:
+        """Raises Unreadable."""
+        if (kind, namespace) not in self._lists:
+            try:
+                items, _version = self._session.list(BY_NAME[kind], namespace)
+            except (ApiError, ConnectionFailed) as error:
+                raise Unreadable(explain(error, "LIST", BY_NAME[kind])) from error
+            self._lists[kind, namespace] = items
+        return self._lists[kind, namespace]
+
+    def read(self, _session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
+        """See snapshot.read."""
+        wanted = set(keys)
+        places = {(key.kind, key.namespace) for key in wanted}
+        found = {_key(one): one for kind, namespace in places for one in self.of(kind, namespace)}
+        return {key: one for key, one in found.items() if key in wanted}
+
+
+def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
+    """The objects, without what the cluster would lose of them."""
+    manifests, refused = request.manifests, {}
+    if request.state == "present":
+        fit = fits(session, manifests)
+        manifests = fit.manifests
+        told.warnings += fit.warnings
+        told.misfits = fit.misfits
+        if request.on_lost_fields == "fail":
+            refused = {place: one.text for place, one in fit.misfits}
+        elif request.on_lost_fields == "warn":
+            told.warnings += [f"{place.kind} {_label(place)}: {one.text}" for place, one in fit.misfits]
+    entries = []
+    for manifest in manifests:
+        place = place_of(manifest)
+        problem = refused.get(place)
+        entries.append(Entry(_label(place), _key(manifest), request.state, manifest, problem))
+    return entries
+
+
+def _subject(request: Request, snapshot: _Snapshot, users: Users) -> Subject:
+    def leave(live: Manifest) -> str | None:
+        owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
+        if owner not in (None, request.catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
+            return f"it belongs to the catalog {owner}"
+        return left_alone(live, request.existing)
+
+    def deletion(_session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        # What is pruned has been judged already.
+        return deletion_findings(users, planned, request.force or request.state == "present")
+
+    return Subject(
+        plural="objects",
+        read=snapshot.read,
+        leave=leave,
+        preflight=lambda _session, planned: [
+            [Finding(text, note=True) for text in deprecated(step.plan.manifest)] for step in planned
+        ],
+        deletion=deletion,
+        describe=lambda live: {"generation": live["metadata"].get("generation")},
+    )
+
+
+def _foresee(
+    session: Session,
+    snapshot: _Snapshot,
+    users: Users,
+    request: Request,
+    wanted: list[tuple[Key, Manifest]],
+    told: Deployed,
+) -> None:
+    """What is new, changed and gone, and the VMs that this concerns."""
+    try:
+        live = snapshot.read(session, [key for key, _manifest in wanted])
+    except Unreadable:
+        return  # declare says so, for each object
+    leave = _subject(request, snapshot, users).leave
+    after: dict[Place, Manifest | None] = {}
+    for key, manifest in wanted:
+        place = place_of(manifest)
+        if key not in live:
+            told.new.append(place)
+        elif leave(live[key]) is None:
+            owner = ownership.owned(live[key], FIELD_MANAGER)
+            try:
+                spec = catalog_upgrade.predicted(manifest, live[key], owner)
+                changes = catalog_upgrade.changes(live[key], spec)
+            except schema.FieldError:
+                continue  # of a newer KubeVirt: declare says so, for the object
+            if changes:
+                told.changed.append(Change(place, changes))
+                after[place] = {**manifest, "spec": spec}
+    places = [place_of(manifest) for _key_, manifest in wanted]
+    deployed = _deployed(snapshot, request)
+    told.gone = [Gone(one) for one in catalog_upgrade.gone(deployed, places, request.catalog)]
+    _find_users(session, users, told, after, request)
+
+
+def _find_users(
+    session: Session, users: Users, told: Deployed, after: dict[Place, Manifest | None], request: Request
+) -> None:
+    unknown = None
+    try:
+        for change in told.changed:
+            change.used_by = users.of(change.place)
+        for one in told.gone:
+            one.used_by = users.of(place_of(one.live))
+    except (ApiError, ConnectionFailed) as error:
+        unknown = explain(error, "LIST", BY_NAME["VirtualMachine"])
+        told.warnings.append(f"which virtual machines use what changes or is gone is not known: {unknown}")
+    for one in told.gone:
+        one.kept = _kept(one, request.prune)
+        after[place_of(one.live)] = None if one.kept is None else one.live
+    if unknown is not None:
+        return
+    vms: dict[tuple[str, str], Manifest] = {}
+    for used in [change.used_by for change in told.changed] + [one.used_by for one in told.gone]:
+        vms.update({(vm["metadata"]["namespace"], vm["metadata"]["name"]): vm for vm in used or []})
+    in_order = [vms[key] for key in sorted(vms)]
+    told.affected = [Affected(*one) for one in catalog_upgrade.affected(in_order, after, ClusterLookup(session))]
+
+
+def _kept(one: Gone, prune: str) -> str | None:
+    """Why an object that is gone stays. Only what this collection deployed is ever deleted."""
+    left = left_alone(one.live, "keep")
+    if left is not None:
+        return left
+    if prune == "never":
+        return "prune is never"
+    if prune == "unused" and one.used_by is None:
+        return "which virtual machines use it is not known"
+    if prune == "unused" and one.used_by:
+        return f"it is used by {labels(one.used_by)}"
+    return None
+
+
+def _deployed(snapshot: _Snapshot, request: Request) -> list[Manifest]:
+    """The live objects of the catalog, as far as they can be read."""
+    found = []
+    for namespace in request.namespaces:
+        for role in ROLES:
+            kind = role.kind if namespace else role.cluster_kind
+            try:
+                found += snapshot.of(kind, namespace or None)
+            except Unreadable:
+                continue
+    return [one for one in found if (one["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]
+
+
+def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, int]:
+    """How many objects of each version are deployed; more than one version tells that a run did not come through."""
+    found: dict[str, int] = {}
+    for one in objects:
+        own = one["metadata"].get("labels") or {}
+        if (catalog is None or own.get(CATALOG_LABEL) == catalog) and own.get(MANAGED_BY) != OPERATOR:
+            version = own.get(VERSION_LABEL, "")
+            found[version] = found.get(version, 0) + 1
+    return dict(sorted(found.items()))
+
+
+def _afterwards(result: Result) -> Manifest | None:
+    """The object as it is after the run, or would be after one without check mode; as far as labels go."""
+    if result.action == plan.DELETE:
+        return result.found if result.failed else None
+    return result.entry.manifest if result.changed else result.live
+
+
+def _absent(live: Manifest) -> Entry:
+    return Entry(_label(place_of(live)), _key(live), "absent", live)
+
+
+def _key(manifest: Manifest) -> Key:
+    metadata = manifest["metadata"]
+    return Key(manifest["kind"], metadata.get("namespace"), metadata["name"])
+
+
+def _label(place: Place) -> str:
+    return f"{place.namespace}/{place.name}" if place.namespace else place.name

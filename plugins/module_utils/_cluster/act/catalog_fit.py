@@ -1,0 +1,78 @@
+"""Compares objects with the schemas of the cluster's CustomResourceDefinitions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.matcher import ROLE_OF_KIND
+from ..._resolver.catalog.lost_fields import Misfit, misfit, release_of, spec_schema
+from ..._resolver.catalog.upgrade import Place, place_of
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+
+__all__ = ["Fit", "fits"]
+
+Manifest = dict[str, Any]
+
+_DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", False)
+
+
+class Fit(NamedTuple):
+    """manifests: in order, without what would be lost. warnings: why it could not be told, one line each."""
+
+    manifests: list[Manifest]
+    misfits: list[tuple[Place, Misfit]]
+    warnings: list[str]
+
+
+def fits(session: Session, manifests: list[Manifest]) -> Fit:
+    """One GET for each kind. Where no schema can be read its objects count as fitting: the server refuses unknown
+    fields in any case, since it is asked to."""
+    warnings: list[str] = []
+    schemas = {}
+    for kind in dict.fromkeys(one["kind"] for one in manifests):
+        found = _schema(session, BY_NAME[kind], warnings)
+        if found is not None:
+            schemas[kind] = found
+    known = release_of({ROLE_OF_KIND[kind]: found for kind, found in schemas.items()})
+    kept, misfits = [], []
+    for manifest in manifests:
+        one = misfit(manifest, schemas[manifest["kind"]], known) if manifest["kind"] in schemas else None
+        if one is not None:
+            misfits.append((place_of(manifest), one))
+        kept.append(manifest if one is None else one.manifest)
+    return Fit(kept, misfits, warnings)
+
+
+def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | None:
+    try:
+        definition = session.get(_DEFINITION, None, f"{kind.plural}.{kind.group}")
+    except ApiError as error:
+        # Not everybody may read definitions, but everybody the description of the API that is made of them.
+        found = _published(session, kind) if error.code == 403 else None
+        if found is None:
+            warnings.append(_unknown(kind, error))
+        return found
+    except ConnectionFailed as error:
+        warnings.append(_unknown(kind, error))
+        return None
+    # Without the definition there is no such API, which the first request for an object says better.
+    return None if definition is None else spec_schema(definition, kind.version)
+
+
+def _published(session: Session, kind: Kind) -> Manifest | None:
+    """The schema from the API server's OpenAPI description."""
+    try:
+        described = session.request("GET", f"/openapi/v3/apis/{kind.api_version}")
+    except (ApiError, ConnectionFailed):
+        return None
+    for schema in ((described.get("components") or {}).get("schemas") or {}).values():
+        if any(one.get("kind") == kind.kind for one in schema.get("x-kubernetes-group-version-kind") or []):
+            found = (schema.get("properties") or {}).get("spec")
+            return found if isinstance(found, dict) else None
+    return None
+
+
+def _unknown(kind: Kind, error: ApiError | ConnectionFailed) -> str:
+    return f"whether {kind.kind} of this catalog fits is not known: {explain(error, 'GET', _DEFINITION)}"

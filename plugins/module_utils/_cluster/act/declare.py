@@ -1,0 +1,399 @@
+"""The one way of every module that writes: entries → live snapshot → plan → preflight → writes → wait → results.
+
+Check mode stops after the preflight; nothing else asks for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.managed_fields import Field
+from ..._resolver.api.redaction import redact
+from ..._resolver.api.schema import FieldError
+from ..._resolver.declare import plan
+from ..._resolver.declare.plan import Plan
+from ..client.errors import ApiError, Cause, ConnectionFailed, explain
+from ..client.session import FIELD_MANAGER, Session
+from ..read.snapshot import Key, Unreadable, read
+from ..read.watch import State, doubted, wait_for
+
+__all__ = ["Entry", "Finding", "Result", "Settings", "Subject", "declare"]
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One object of a task. label: how messages name it. problem: why it cannot be declared at all, or None."""
+
+    label: str
+    key: Key
+    state: str
+    manifest: Manifest
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a task is carried out; the options of the doc fragment `wait`."""
+
+    check_mode: bool = False
+    wait: bool = False
+    wait_timeout: float = 120
+    concurrency: int = 16
+    preflight: str = "strict"
+    fail_fast: bool = False
+    force_conflicts: bool = False
+
+
+class Finding(NamedTuple):
+    """What preflight found about one planned object, as one line; a note is worth a warning and never refuses."""
+
+    text: str
+    note: bool = False
+
+
+_NOT_SENT = "not sent: another object of the task had failed (fail_fast)"
+
+# Why objects have failed, by name.
+Failures = dict[str, str]
+Preflight = Callable[[Session, "list[Planned]"], "list[list[Finding]]"]
+
+
+class Planned(NamedTuple):
+    entry: Entry
+    plan: Plan
+    live: Manifest | None
+
+
+def _reconcile(manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
+    return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None
+
+
+def _there(_live: Manifest | None) -> State:
+    return State(done=True)
+
+
+def _unforeseen(_session: Session, planned: list[Planned]) -> list[Any]:
+    return [None for _step in planned]
+
+
+def _settled(_session: Session, _results: list[Result], _deadline: float) -> None:
+    return None
+
+
+def _nothing_remains(_session: Session, _namespace: str | None, _deleted: list[Manifest], _seconds: float) -> Failures:
+    return {}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What differs between kinds.
+
+    reconcile: the desired manifest and the fields that count as ours, seen beside the live object.
+    manager: the field manager that declares. adjust: the plan as it suits the kind, seen beside the live object.
+    leave: why a live object is left as it is, whatever is declared, or None.
+    preflight: findings for each object planned to be written, in order; deletion: for those planned to be deleted.
+    look: what a declared object still waits for. read: the live objects among those named.
+    same: whether a live object tells the same as before a write, so that its controller may not have seen that yet.
+    describe: facts of the live object for the result. plural: for messages.
+    notes: what should be known of planned objects, changed or not, in order.
+    foresee: what the change of each planned object means, for Result.impact, in order.
+    due: whether an object has to be restarted, for Result.restart; asked of all objects that are planned.
+    settle: after the writes, until a deadline: restarts what needs it. report: what is told of that.
+    kept: what the cluster keeps of each object that is deleted, in order.
+    remains: waits until what goes with deleted objects of a namespace is gone, too.
+    """
+
+    plural: str
+    reconcile: Callable[[Manifest, Manifest | None], tuple[Manifest, set[Field] | None]] = _reconcile
+    manager: str = FIELD_MANAGER
+    adjust: Callable[[Plan, Manifest | None], Plan] = lambda step, _live: step
+    leave: Callable[[Manifest], str | None] = lambda _live: None
+    preflight: Preflight = lambda _session, planned: [[] for _entry in planned]
+    deletion: Preflight = lambda _session, planned: [[] for _entry in planned]
+    read: Callable[[Session, Iterable[Key]], dict[Key, Manifest]] = read
+    look: Callable[[Manifest | None], State] = _there
+    same: Callable[[Manifest, Manifest], bool] = lambda _one, _other: False
+    describe: Callable[[Manifest], dict[str, Any]] = lambda _live: {}
+    notes: Callable[[Session, list[Planned]], list[list[str]]] = lambda _session, planned: [[] for _step in planned]
+    foresee: Callable[[Session, list[Planned]], list[Any]] = _unforeseen
+    due: Callable[[Result], bool] = lambda _result: False
+    settle: Callable[[Session, list[Result], float], None] = _settled
+    report: Callable[[Result], dict[str, Any]] = lambda _result: {}
+    kept: Callable[[Session, list[Manifest]], list[list[dict[str, str]]]] = lambda _session, deleted: [
+        [] for _one in deleted
+    ]
+    remains: Callable[[Session, str | None, list[Manifest], float], Failures] = _nothing_remains
+
+
+@dataclass
+class Result:
+    """What became of one entry. failed: why it failed. left: why it was left as it is.
+
+    live: the object as last seen; found: as it was before. kept: what the cluster keeps of an object that is deleted.
+    written: whether the write was carried out. impact: what the change means, as the subject foresees it.
+    restart: whether the object is to be restarted, or was.
+    """
+
+    entry: Entry
+    action: str = plan.NONE
+    before: Manifest = field(default_factory=dict)
+    after: Manifest = field(default_factory=dict)
+    failed: str | None = None
+    left: str | None = None
+    warnings: list[str] = field(default_factory=list)
+    live: Manifest | None = None
+    found: Manifest | None = None
+    kept: list[dict[str, str]] = field(default_factory=list)
+    written: bool = False
+    impact: Any = None
+    restart: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether the object was changed, or would be: also one that was written and then failed to become ready."""
+        return self.written or (self.failed is None and (self.action in plan.WRITES or self.restart))
+
+
+def declare(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
+    """Results in the order of the entries.
+
+    An entry that is wrong in itself stops the task before anything is sent, like a wrong option. What the cluster
+    decides, such as a conflict or a missing right, fails its entry only, unless fail_fast says otherwise.
+    """
+    results = [Result(entry, failed=entry.problem) for entry in entries]
+    if _any_failed(results):
+        for result in results:
+            result.left = None if result.failed else "nothing was sent, since other entries are wrong"
+        return results
+    planned = _plan(session, subject, results, settings.force_conflicts)
+    _preflight(session, subject, planned, settings)
+    _name_kept(session, subject, results)
+    _foresee(session, subject, planned)
+    if settings.check_mode:
+        return results
+    if settings.fail_fast and _any_failed(results):
+        for result in results:
+            result.failed = _NOT_SENT if result.changed else result.failed
+        return results
+    _write(session, [(result, step) for result, step in planned if _is_due(result)], settings)
+    deadline = time.monotonic() + settings.wait_timeout
+    for result in results:
+        # From here on it says what was done.
+        result.restart = False
+    if settings.fail_fast and _any_failed(results):
+        return results
+    subject.settle(session, [result for result, _step in planned if not result.failed], deadline)
+    if settings.wait:
+        _wait(session, subject, [result for result in results if not (result.failed or result.left)], deadline)
+    return results
+
+
+def _is_due(result: Result) -> bool:
+    return result.failed is None and result.action in plan.WRITES
+
+
+def _any_failed(results: Iterable[Result]) -> bool:
+    return any(result.failed for result in results)
+
+
+def _plan(session: Session, subject: Subject, results: list[Result], force: bool) -> list[tuple[Result, Planned]]:
+    """Plans all entries; a namespace that cannot be read fails its entries only."""
+    groups: dict[tuple[str, str | None], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
+    planned = []
+    for group in groups.values():
+        try:
+            found = subject.read(session, [result.entry.key for result in group])
+        except Unreadable as error:
+            for result in group:
+                result.failed = str(error)
+            continue
+        for result in group:
+            result.live = result.found = found.get(result.entry.key)
+            result.left = subject.leave(result.live) if result.live is not None else None
+            if result.left:
+                result.action = plan.KEEP
+                continue
+            try:
+                step = _plan_entry(subject, result.entry, result.live, force)
+            except FieldError as error:
+                result.failed = f"the live object cannot be read: {error}; is its KubeVirt newer than this collection?"
+                continue
+            # Sensitive values are hidden here, once; the plan keeps them.
+            result.action = step.action
+            result.before, result.after = redact(step.before, step.after)
+            result.failed = step.refusal
+            result.warnings += [_stays(field, managers) for field, managers in step.kept]
+            planned.append((result, Planned(result.entry, step, result.live)))
+    return planned
+
+
+def _stays(field: Field, managers: tuple[str, ...]) -> str:
+    names = " and ".join(f'"{name}"' for name in managers)
+    verb = "own" if len(managers) > 1 else "owns"
+    return (
+        f"{'.'.join(field)} is not declared any more and stays: {names} {verb} it too; set force_conflicts to remove it"
+    )
+
+
+def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None, force: bool) -> Plan:
+    if entry.state == "absent":
+        return plan.absent(entry.manifest, live)
+    desired, owner = subject.reconcile(entry.manifest, live)
+    return subject.adjust(plan.present(desired, live, owner, subject.manager, force), live)
+
+
+def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings) -> None:
+    if settings.preflight == "off":
+        return
+    for check, actions in ((subject.preflight, (plan.CREATE, plan.APPLY)), (subject.deletion, (plan.DELETE,))):
+        checked = [(result, step) for result, step in planned if step.plan.action in actions]
+        if checked:
+            _judge(checked, check(session, [step for _result, step in checked]), settings)
+
+
+def _judge(checked: list[tuple[Result, Planned]], found: list[list[Finding]], settings: Settings) -> None:
+    for (result, step), findings in zip(checked, found):
+        if step.plan.conflict is not None:
+            findings = [Finding(step.plan.conflict), *findings]
+        refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
+        if refused:
+            result.failed = "; ".join(refused)
+        else:
+            result.warnings += [finding.text for finding in findings]
+
+
+def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
+    stopped = False
+
+    def one(result: Result, step: Planned) -> None:
+        nonlocal stopped
+        if stopped:
+            result.failed = _NOT_SENT
+            return
+        _write_one(session, result, step.plan, settings.force_conflicts)
+        stopped = settings.fail_fast and result.failed is not None
+
+    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
+        for future in [pool.submit(one, result, step) for result, step in steps]:
+            future.result()
+
+
+def _write_one(session: Session, result: Result, step: Plan, force: bool) -> None:
+    kind = BY_NAME[result.entry.key.kind]
+    verb = "DELETE" if step.action == plan.DELETE else "PATCH"
+    try:
+        if step.action == plan.DELETE:
+            uid = (result.found or {"metadata": {}})["metadata"].get("uid")
+            session.delete(kind, result.entry.key.namespace, result.entry.key.name, uid)
+            result.live = None
+        else:
+            _patch_first(session, kind, result.entry.key, step)
+            result.live = _apply(session, step.manifest, force)
+            # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
+            for seen in (result.found, result.live):
+                if seen is not None:
+                    seen["metadata"].pop("managedFields", None)
+        result.written = True
+    except (ApiError, ConnectionFailed) as error:
+        result.failed = explain(error, verb, kind)
+
+
+def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
+    if not step.first:
+        return
+    patch: Manifest = {}
+    for path, value in step.first.items():
+        node = patch
+        for part in path[:-1]:
+            node = node.setdefault(part, {})
+        node[path[-1]] = value
+    path_of = kind.path(key.namespace, key.name)
+    session.request("PATCH", path_of, {"fieldManager": session.field_manager}, patch, "application/merge-patch+json")
+
+
+def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
+    kind = BY_NAME[manifest["kind"]]
+    try:
+        return session.apply(kind, manifest, force)
+    except ApiError as error:
+        if (
+            error.code == 409
+            and error.causes
+            and all(_is_taken(cause, session.field_manager) for cause in error.causes)
+        ):
+            return session.apply(kind, manifest, force=True)
+        raise
+
+
+def _is_taken(cause: Cause, own: str) -> bool:
+    """Whether a field is taken without being asked to: set by ourselves, by another request than an apply, or a
+    declared run strategy, which virt-api owns after someone's start or stop."""
+    manager, field = plan.TAKEN_BACK
+    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
+    return powered or f'conflict with "{own}"' in cause.message
+
+
+def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:
+    members = [(result, step) for result, step in planned if result.failed is None]
+    for (result, _step), notes in zip(members, subject.notes(session, [step for _result, step in members])):
+        result.warnings += notes
+    for (result, _step), impact in zip(members, subject.foresee(session, [step for _result, step in members])):
+        result.impact = impact
+        result.restart = subject.due(result)
+
+
+def _name_kept(session: Session, subject: Subject, results: list[Result]) -> None:
+    deleted = [result for result in results if result.action == plan.DELETE and _is_due(result)]
+    found = [result.found for result in deleted if result.found is not None]
+    for result, kept in zip(deleted, subject.kept(session, found) if found else []):
+        result.kept = kept
+
+
+def _wait(session: Session, subject: Subject, results: list[Result], deadline: float) -> None:
+    groups: dict[tuple[str, str | None], dict[str, Result]] = {}
+    for result in results:
+        groups.setdefault((result.entry.key.kind, result.entry.key.namespace), {})[result.entry.key.name] = result
+
+    def one(group: tuple[str, str | None]) -> None:
+        members = groups[group]
+
+        def look(name: str, live: Manifest | None) -> State:
+            result = members[name]
+            if result.entry.state == "absent":
+                return State(done=live is None, pending="it to be gone")
+            state = subject.look(live)
+            seen = result.written and live is not None and result.found is not None
+            return doubted(state) if seen and subject.same(live or {}, result.found or {}) else state
+
+        kind, namespace = BY_NAME[group[0]], group[1]
+        seconds = max(0.0, deadline - time.monotonic())
+        for name, ended in wait_for(session, kind, namespace, members, look, seconds).items():
+            members[name].live = ended.object
+            members[name].failed = ended.failure
+        _wait_for_remains(session, subject, namespace, list(members.values()), deadline)
+
+    with ThreadPoolExecutor(max_workers=max(1, len(groups))) as pool:
+        list(pool.map(one, groups))
+
+
+def _wait_for_remains(
+    session: Session, subject: Subject, namespace: str | None, results: list[Result], deadline: float
+) -> None:
+    """After the objects of a namespace are gone: what goes with them."""
+    gone = {
+        result.entry.key.name: result for result in results if result.action == plan.DELETE and result.failed is None
+    }
+    deleted = [result.found for result in gone.values() if result.found is not None]
+    seconds = max(0.0, deadline - time.monotonic())
+    for name, failure in (subject.remains(session, namespace, deleted, seconds) if deleted else {}).items():
+        gone[name].failed = failure

@@ -1,0 +1,121 @@
+"""Instancetypes and preferences as objects to declare: what is left alone, what is said of their changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...._resolver.api import managed_fields as ownership
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.catalog.modernize import modernize
+from ...._resolver.catalog.upgrade import changes, place_of, predicted
+from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.session import FIELD_MANAGER, Session
+from ...read.catalog_users import Users, labels
+from ..declare import Finding, Planned, Subject
+
+__all__ = [
+    "MANAGED_BY",
+    "OPERATOR",
+    "deletion_findings",
+    "deprecated",
+    "instancetype_subject",
+    "left_alone",
+    "preference_subject",
+]
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+MANAGED_BY = "app.kubernetes.io/managed-by"
+OPERATOR = "virt-operator"
+
+
+def instancetype_subject(options: Options) -> Subject:
+    return _subject("instancetypes", options)
+
+
+def preference_subject(options: Options) -> Subject:
+    return _subject("preferences", options)
+
+
+def _subject(plural: str, options: Options) -> Subject:
+    """options: `existing`, `keep` or `apply`; `force`, whether to delete what VMs use."""
+
+    def preflight(session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        users = Users(session)
+        return [[*_deprecated(step), *_drift(users, step)] for step in planned]
+
+    def deletion(session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        return deletion_findings(Users(session), planned, bool(options.get("force")))
+
+    return Subject(
+        plural=plural,
+        leave=lambda live: left_alone(live, options["existing"]),
+        preflight=preflight,
+        deletion=deletion,
+        describe=lambda live: {"generation": live["metadata"].get("generation")},
+    )
+
+
+def left_alone(live: Manifest, existing: str) -> str | None:
+    """Why a live object is left as it is, or None."""
+    if (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR:
+        return f"it is managed by {OPERATOR}, which undoes other changes"
+    if existing == "keep" and ownership.owned(live, FIELD_MANAGER) is None:
+        return "it exists and was not declared by this collection"
+    return None
+
+
+def deletion_findings(users: Users, planned: list[Planned], force: bool) -> list[list[Finding]]:
+    """Objects that VMs use are deleted only by force."""
+    return [[] if force else _use(users, step) for step in planned]
+
+
+def deprecated(manifest: Manifest) -> list[str]:
+    """One line for each deprecated field of an object, with what to write instead."""
+    found = modernize(manifest)
+    told = [
+        f"{one.path} is deprecated or without effect: "
+        + (f"write {one.now_path}: {_words(one.now)}" if one.now_path else f"take it out. {one.note}")
+        for one in found.changes
+    ]
+    return told + [f"{one.path}: {one.note}" for one in found.left]
+
+
+def _deprecated(step: Planned) -> list[Finding]:
+    return [Finding(text, note=True) for text in deprecated(step.plan.manifest)]
+
+
+def _drift(users: Users, step: Planned) -> list[Finding]:
+    if step.live is None:
+        return []
+    spec = predicted(step.plan.manifest, step.live, ownership.owned(step.live, FIELD_MANAGER))
+    if not changes(step.live, spec):
+        return []
+    try:
+        vms = users.drifting(place_of(step.live))
+    except (ApiError, ConnectionFailed) as error:
+        return [Finding(f"which virtual machines use it is not known: {_reason(error)}", note=True)]
+    if not vms:
+        return []
+    return [Finding(f"{labels(vms)} will drift: they keep what they have until they are refreshed", note=True)]
+
+
+def _use(users: Users, step: Planned) -> list[Finding]:
+    if step.live is None:
+        return []
+    try:
+        vms = users.of(place_of(step.live))
+    except (ApiError, ConnectionFailed) as error:
+        return [Finding(f"whether virtual machines use it is not known: {_reason(error)}; set force to delete it")]
+    if not vms:
+        return []
+    return [Finding(f"it is used by {labels(vms)}; move them to another, or set force to delete it all the same")]
+
+
+def _reason(error: ApiError | ConnectionFailed) -> str:
+    return explain(error, "LIST", BY_NAME["VirtualMachine"])
+
+
+def _words(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

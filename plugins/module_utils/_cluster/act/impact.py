@@ -1,0 +1,137 @@
+"""What changes of VMs mean for their guests, and the restarts that they need."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.declare import impact as rules
+from ..._resolver.declare import plan, virtual_machine
+from ..._resolver.declare.impact import Cluster, Impact
+from ..._resolver.declare.power import RESTARTED, Wanted
+from ..._resolver.declare.preflight import result as outcome
+from ..._resolver.declare.readiness import has_guest, observed, restart_required
+from ..client.errors import ConnectionFailed
+from ..client.session import Session
+from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
+from ..read.snapshot import Key, Unreadable, read
+from ..read.watch import State, once, wait_in_namespaces
+from . import power
+from .declare import Planned, Result
+
+__all__ = ["Restarts", "foresee", "notes", "waits_for_restart"]
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_UNKNOWN = Impact(rules.UNKNOWN)
+
+
+def foresee(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> list[Impact | None]:
+    """What the change of each planned VM means, in order; None for one that is created, deleted or unchanged.
+
+    VMs share what is read of the cluster; a change that leaves the spec as it is asks for nothing.
+    """
+    told: list[Impact | None] = [Impact(rules.NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
+    changed = [index for index, step in enumerate(planned) if told[index] and _changes_spec(step)]
+    if not changed:
+        return told
+    try:
+        found = kubevirt(session)
+        instances = read(session, [_instance(planned[index]) for index in changed])
+    except (Unreadable, ConnectionFailed):
+        return [_UNKNOWN if index in changed else one for index, one in enumerate(told)]
+    cluster = Cluster(lookup, found.configuration, found.release, found.live_updates)
+    for index in changed:
+        step = planned[index]
+        told[index] = rules.impact(
+            step.live or {}, outcome(step.plan, step.live), instances.get(_instance(step)), cluster
+        )
+    return told
+
+
+def _changes_spec(step: Planned) -> bool:
+    return bool(step.plan.before.get("spec") or step.plan.after.get("spec"))
+
+
+def _instance(step: Planned) -> Key:
+    return Key(_VMI.kind, step.entry.key.namespace, step.entry.key.name)
+
+
+def notes(lookup: ClusterLookup, planned: list[Planned]) -> list[list[str]]:
+    """What should be known of planned VMs, changed or not, in order."""
+    cluster = Cluster(lookup)
+    return [[note] if (note := _outgrown(step, cluster)) else [] for step in planned]
+
+
+def _outgrown(step: Planned, cluster: Cluster) -> str | None:
+    if (
+        step.live is None
+        or step.plan.action == plan.DELETE
+        or not virtual_machine.expanded(step.entry.manifest, step.live)
+    ):
+        return None
+    return rules.outgrown(step.entry.manifest, step.live, cluster)
+
+
+def waits_for_restart(result: Result) -> bool:
+    """Whether a VM has changes, or would have, that its guest only gets by a restart."""
+    impact: Impact | None = result.impact
+    if result.live is None:
+        return False
+    if impact is not None and not (result.written and observed(result.live)):
+        return impact.needs == rules.RESTART
+    return restart_required(result.live) is not None
+
+
+class Restarts:
+    """The restarts of one task. wanted: whether VMs that need one get it."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+
+    def due(self, result: Result) -> bool:
+        """Whether a VM is to be restarted, as far as one can tell before it is changed."""
+        if not self._wanted or result.action == plan.DELETE or result.live is None:
+            return False
+        return has_guest(result.live) and waits_for_restart(result)
+
+    def settle(self, session: Session, results: list[Result], deadline: float) -> None:
+        """Restarts VMs that need it, and returns when they run again; failures go into the results.
+
+        Whether one needs it KubeVirt says, once it has compared the change with the guest: one watch for each
+        namespace. A VM that is not changed and waits for a restart since an earlier run is restarted, too.
+        """
+        if not self._wanted:
+            return
+        changed = [
+            one for one in results if one.written and one.impact is not None and one.impact.needs != rules.NOTHING
+        ]
+        _await_observed(session, changed, deadline)
+        due = [one for one in results if not one.failed and self.due(one)]
+        entries = [_entry(one) for one in due]
+        left = max(0.0, deadline - time.monotonic())
+        done = power.power(session, entries, power.Settings(wait_timeout=left)) if entries else []
+        for result, told in zip(due, done):
+            result.restart = told.changed
+            result.live = told.vm or result.live
+            result.failed = f"it is not restarted: {told.failed}" if told.failed else None
+
+
+def _entry(result: Result) -> power.Entry:
+    key = result.entry.key
+    return power.Entry(str(key.namespace), key.name, Wanted(RESTARTED))
+
+
+def _await_observed(session: Session, results: list[Result], deadline: float) -> None:
+    def look(live: Manifest | None) -> State:
+        return once(observed, live, "virt-controller to look at the change")
+
+    members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
+    left = max(0.0, deadline - time.monotonic())
+    for place, ended in wait_in_namespaces(session, _VM, dict.fromkeys(members, look), left).items():
+        members[place].live = ended.object
+        members[place].failed = ended.failure

@@ -1,0 +1,275 @@
+"""Takes VMs to power states: one look at all, the verbs that are needed, one watch for each namespace.
+
+A verb whose outcome is unknown is not sent again before another look has told that it was not taken up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.declare import power as rules
+from ..._resolver.declare.power import Wanted
+from ..._resolver.declare.readiness import same_status
+from ..client.backoff import Backoff
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from ..read.snapshot import Key, Unreadable, read
+from ..read.watch import State, doubted, wait_in_namespaces
+
+__all__ = ["Entry", "Result", "Settings", "power", "selected", "send"]
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_SUBRESOURCES = ("subresources.kubevirt.io", "v1")
+# What stands between client and virt-api answers these when it lost the latter on the way.
+_UNKNOWN_OUTCOME = (500, 502, 503, 504)
+
+
+class Entry(NamedTuple):
+    """One VM and the state that it shall have."""
+
+    namespace: str
+    name: str
+    wanted: Wanted
+
+    @property
+    def label(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a task is carried out; see the module's options."""
+
+    check_mode: bool = False
+    wait: bool = True
+    wait_timeout: float = 120
+    concurrency: int = 16
+    fail_fast: bool = False
+
+
+@dataclass(eq=False)
+class Result:
+    """What became of one entry. vm, instance: as last seen; found: the VM as it was, before: its VMI likewise.
+
+    verb: the one that was sent or, in check mode, would be; "" for none. failed: why, on one line.
+    """
+
+    entry: Entry
+    vm: Manifest | None = None
+    instance: Manifest | None = None
+    found: Manifest | None = None
+    before: Manifest | None = None
+    verb: str = ""
+    failed: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.verb)
+
+
+def selected(session: Session, namespace: str | None, selector: str) -> list[tuple[str, str]]:
+    """Namespace and name of the VMs with labels, in order. Raises ApiError or ConnectionFailed."""
+    items, _version = session.list(_VM, namespace, labelSelector=selector)
+    return sorted((item["metadata"]["namespace"], item["metadata"]["name"]) for item in items)
+
+
+def power(session: Session, entries: list[Entry], settings: Settings) -> list[Result]:
+    """Results in the order of the entries; one that fails does not stop the others, unless fail_fast says so."""
+    results = [Result(entry) for entry in entries]
+    deadline = time.monotonic() + settings.wait_timeout
+    _look(session, results)
+    for result in results:
+        if result.failed is None:
+            result.found, result.before = result.vm, result.instance
+            if result.vm is None:
+                result.failed = "there is no such virtual machine"
+    _Round(session, settings, deadline).run([result for result in results if result.failed is None])
+    if not settings.check_mode:
+        _look(session, [result for result in results if result.changed or _moved(result)])
+    return results
+
+
+def _look(session: Session, results: list[Result]) -> None:
+    """Reads VMs and VMIs: one LIST of each for a namespace."""
+    namespaces: dict[str, list[Result]] = {}
+    for result in results:
+        namespaces.setdefault(result.entry.namespace, []).append(result)
+    for namespace, members in namespaces.items():
+        names = {result.entry.name for result in members}
+        try:
+            found = read(session, [Key(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
+        except Unreadable as error:
+            for result in members:
+                result.failed = result.failed or str(error)
+            continue
+        for result in members:
+            result.vm = found.get(Key(_VM.kind, namespace, result.entry.name))
+            result.instance = found.get(Key(_VMI.kind, namespace, result.entry.name))
+
+
+def send(session: Session, result: Result, check_mode: bool = False) -> None:
+    """Sends the verb for a VM; `result` holds what the decision was made from.
+
+    Raises ApiError or ConnectionFailed where it was not taken up, though it was tried again as long as that is safe.
+    """
+    pauses, lost = Backoff(), False
+    while True:
+        try:
+            _request(session, result, check_mode)
+            return
+        except (ApiError, ConnectionFailed) as error:
+            lost = lost or _is_lost(error)
+            if lost and not check_mode and _was_taken_up(session, result):
+                return
+            # A second soft reboot could not be told from the first.
+            again = _is_lost(error) and result.entry.wanted.state != rules.SOFT_REBOOTED
+            if not again or not pauses.pause(session.retry_timeout):
+                raise
+
+
+def _request(session: Session, result: Result, check_mode: bool) -> None:
+    wanted = rules.request(result.entry.wanted)
+    body = wanted.body
+    if check_mode:
+        if not wanted.rehearsable:
+            return
+        body = {**body, "dryRun": ["All"]}
+    path = Kind("", *_SUBRESOURCES, wanted.plural, True).path(
+        result.entry.namespace, result.entry.name, wanted.subresource
+    )
+    session.request("PUT", path, body=body, retry=False)
+
+
+def _is_lost(error: ApiError | ConnectionFailed) -> bool:
+    return isinstance(error, ConnectionFailed) or (
+        error.code in _UNKNOWN_OUTCOME and error.reason in ("", "InternalError", "ServiceUnavailable", "Timeout")
+    )
+
+
+def _was_taken_up(session: Session, result: Result) -> bool:
+    """Whether a verb had its effect although its answer was lost."""
+    if result.entry.wanted.state == rules.SOFT_REBOOTED:
+        return False
+    now = Result(result.entry)
+    _look(session, [now])
+    if now.failed or now.vm is None:
+        return False
+    restarted = result.entry.wanted.state == rules.RESTARTED and (
+        _uid(now.instance) != _uid(result.instance) or (_ends(now.instance) and not _ends(result.instance))
+    )
+    return restarted or not rules.decide(result.entry.wanted, now.vm, now.instance).needed
+
+
+class _Round:
+    """The verbs and the waits of one task."""
+
+    def __init__(self, session: Session, settings: Settings, deadline: float) -> None:
+        self._session = session
+        self._settings = settings
+        self._deadline = deadline
+        self._stopped = False
+
+    def run(self, results: list[Result]) -> None:
+        early = self._decide(results)
+        if early:
+            self._wait(_VM, list(early), lambda result: lambda vm: State(*rules.reached(Wanted(early[result]), vm)))
+            _look(self._session, list(early))
+            for result in self._decide([result for result in early if result.failed is None]):
+                result.failed = "another change came in between: try again"
+        if self._settings.wait and not self._settings.check_mode:
+            self._await_reached([result for result in results if result.failed is None])
+
+    def _decide(self, results: list[Result]) -> dict[Result, str]:
+        """Sends the verbs that are needed; those that it is too early for, with the state to wait for."""
+        due: list[Result] = []
+        early: dict[Result, str] = {}
+        for result in results:
+            if result.vm is None:
+                result.failed = "it was deleted"
+                continue
+            decision = rules.decide(result.entry.wanted, result.vm, result.instance)
+            result.failed = decision.refusal
+            if decision.needed and not decision.first:
+                due.append(result)
+            elif decision.needed and self._settings.check_mode:
+                # A dry run would be refused as long as it is too early.
+                result.verb = rules.request(result.entry.wanted).subresource
+            elif decision.needed and self._settings.wait:
+                early[result] = decision.first
+            elif decision.needed:
+                doing = "starting" if decision.first == rules.STARTED else "stopping"
+                result.failed = f"it is still {doing}: try again later, or set wait"
+        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
+            list(pool.map(self._send, due))
+        return early
+
+    def _send(self, result: Result) -> None:
+        if self._stopped:
+            result.failed = "not sent: another virtual machine of the task had failed (fail_fast)"
+            return
+        try:
+            send(self._session, result, self._settings.check_mode)
+        except (ApiError, ConnectionFailed) as error:
+            self._stopped = self._settings.fail_fast
+            result.failed = _explain(error, rules.request(result.entry.wanted))
+            return
+        result.verb = rules.request(result.entry.wanted).subresource
+
+    def _await_reached(self, results: list[Result]) -> None:
+        migrated = [result for result in results if result.entry.wanted.state == rules.MIGRATED]
+        self._wait(_VMI, migrated, lambda result: lambda instance: State(*rules.migrated(result.before, instance)))
+        others = [result for result in results if result not in migrated]
+        open_ = [result for result in others if result.changed or not self._reached(result, result.vm).done]
+        self._wait(_VM, open_, lambda result: lambda vm: self._reached(result, vm))
+
+    def _reached(self, result: Result, vm: Manifest | None) -> State:
+        state = State(*rules.reached(result.entry.wanted, vm))
+        if result.changed and vm is not None and same_status(vm, result.found or {}):
+            state = doubted(state)
+        if state.done and result.entry.wanted.state == rules.RESTARTED:
+            instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
+            if instance is None or _uid(instance) == _uid(result.before):
+                return State(pending="its new VMI")
+        return state
+
+    def _wait(
+        self,
+        kind: Kind,
+        results: list[Result],
+        look: Callable[[Result], Callable[[Manifest | None], State]],
+    ) -> None:
+        """One watch of the kind for each namespace; failures go into the results, and so do VMs that were seen."""
+        members = {(result.entry.namespace, result.entry.name): result for result in results}
+        looks = {place: look(result) for place, result in members.items()}
+        left = max(0.0, self._deadline - time.monotonic())
+        for place, waited in wait_in_namespaces(self._session, kind, looks, left).items():
+            members[place].failed = waited.failure
+            if kind is _VM:
+                members[place].vm = waited.object
+
+
+def _moved(result: Result) -> bool:
+    """Whether the VM was seen to change while it was waited for."""
+    versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.found, result.vm)]
+    return bool(versions[0] != versions[1])
+
+
+def _ends(instance: Manifest | None) -> bool:
+    return instance is not None and "deletionTimestamp" in instance["metadata"]
+
+
+def _uid(manifest: Manifest | None) -> str:
+    return str(manifest["metadata"]["uid"]) if manifest is not None else ""
+
+
+def _explain(error: ApiError | ConnectionFailed, request: rules.Request) -> str:
+    kind = Kind("", *_SUBRESOURCES, f"{request.plural}/{request.subresource}", True)
+    return explain(error, "PUT", kind)

@@ -1,0 +1,151 @@
+"""Deletes revisions that nothing refers to, and stores old ones anew."""
+
+from __future__ import annotations
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from ..._resolver.api import release
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.release import NEWEST, Release
+from ..._resolver.instancetype.find import revision
+from ..._resolver.instancetype.revision import upgrade
+from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
+from ..._resolver.refresh.change import unreferenced
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from ..read.lookup import ClusterLookup
+from ..read.revisions import Inspected
+from ..read.snapshot import Unreadable
+
+__all__ = ["Pruned", "prunable", "prune", "upgrade_revisions"]
+
+Manifest = dict[str, Any]
+
+_REVISION = BY_NAME["ControllerRevision"]
+_VM = BY_NAME["VirtualMachine"]
+# v1beta1 since KubeVirt 1.2.
+_SNAPSHOT_VERSIONS = ("v1beta1", "v1alpha1")
+_NAME = re.compile(r"[a-z0-9.-]+")
+
+
+@dataclass
+class Pruned:
+    """A revision that nothing refers to. failed: why it could not be deleted."""
+
+    namespace: str
+    name: str
+    failed: str | None = None
+
+
+def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
+    """Revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
+
+    keep: how many of the newest of each VM and object are kept besides. Raises Unreadable where any of these cannot be
+    listed: what is not seen might refer to a revision.
+    """
+    # The revisions first. One that is made later is not looked at, and who refers to one of these is seen after it.
+    revisions, vms = _list(session, _REVISION, namespace), _list(session, _VM, namespace)
+    contents = _snapshots(session, "VirtualMachineSnapshotContent", namespace)
+    restores = _snapshots(session, "VirtualMachineRestore", namespace)
+    idle = unreferenced(vms, revisions, _names([*contents, *restores]))
+    groups: dict[tuple[str, str], list[Manifest]] = {}
+    for one in idle:
+        owners = one["metadata"].get("ownerReferences") or []
+        if not _is_being_restored(owners, restores):
+            place = ",".join(str(owner["uid"]) for owner in owners), revision.labels(one).get(revision.UID_LABEL, "")
+            groups.setdefault(place, []).append(one)
+    return [
+        Pruned(namespace, one["metadata"]["name"])
+        for group in groups.values()
+        for one in group[: max(0, len(group) - keep)]
+    ]
+
+
+def prune(session: Session, found: list[Pruned], concurrency: int) -> None:
+    def one(pruned: Pruned) -> None:
+        try:
+            session.delete(_REVISION, pruned.namespace, pruned.name)
+        except (ApiError, ConnectionFailed) as error:
+            pruned.failed = explain(error, "DELETE", _REVISION)
+
+    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+        list(pool.map(one, found))
+
+
+def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] | None = None) -> list[Manifest]:
+    """absent: what to return where the cluster has no such kind; None to raise then, too."""
+    try:
+        items, _version = session.list(kind, namespace)
+    except (ApiError, ConnectionFailed) as error:
+        if absent is not None and isinstance(error, ApiError) and error.code == 404:
+            return absent
+        raise Unreadable(explain(error, "LIST", kind)) from error
+    return items
+
+
+def _snapshots(session: Session, name: str, namespace: str) -> list[Manifest]:
+    """Objects of a kind about snapshots; none where the cluster has no snapshots of VMs."""
+    kinds = [Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True) for version in _SNAPSHOT_VERSIONS]
+    return next(filter(None, (_list(session, kind, namespace, absent=[]) for kind in kinds)), [])
+
+
+def _names(objects: list[Manifest]) -> set[str]:
+    """Every name of anything in the objects: a snapshot holds the VM as it was, a restore patches of it as texts."""
+    return set(_NAME.findall(json.dumps([[one.get("spec"), one.get("status")] for one in objects])))
+
+
+def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool:
+    """Whether a revision may be for a VM that is being made: its own, or one that has no VM yet."""
+    under_way = [one for one in restores if not (one.get("status") or {}).get("complete")]
+    targets = {((one.get("spec") or {}).get("target") or {}).get("name") for one in under_way}
+    vms = {owner.get("name") for owner in owners if owner.get("kind") == _VM.kind}
+    return bool(under_way) and (not vms or bool(vms & targets))
+
+
+def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tuple[bool, str | None]:
+    """Stores revisions of an older version anew, as virt-controller does at its next look at the VM.
+
+    Returns whether there was anything to do, and why it failed or None.
+    """
+    lookup = ClusterLookup(session)
+    writes = upgrade.upgrade(seen.vm, lookup, _style(seen.vm))
+    if writes.error is not None:
+        return False, writes.error.message
+    try:
+        for action in () if check_mode else writes.actions:
+            _write(session, action)
+    except (ApiError, ConnectionFailed) as error:
+        return True, None if _is_done(session, seen) else explain(error, "PATCH", _VM)
+    return bool(writes.actions), None
+
+
+def _style(vm: Manifest) -> Release:
+    """A release that keeps captured revisions where this VM has them."""
+    return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.of("1.4")
+
+
+def _is_done(session: Session, seen: Inspected) -> bool:
+    """Whether nothing is left to do. A patch whose answer was lost is refused when it is sent again."""
+    try:
+        live = session.get(_VM, seen.namespace, seen.name)
+    except (ApiError, ConnectionFailed):
+        return False
+    left = upgrade.upgrade(live, ClusterLookup(session), _style(live)) if live is not None else None
+    return left is not None and left.error is None and not left.actions
+
+
+def _write(session: Session, action: Create | Delete | PatchStatus | PatchSpec) -> None:
+    if isinstance(action, Create):
+        manifest = {**action.manifest, "apiVersion": _REVISION.api_version, "kind": _REVISION.kind}
+        session.create(_REVISION, action.namespace, manifest)
+    elif isinstance(action, Delete):
+        session.delete(_REVISION, action.namespace, action.name)
+    else:
+        part = "status" if isinstance(action, PatchStatus) else None
+        path = _VM.path(action.namespace, action.name, part)
+        session.request("PATCH", path, body=action.patch, content_type="application/json-patch+json")

@@ -1,0 +1,121 @@
+"""What the API server or the way to it answers, in one line that says what to do."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import Kind
+from ..._resolver.api.label_selector import SelectorError, selector
+from ..._resolver.api.managed_fields import refusal
+
+__all__ = ["ApiError", "Cause", "ConnectionFailed", "explain"]
+
+
+class Cause(NamedTuple):
+    """One entry of a Status' details.causes."""
+
+    type: str
+    field: str
+    message: str
+
+
+class ApiError(Exception):
+    """An answer that is no success.
+
+    code: HTTP status. reason: the Status' reason ("" where the server gave none). message: its text.
+    causes: its details.causes. retry_after: seconds, as the server asked, or None.
+    selector: the label selector of a list that is refused before its first page, else "".
+    """
+
+    def __init__(self, code: int, body: Any, retry_after: float | None = None) -> None:
+        status = body if isinstance(body, dict) else {}
+        self.code = code
+        self.reason = str(status.get("reason") or "")
+        self.message = str(status.get("message") or (body if isinstance(body, str) else "") or f"HTTP {code}").strip()
+        details = status.get("details") or {}
+        self.causes = [
+            Cause(str(c.get("reason") or ""), str(c.get("field") or ""), str(c.get("message") or ""))
+            for c in details.get("causes") or []
+        ]
+        self.retry_after = retry_after
+        self.selector = ""
+        super().__init__(f"{code} {self.reason}: {self.message}")
+
+
+class ConnectionFailed(Exception):
+    """The API server could not be reached, or what it sent could not be read; the text is one line.
+
+    sent: whether the request may have got through. final: whether another try would end the same way.
+    """
+
+    def __init__(self, text: str, *, sent: bool = True, final: bool = False) -> None:
+        super().__init__(text)
+        self.sent = sent
+        self.final = final
+
+
+# How an API server answers for a resource that it does not serve, as JSON and as text.
+_NO_SUCH_API = ("could not find the requested resource", "page not found")
+
+# How it says what somebody may not do.
+_FORBIDDEN = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"')
+
+_VERBS = {"GET": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update"}
+
+
+def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = None) -> str:
+    """One line for the user: what the server said and, where it is known, the remedy.
+
+    verb: an HTTP method, or LIST or WATCH. kind: what the request was about, for the missing permission.
+    """
+    if isinstance(error, ConnectionFailed):
+        return str(error)
+    message = " ".join(error.message.split())
+    if error.code == 400 and error.selector:
+        return f"label_selectors: {_malformed(error.selector)} ({message})"
+    if error.code == 401:
+        return f"the API server refused the credentials ({message}): log in again or give another token or kubeconfig"
+    if error.code == 403:
+        rule = _missing(message, verb, kind)
+        return f"{message}. To permit it, grant {rule}" if rule else message
+    if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
+        return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}): is KubeVirt installed?"
+    if error.code == 409 and error.causes:
+        return _conflict(error)
+    return message
+
+
+def _malformed(text: str) -> str:
+    """What the matter is with a label selector that the server does not take. Where this is not known here, such as of
+    a value that is too long, the server's words have to do."""
+    try:
+        selector(text)
+    except SelectorError as error:
+        return str(error)
+    return f"{text!r} is no label selector"
+
+
+def _missing(message: str, verb: str, kind: Kind | None) -> str:
+    """The RBAC rule that is lacking: what the server says, which may be about a subresource or another object."""
+    told = _FORBIDDEN.search(message)
+    if told is not None:
+        verbs, resource, group = [told["verb"]], told["resource"], told["group"]
+    elif kind is not None:
+        verbs, resource, group = [_VERBS.get(verb, verb.lower())], kind.plural, kind.group
+    else:
+        return ""
+    if verb == "PATCH" and kind is not None and kind.plural == resource and verbs[0] in ("create", "patch"):
+        # Server-side apply of an object that does not exist asks for both.
+        verbs = ["create", "patch"]
+    quoted = ", ".join(f'"{name}"' for name in verbs)
+    return f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [{quoted}]}}'
+
+
+def _conflict(error: ApiError) -> str:
+    """Server-side apply names a manager in each cause: `conflict with "NAME" using VERSION`."""
+    owners: dict[str, list[str]] = {}
+    for cause in error.causes:
+        owner = cause.message.partition('"')[2].partition('"')[0] or cause.message
+        owners.setdefault(owner, []).append(cause.field.lstrip("."))
+    return refusal(owners)

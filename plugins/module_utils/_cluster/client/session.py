@@ -1,0 +1,420 @@
+"""Requests to the API server: pooled connections, raw JSON, retries where they are safe."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
+
+from ..._resolver.api.kinds import Kind
+from .backoff import Backoff
+from .configuration import configure
+from .errors import ApiError, ConnectionFailed
+from .libraries import urllib3
+from .rate import TokenBucket
+from .transport import connections
+
+__all__ = ["FIELD_MANAGER", "PASSING", "Session"]
+
+FIELD_MANAGER: Final = "virtshape"
+# A field that the schema does not have, to server-side apply: which answers as if the fault were the server's.
+_MISTYPED: Final = "failed to create typed patch object"
+PASSING: Final = frozenset({429, 500, 502, 503, 504})
+"""The codes of answers that may be others a little later."""
+_APPLY: Final = "application/apply-patch+yaml"
+_JSON: Final = "application/json, */*"
+_METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
+_PAGE: Final = 500
+_CONNECT_TIMEOUT: Final = 10
+# Seconds without a word. A request that hangs leaves time for another try; a watch hears a bookmark every minute.
+_READ_TIMEOUT: Final = 30
+_WATCH_TIMEOUT: Final = 65
+# A server that never answered at all is more often a wrong address than a restart.
+_FIRST_CONTACT: Final = 5.0
+
+# Server-side apply reads JSON as YAML, which takes these for something else or not at all; others, such as emojis, it
+# only takes as they are.
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+_T = TypeVar("_T")
+# Inside the class `list` is the method.
+_Items = list[dict[str, Any]]
+
+
+class Session:
+    """One user's way to one API server; may be used by several threads.
+
+    options: the authentication options (see `configuration`), impersonate_user, impersonate_groups,
+    retry_timeout: seconds for which one request is tried again (default 30),
+    qps: how many requests a second are sent at most, retries among them (default: no limit), and
+    field_manager: as whom to apply (default FIELD_MANAGER).
+    """
+
+    def __init__(self, options: dict[str, Any], connections: int = 16) -> None:
+        self.field_manager = str(options.get("field_manager") or FIELD_MANAGER)
+        self._options = options
+        self._connections = connections
+        self._connect()
+        self._headers = _headers(options)
+        timeout = options.get("retry_timeout")
+        self._retry_timeout = 30.0 if timeout is None else float(timeout)
+        self._bucket = TokenBucket(options["qps"]) if options.get("qps") else None
+        self._reached = threading.Event()
+        self._accepted = threading.Event()
+        self._lock = threading.Lock()
+        # How often the credentials were read anew, and whether that is of no use until they are accepted again.
+        self._renewals = 0
+        self._used_up = False
+
+    def _connect(self) -> None:
+        self._configuration = configure(self._options)
+        self._configuration.connection_pool_maxsize = self._connections
+        self._configuration.retries = False
+        self._pool: Any = connections(self._configuration)
+
+    @property
+    def retry_timeout(self) -> float:
+        """Seconds for which one request is tried again."""
+        return self._retry_timeout
+
+    @property
+    def host(self) -> str:
+        return str(self._configuration.host)
+
+    def get(self, kind: Kind, namespace: str | None, name: str) -> dict[str, Any] | None:
+        """The object, or None if there is none."""
+        try:
+            result: dict[str, Any] = self.request("GET", kind.path(namespace, name))
+        except ApiError as error:
+            if error.code == 404 and error.reason == "NotFound":
+                return None
+            raise
+        return result
+
+    def list(
+        self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str
+    ) -> tuple[_Items, str]:
+        """All objects (in pages of 500) and the resourceVersion of the list, from which a watch may go on.
+
+        metadata_only: leaves out all but the metadata.
+        """
+        pauses = Backoff()
+        while True:
+            try:
+                return self._pages(kind, namespace, {"limit": str(_PAGE), **query}, metadata_only)
+            except ApiError as error:
+                # The server keeps what the pages are cut from for a few minutes; then only a new list is consistent.
+                if error.code != 410 or not pauses.pause(self._retry_timeout):
+                    raise
+
+    def _pages(
+        self, kind: Kind, namespace: str | None, query: dict[str, str], metadata_only: bool
+    ) -> tuple[_Items, str]:
+        items: _Items = []
+        accept = _METADATA.format("List") if metadata_only else _JSON
+        while True:
+            try:
+                page = self.request("GET", kind.path(namespace), query=query, accept=accept)
+            except ApiError as error:
+                error.selector = query.get("labelSelector", "") if "continue" not in query else ""
+                raise
+            # Items of a list leave out what the list itself says.
+            items += [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in page.get("items") or []]
+            token = page["metadata"].get("continue")
+            if not token:
+                return items, str(page["metadata"].get("resourceVersion", ""))
+            query = {**query, "continue": token}
+
+    def create(self, kind: Kind, namespace: str | None, manifest: dict[str, Any]) -> dict[str, Any]:
+        """Creates an object that has a name. Once an answer was lost, what is there under it counts as created."""
+        name, path, text = manifest["metadata"]["name"], kind.path(namespace), _encoded(manifest)
+        lost = False
+
+        def send() -> dict[str, Any]:
+            nonlocal lost
+            try:
+                result: dict[str, Any] = self._once("POST", path, None, text, "application/json", _JSON)
+                return result
+            except ApiError as error:
+                if lost and error.reason == "AlreadyExists":
+                    found = self.get(kind, namespace, name)
+                    if found is not None:
+                        return found
+                lost = lost or error.code in PASSING
+                raise
+            except ConnectionFailed as error:
+                lost = lost or error.sent
+                raise
+
+        return self._retried(send, safe=True)
+
+    def delete(self, kind: Kind, namespace: str | None, name: str, uid: str | None = None) -> bool:
+        """Whether there was an object to delete.
+
+        uid: of the object that is meant; one that took its name since then, perhaps between two tries, stays.
+        """
+        body = {"preconditions": {"uid": uid}} if uid else None
+        try:
+            self.request("DELETE", kind.path(namespace, name), body=body)
+        except ApiError as error:
+            if (error.code == 404 and error.reason == "NotFound") or _is_another(error):
+                return False
+            raise
+        return True
+
+    def apply(self, kind: Kind, manifest: dict[str, Any], force: bool = False) -> dict[str, Any]:
+        """Server-side apply with the session's field manager; unknown fields are refused by the server."""
+        metadata = manifest["metadata"]
+        query = {"fieldManager": self.field_manager, "fieldValidation": "Strict", "force": "true" if force else "false"}
+        path = kind.path(metadata.get("namespace"), metadata["name"])
+        result: dict[str, Any] = self.request("PATCH", path, query=query, body=manifest, content_type=_APPLY)
+        return result
+
+    def watch(
+        self,
+        kind: Kind,
+        namespace: str | None,
+        version: str,
+        seconds: float,
+        metadata_only: bool = False,
+        /,
+        **query: str,
+    ) -> Iterator[dict[str, Any]]:
+        """Events {type, object} after a resourceVersion for at most so many seconds, bookmarks among them.
+
+        It ends early where the connection does: whoever still waits goes on from the last resourceVersion seen.
+        Raises ApiError 410 if that is too old, and what `request` raises if no watch can be opened.
+        """
+        query = {
+            **query,
+            "watch": "1",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(max(1, int(seconds))),
+        }
+        accept = _METADATA.format("") if metadata_only else _JSON
+        response = self._retried(
+            lambda: self._send("GET", kind.path(namespace), query, None, None, accept, preload=False),
+            safe=True,
+            budget=min(seconds, self._retry_timeout),
+        )
+        try:
+            for line in _lines(response):
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    raise ApiError(int(event["object"].get("code") or 500), event["object"])
+                yield event
+        except (urllib3.exceptions.HTTPError, OSError, ValueError):
+            return
+        finally:
+            response.close()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, str] | None = None,
+        body: Any = None,
+        content_type: str = "application/json",
+        retry: bool | None = None,
+        accept: str = _JSON,
+        final: tuple[int, ...] = (),
+    ) -> Any:
+        """The decoded answer ({} where it is empty).
+
+        retry: whether a request whose outcome is unknown may be sent again; default: not for POST.
+        final: codes that are the answer to what is asked and no passing fault, whatever they are elsewhere.
+        Raises ApiError for an answer that is no success, ConnectionFailed for none.
+        """
+        text = None if body is None else _encoded(body)
+        safe = method != "POST" if retry is None else retry
+        # Whoever says which version is to be changed wants to know that it is not there any more.
+        versioned = not isinstance(body, dict) or "resourceVersion" in body.get("metadata", {})
+        if versioned and method not in ("GET", "DELETE"):
+            final = (*final, 409)
+        return self._retried(lambda: self._once(method, path, query, text, content_type, accept), safe, final=final)
+
+    def _retried(
+        self, send: Callable[[], _T], safe: bool, budget: float | None = None, final: tuple[int, ...] = ()
+    ) -> _T:
+        """What `send` returns, tried again while that may help.
+
+        safe: whether it does no harm that a request is carried out twice. budget: seconds, default retry_timeout.
+        """
+        allowed = self._retry_timeout if budget is None else budget
+        pauses = Backoff()
+        while True:
+            renewals = self._renewals
+            try:
+                return send()
+            except ApiError as error:
+                if error.code == 401 and self._renew(renewals):
+                    continue
+                if error.code == 401 and self._accepted.is_set():
+                    error.message += "; they were accepted before, so they have expired or were revoked meanwhile"
+                elif error.code not in final and _passes(error, safe):
+                    if pauses.pause(allowed, error.retry_after):
+                        continue
+                    error.message += _tried(pauses)
+                raise
+            except ConnectionFailed as error:
+                reachable = self._reached.is_set()
+                if error.final or (error.sent and not safe):
+                    raise
+                if not pauses.pause(allowed if reachable else min(_FIRST_CONTACT, allowed)):
+                    told = f"{error}{_tried(pauses)}"
+                    raise ConnectionFailed(told, sent=error.sent) from error
+
+    def _renew(self, renewals: int) -> bool:
+        """Whether there are other credentials than those that were refused: what a kubeconfig refers to may be new.
+
+        renewals: how often they had been read anew when they were sent.
+        """
+        with self._lock:
+            if self._renewals != renewals:
+                return True  # by another thread
+            if self._used_up:
+                return False
+            refused = self._credentials()
+            self._connect()
+            # A plugin that gives another token each time is asked once, as long as none of them is accepted.
+            self._used_up = True
+            if self._credentials() == refused:
+                return False
+            self._renewals += 1
+            return True
+
+    def _credentials(self) -> urllib3.HTTPHeaderDict:
+        """The headers that say who asks. Asked for each request: exec plugins and service accounts renew theirs."""
+        headers = urllib3.HTTPHeaderDict()
+        for setting in self._configuration.auth_settings().values():
+            headers[setting["key"]] = setting["value"]
+        if self._configuration.username and "Authorization" not in headers:
+            headers["Authorization"] = self._configuration.get_basic_auth_token()
+        return headers
+
+    def _once(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, str] | None,
+        body: bytes | None,
+        content_type: str,
+        accept: str,
+    ) -> Any:
+        response = self._send(method, path, query, body, content_type, accept)
+        if not response.data:
+            return {}
+        try:
+            return json.loads(response.data)
+        except ValueError as error:
+            raise ConnectionFailed(f"{self.host} sent no valid JSON: {_words(error)}") from error
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, str] | None,
+        body: bytes | None,
+        content_type: str | None,
+        accept: str,
+        preload: bool = True,
+    ) -> Any:
+        if self._bucket is not None:
+            self._bucket.take()
+        url = f"{self.host}{path}" + (f"?{urlencode(query)}" if query else "")
+        timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if preload else _WATCH_TIMEOUT)
+        headers = urllib3.HTTPHeaderDict(self._headers)
+        headers["Accept"] = accept
+        if body is not None and content_type:
+            headers["Content-Type"] = content_type
+        # One thread at a time, so that an exec plugin whose token has expired runs once.
+        with self._lock:
+            headers.update(self._credentials())
+            pool = self._pool
+        try:
+            response = pool.request(
+                method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=preload
+            )
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise self._unreachable(error) from error
+        self._reached.set()
+        if response.status >= 300:
+            raise self._refusal(response)
+        self._accepted.set()
+        self._used_up = False
+        return response
+
+    def _refusal(self, response: Any) -> ApiError | ConnectionFailed:
+        data = response.data if response.data is not None else b""
+        try:
+            body = json.loads(data)
+        except ValueError as error:
+            if data and "json" in response.headers.get("Content-Type", ""):
+                return ConnectionFailed(f"{self.host} sent no valid JSON with {response.status}: {_words(error)}")
+            body = data.decode(errors="replace")
+        after = response.headers.get("Retry-After", "")
+        return ApiError(response.status, body, float(after) if after.isdigit() else None)
+
+    def _unreachable(self, error: Exception) -> ConnectionFailed:
+        cause = error.args[0] if error.args else None
+        told = f"cannot reach the API server {self.host}: {_words(error)}"
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            told = f"{self.host} does not prove who it is: {_words(error)}; set ca_cert to who signed for it"
+            return ConnectionFailed(told, sent=False, final=True)
+        exceptions = urllib3.exceptions
+        unsent = isinstance(error, (exceptions.NewConnectionError, exceptions.ConnectTimeoutError))
+        return ConnectionFailed(told, sent=not unsent)
+
+
+def _headers(options: dict[str, Any]) -> urllib3.HTTPHeaderDict:
+    headers = urllib3.HTTPHeaderDict({"User-Agent": "virtshape.instancetypes"})
+    if options.get("impersonate_user"):
+        headers["Impersonate-User"] = options["impersonate_user"]
+    for group in options.get("impersonate_groups") or []:
+        headers.add("Impersonate-Group", group)
+    return headers
+
+
+def _passes(error: ApiError, safe: bool) -> bool:
+    """Whether an answer may be another a little later, and the request may be sent again."""
+    if error.code == 429:
+        return True  # the request was not taken up
+    if error.code == 409:
+        # Others wrote the object at the same moment. Field managers' conflicts, which do not pass, have causes.
+        return safe and error.reason == "Conflict" and not error.causes and not _is_another(error)
+    if error.code == 500 and (error.reason not in ("", "InternalError") or _MISTYPED in error.message):
+        return False  # what comes from the request itself, such as a webhook that refuses it, is the same next time
+    return safe and error.code in PASSING
+
+
+def _is_another(error: ApiError) -> bool:
+    """Whether the object has not the uid that was asked for."""
+    return error.code == 409 and "Precondition failed: UID" in error.message
+
+
+def _tried(pauses: Backoff) -> str:
+    return f" (tried {pauses.tries} times in {pauses.seconds:.0f} s)" if pauses.tries > 1 else ""
+
+
+def _encoded(body: Any) -> bytes:
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+
+
+def _lines(response: Any) -> Iterator[bytes]:
+    rest = b""
+    for chunk in response.stream(65536):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line for line in lines if line.strip())
+
+
+def _words(error: Exception) -> str:
+    """The innermost reason of a connection error, on one line."""
+    reason = getattr(error, "reason", None)
+    text = str(reason if isinstance(reason, Exception) else error)
+    return " ".join(text.split()) or type(error).__name__

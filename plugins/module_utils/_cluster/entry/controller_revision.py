@@ -1,0 +1,240 @@
+"""The edge of the modules about ControllerRevisions: options, results, one message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.refresh import change as revision_change
+from ..._resolver.refresh.drift import RoleDrift
+from ..act.pruning import prunable, prune, upgrade_revisions
+from ..act.revision_changes import Changed, change
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from ..read.revisions import Inspected, inspect, roles_of, unknown_names
+from ..read.snapshot import Unreadable
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS
+from .selection import SELECTION, selection, selector
+
+__all__ = ["run_info", "run_revision"]
+
+Outcome = dict[str, Any]
+
+
+def run_info() -> None:
+    """The module controller_revision_info."""
+    module = make_module(argument_spec={**AUTH, **SELECTION, **REQUESTS})
+    _session, seen = _inspect(module)
+    module.exit_json(
+        changed=False, virtual_machines=[_tell(one) for one in seen], unreferenced=_unreferenced(module.params, seen)
+    )
+
+
+def run_revision() -> None:
+    """The module controller_revision."""
+    module = make_module(
+        argument_spec={
+            **AUTH,
+            **SELECTION,
+            **REQUESTS,
+            "state": {
+                "type": "str",
+                "choices": ["refreshed", "pinned", "unpinned", "upgraded", "pruned"],
+                "default": "refreshed",
+            },
+            "revisions_of": {"type": "str", "choices": ["both", "instancetype", "preference"], "default": "both"},
+            "revision": {"type": "str"},
+            "revisions": {"type": "dict"},
+            "keep": {"type": "int", "default": 0},
+            "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
+            "wait_timeout": {"type": "int", "default": 120},
+            "concurrency": {"type": "int", "default": 16},
+        },
+        required_if=[("state", "pinned", ["revision", "revisions"], True), ("state", "pruned", ["namespace"])],
+        mutually_exclusive=[("revision", "revisions")],
+    )
+    _check_revisions(module)
+    if module.params["state"] == "pruned":
+        _run_prune(module)
+    session, seen = _inspect(module)
+    if module.params["state"] == "upgraded":
+        _run_upgrade(module, session, seen)
+    options = module.params
+    results = change(
+        session,
+        seen,
+        _decision(options),
+        options["restart"],
+        module.check_mode,
+        options["wait_timeout"],
+        options["concurrency"],
+    )
+    outcome: Outcome = {"results": [_tell_changed(result) for result in results]}
+    if module._diff:
+        outcome["diff"] = [_diff(result) for result in results if result.changed]
+    _exit(module, outcome, [(result.before.label, result.failed) for result in results], "virtual machines")
+
+
+def _check_revisions(module: Any) -> None:
+    """Each VM that is selected needs an entry of revisions, so that none is forgotten."""
+    wanted = module.params["revisions"]
+    if wanted is None:
+        return
+    matchers = [role.matcher for role in ROLES]
+    for name, names in wanted.items():
+        if not isinstance(names, dict) or not names or set(names) - set(matchers):
+            module.fail_json(msg=f"revisions: {name}: has to be a dictionary of {' and '.join(matchers)}")
+    missing = [name for name in module.params["names"] or [] if name not in wanted]
+    if module.params["names"] is None:
+        module.params["names"] = list(wanted)
+    elif missing:
+        module.fail_json(msg=f"revisions: says nothing of {', '.join(missing)}")
+
+
+def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]:
+    roles = roles_of(options["revisions_of"])
+    if options["state"] == "refreshed":
+        return lambda seen: revision_change.refresh(seen.vm, seen.drift, roles)
+    if options["state"] == "unpinned":
+        return lambda seen: revision_change.unpin(seen.vm, roles)
+    each = options["revisions"] or {}
+    return lambda seen: revision_change.pin(
+        seen.vm, seen.drift, roles, each.get(seen.name) or options["revision"], seen.revisions
+    )
+
+
+def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
+    results, failures = [], []
+    for one in seen:
+        changed, failed = upgrade_revisions(session, one, module.check_mode)
+        results.append({**_tell(one), "changed": changed and not failed, "failed": bool(failed)})
+        if failed:
+            results[-1]["msg"] = failed
+        failures.append((one.label, failed))
+    _exit(module, {"results": results}, failures, "virtual machines")
+
+
+def _run_prune(module: Any) -> None:
+    options = module.params
+    # What is referenced can only be told from all VMs, so a selection would be dangerous here.
+    if options["names"] or options["label_selectors"]:
+        module.fail_json(msg="state pruned is for a whole namespace; leave out names and label_selectors")
+    try:
+        session = Session(options)
+        found = prunable(session, options["namespace"], options["keep"])
+    except ConnectionFailed as error:
+        module.fail_json(msg=str(error))
+    except Unreadable as error:
+        module.fail_json(msg=f"{error}; nothing was pruned, since what cannot be seen might refer to a revision")
+    if not module.check_mode:
+        prune(session, found, options["concurrency"])
+    results = [
+        {"name": one.name, "namespace": one.namespace, "changed": not one.failed, "failed": bool(one.failed)}
+        for one in found
+    ]
+    _exit(module, {"results": results}, [(f"{one.namespace}/{one.name}", one.failed) for one in found], "revisions")
+
+
+def _exit(module: Any, outcome: Outcome, failures: list[tuple[str, str | None]], noun: str) -> None:
+    outcome["changed"] = any(one["changed"] for one in outcome["results"])
+    failed = [f"{label}: {reason}" for label, reason in failures if reason]
+    if failed:
+        module.fail_json(msg=f"{len(failed)} of {len(failures)} {noun} failed: {'; '.join(failed)}", **outcome)
+    count = sum(one["changed"] for one in outcome["results"])
+    would = "would be " if module.check_mode and count else ""
+    done = f"{count} {would}{module.params['state']}, {len(failures) - count} unchanged"
+    what = noun if len(failures) != 1 else noun[:-1]
+    module.exit_json(msg=f"{len(failures)} {what}: {done}", **outcome)
+
+
+def _inspect(module: Any) -> tuple[Session, list[Inspected]]:
+    options = selection(module)
+    try:
+        session = Session(options)
+        seen = inspect(session, options["namespace"], options["names"], selector(options))
+    except (ApiError, ConnectionFailed) as error:
+        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    missing = unknown_names(seen, options["names"] or [])
+    if missing:
+        module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
+    return session, seen
+
+
+def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str]]:
+    """Only what all VMs of a namespace show; a selection of them says nothing."""
+    if options["names"] or options["label_selectors"]:
+        return []
+    told = []
+    for namespace in sorted({one.namespace for one in seen}):
+        members = [one for one in seen if one.namespace == namespace]
+        idle = revision_change.unreferenced([one.vm for one in members], members[0].revisions)
+        told += [_tell_idle(namespace, one["metadata"]) for one in idle]
+    return told
+
+
+def _tell_idle(namespace: str, metadata: Outcome) -> dict[str, str]:
+    owners = [owner["name"] for owner in metadata.get("ownerReferences") or [] if owner.get("kind") == "VirtualMachine"]
+    return {
+        "namespace": namespace,
+        "name": metadata["name"],
+        "virtual_machine": owners[0] if owners else "",
+        "captured_at": metadata.get("creationTimestamp") or "",
+    }
+
+
+def _tell(seen: Inspected) -> Outcome:
+    """An inspected VM as a module returns it: plain values."""
+    found, effect = seen.drift, seen.drift.effect
+    told: Outcome = {
+        "name": seen.name,
+        "namespace": seen.namespace,
+        "drifted": found.drifted,
+        "guest": effect.guest,
+        "guest_after_refresh": effect.guest_after,
+        "changes": list(effect.changes),
+        "needs": "nothing" if not effect.changes else "live update" if effect.live else "restart",
+        "restart_required": seen.restart_required,
+        "status": (seen.vm.get("status") or {}).get("printableStatus", ""),
+    }
+    if effect.refusal:
+        told["refusal"] = effect.refusal
+    for role, part in zip(ROLES, (found.instancetype, found.preference)):
+        if part is not None:
+            told[role.matcher] = _tell_role(part, role.reference_of(seen.vm))
+    return told
+
+
+def _tell_role(part: RoleDrift, reference: Outcome | None) -> Outcome:
+    # Up to KubeVirt 1.4 a revisionName is where the captured revision is kept, and no pin.
+    return {**part._asdict(), "pinned": part.pinned and bool(reference), "changes": list(part.changes)}
+
+
+def _tell_changed(result: Changed) -> Outcome:
+    told = _tell(result.before)
+    told.update(changed=result.changed, failed=bool(result.failed))
+    told.update(restarted=result.restart and result.due, revisions=result.revisions)
+    told.update(takes_effect=result.takes_effect)
+    if result.change.effect is not None:
+        told.update(guest_after=result.change.effect.guest_after, changes=list(result.change.effect.changes))
+    if result.written and result.vm is not None:
+        told["expanded"] = [role.matcher for role in result.change.roles if not role.matcher_of(result.vm)]
+    if result.method:
+        told["method"] = result.method
+    if result.failed:
+        told["msg"] = result.failed
+    if result.vm is not None:
+        told["status"] = (result.vm.get("status") or {}).get("printableStatus", "")
+    return told
+
+
+def _diff(result: Changed) -> Outcome:
+    changes = result.change.effect.changes if result.change.effect is not None else ()
+    return {
+        "before_header": f"VirtualMachine {result.before.label} (as it is)",
+        "after_header": f"VirtualMachine {result.before.label} ({', '.join(result.revisions.values()) or 'changed'})",
+        "before": {one["field"]: one["before"] for one in changes},
+        "after": {one["field"]: one["after"] for one in changes},
+    }

@@ -1,0 +1,297 @@
+"""The edge of the module instancetype_bundle: options, the source, one message, the result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
+from ..._resolver.catalog.bundle import bundle, marked, version_of
+from ..._resolver.catalog.matrix import matrix, unsatisfied
+from ..._resolver.catalog.objects import CatalogError
+from ..._resolver.catalog.selection import Selection
+from ..._resolver.catalog.upgrade import Place, place_of
+from ..._resolver.declare import plan
+from ..act.catalog import Affected, Deployed, Request, deploy
+from ..act.declare import Result, Settings, Subject
+from ..client.errors import ConnectionFailed
+from ..client.session import Session
+from ..read.catalog_source import RELEASES, SourceError, Sources, fetch, parse, release_files
+from ..read.catalog_users import label
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS, WAIT
+from .objects import diff, failure, tell
+
+__all__ = ["run_bundle"]
+
+Manifest = dict[str, Any]
+Told = dict[str, Any]
+
+_KINDS = [role.matcher for role in ROLES]
+_LIST = {"type": "list", "elements": "str", "default": []}
+
+_SELECTION: dict[str, dict[str, Any]] = {
+    "kinds": {**_LIST, "choices": _KINDS, "default": _KINDS},
+    **dict.fromkeys(("instancetypes", "preferences", "series", "sizes", "classes", "os", "architectures"), _LIST),
+    "label_selectors": _LIST,
+    "deprecated": {"type": "str", "choices": ["include", "exclude", "only"], "default": "include"},
+}
+
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **REQUESTS,
+    **{name: spec for name, spec in WAIT.items() if name not in ("wait", "wait_timeout")},
+    **_SELECTION,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "source": {"type": "str", "choices": ["builtin", "url", "path", "definitions"], "default": "builtin"},
+    "definitions": {"type": "list", "elements": "dict"},
+    "path": {"type": "str"},
+    "url": {"type": "str"},
+    "version": {"type": "str"},
+    "checksum": {"type": "str"},
+    "download_proxy": {"type": "str"},
+    "download_ca_cert": {"type": "path"},
+    "download_timeout": {"type": "int", "default": 60},
+    "cache_dir": {"type": "path", "default": "~/.cache/virtshape/bundles"},
+    "other_kinds": {"type": "str", "choices": ["fail", "skip"], "default": "fail"},
+    "namespaces": {**_LIST, "aliases": ["namespace"]},
+    "catalog": {"type": "str"},
+    "catalog_version": {"type": "str"},
+    "labels": {"type": "dict", "default": {}},
+    "name_prefix": {"type": "str", "default": ""},
+    "existing": {"type": "str", "choices": ["apply", "keep"], "default": "keep"},
+    "prune": {"type": "str", "choices": ["never", "unused", "always"], "default": "never"},
+    "force": {"type": "bool", "default": False},
+    "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
+}
+
+
+def run_bundle() -> None:
+    """The module instancetype_bundle."""
+    module = make_module(argument_spec=_SPEC)
+    options = module.params
+    try:
+        catalog = _catalog(options)
+        documents, checksums = _documents(options)
+        found = bundle(documents, options["other_kinds"])
+        chosen = _selection(options).of(found.objects)
+        version = options["catalog_version"] or _version(options, found.objects)
+        namespaces = tuple(dict.fromkeys(options["namespaces"])) or ("",)
+        manifests = [
+            manifest
+            for namespace in namespaces
+            for manifest in marked(
+                chosen,
+                catalog=catalog,
+                version=version,
+                namespace=namespace,
+                labels=options["labels"],
+                name_prefix=options["name_prefix"],
+            )
+        ]
+    except (CatalogError, SourceError) as error:
+        module.fail_json(msg=str(error))
+    request = Request(
+        manifests,
+        namespaces,
+        catalog,
+        **{name: options[name] for name in ("state", "prune", "existing", "force", "on_lost_fields")},
+    )
+    settings = Settings(
+        check_mode=module.check_mode,
+        **{name: options[name] for name in ("concurrency", "preflight", "fail_fast", "force_conflicts")},
+    )
+    try:
+        told = deploy(Session(options, settings.concurrency), request, settings)
+    except ConnectionFailed as error:
+        module.fail_json(msg=str(error))
+    notes = found.notes + [
+        f"no instancetype of the catalog satisfies the preference {name}" for name in unsatisfied(matrix(found.objects))
+    ]
+    source = {"catalog": catalog, "catalog_version": version, "checksums": checksums, "notes": notes}
+    _exit(module, source, told)
+
+
+def _catalog(options: Told) -> str:
+    """The name of the catalog. One of a person's own needs a name before anything of it is pruned: two that share
+    one would prune each other."""
+    published = options["source"] in ("builtin", "url") and not (options["source"] == "url" and not options["version"])
+    if options["catalog"]:
+        return str(options["catalog"])
+    if options["prune"] != "never" and not published:
+        raise CatalogError("catalog: is missing; prune needs the name of the catalog whose objects may go")
+    return "common" if published else "custom"
+
+
+def _documents(options: Told) -> tuple[list[Any], dict[str, str]]:
+    """The documents of the source, and SHA-256 by address of what was fetched."""
+    if options["source"] == "url":
+        return _fetched(options)
+    if options["definitions"] is None:
+        read = "reads it on the controller; run the module as a task" if options["source"] != "definitions" else ""
+        raise SourceError(f"definitions: is missing; {read or 'give catalogs or manifests'}")
+    return options["definitions"], {}
+
+
+def _fetched(options: Told) -> tuple[list[Any], dict[str, str]]:
+    sources = Sources(
+        Path(options["cache_dir"]).expanduser(),
+        options["download_proxy"] or "",
+        options["download_ca_cert"] or "",
+        options["download_timeout"],
+    )
+    if options["version"]:
+        kinds = tuple(kind for kind in _KINDS if kind in options["kinds"])
+        if options["checksum"] and len(kinds) > 1:
+            raise SourceError("checksum: is for one file; a version is checked against its published checksums")
+        addresses = release_files(options["url"] or RELEASES, options["version"], kinds)
+    elif options["url"]:
+        addresses = [options["url"]]
+    else:
+        raise SourceError("version: is missing; give the version of a release, or the url of a bundle")
+    fetched = fetch(addresses, options["checksum"] or "", sources)
+    documents = [one for address, (text, _digest) in zip(addresses, fetched) for one in parse(text, address)]
+    return documents, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
+
+
+def _version(options: Told, objects: list[Manifest]) -> str:
+    return (options["source"] == "url" and options["version"]) or version_of(objects)
+
+
+def _selection(options: Told) -> Selection:
+    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
+    return Selection(
+        **{name: tuple(options[name]) for name in names},
+        labels=tuple(options["label_selectors"]),
+        deprecated=options["deprecated"],
+    )
+
+
+def _exit(module: Any, source: Told, told: Deployed) -> None:
+    every = [*told.results, *told.pruned]
+    counts = _counts(told, every)
+    outcome: Told = {
+        **source,
+        "changed": any(result.changed for result in every),
+        "counts": counts,
+        "results": [tell(_WORDS, result) for result in every],
+        "upgrade": _upgrade(told),
+        "virtual_machines": [_affected(one, told) for one in told.affected],
+        "lost_fields": [
+            {**_place(place), "fields": list(one.lost), "effects": list(one.effects), "text": one.text}
+            for place, one in told.misfits
+        ],
+        "deployed_versions": {"before": told.versions_before, "after": told.versions},
+    }
+    if module._diff:
+        outcome["diff"] = [diff(result) for result in every if result.changed]
+    for text in [*source["notes"], *told.warnings]:
+        module.warn(text)
+    for text, names in _shared_warnings(every).items():
+        module.warn(f"{names}: {text}")
+    failed = [result for result in every if result.failed]
+    if failed:
+        done = sum(result.changed for result in every)
+        rest = f"; {done} others were written, and the next run goes on from there" if done else "; nothing was written"
+        if told.misfits and module.params["on_lost_fields"] == "fail":
+            rest += "; set on_lost_fields to warn to deploy without these fields"
+        module.fail_json(msg=failure(_WORDS, failed, len(every)) + rest, **outcome)
+    module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
+
+
+# What messages call the objects, and what is told of them.
+_WORDS = Subject(plural="objects", describe=lambda live: {"generation": live["metadata"].get("generation")})
+
+_ACTIONS = {
+    "created": plan.CREATE,
+    "changed": plan.APPLY,
+    "unchanged": plan.NONE,
+    "kept": plan.KEEP,
+    "deleted": plan.DELETE,
+}
+
+
+def _counts(told: Deployed, every: list[Result]) -> dict[str, int]:
+    by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in told.results]
+    # Where one object is wrong in itself, the others are not even planned.
+    done = [result.action for result in every if not result.failed and not (result.left and result.action == plan.NONE)]
+    return {
+        **{f"{kind}s": by_role.count(kind) for kind in _KINDS},
+        **{word: done.count(action) for word, action in _ACTIONS.items()},
+        "failed": sum(bool(result.failed) for result in every),
+        "gone": sum(one.kept is not None for one in told.gone),
+    }
+
+
+def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: bool) -> str:
+    done = ", ".join(f"{counts[word]} {word}" for word in _ACTIONS if counts[word])
+    would = "would be " if check_mode and any(counts[word] for word in ("created", "changed", "deleted")) else ""
+    name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
+    text = f"{name}: {counts['instancetypes']} instancetypes, {counts['preferences']} preferences: {would}{done}"
+    if counts["gone"]:
+        text += f"; {counts['gone']} that are no longer in it are kept"
+    if told.affected:
+        text += f"; {len(told.affected)} virtual machines use what changes or is gone"
+    reasons = {result.left: 0 for result in told.results if result.left}
+    for result in told.results:
+        if result.left:
+            reasons[result.left] += 1
+    return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
+
+
+def _shared_warnings(every: list[Result]) -> dict[str, str]:
+    """Warning → the objects that it is about; many objects of a catalog share one."""
+    found: dict[str, list[str]] = {}
+    for result in every:
+        for text in result.warnings:
+            found.setdefault(text, []).append(result.entry.label)
+    return {
+        text: ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        for text, names in found.items()
+    }
+
+
+def _upgrade(told: Deployed) -> Told:
+    return {
+        "new": [_place(place) for place in told.new],
+        "changed": [
+            {**_place(one.place), "changes": one.changes, "used_by": _names(one.used_by)} for one in told.changed
+        ],
+        "gone": [
+            {
+                **_place(place_of(one.live)),
+                "used_by": _names(one.used_by),
+                "pruned": one.kept is None,
+                **({"kept": one.kept} if one.kept else {}),
+            }
+            for one in told.gone
+        ],
+    }
+
+
+def _names(vms: list[Manifest] | None) -> list[str] | None:
+    return None if vms is None else [label(vm) for vm in vms]
+
+
+def _affected(one: Affected, told: Deployed) -> Told:
+    effect = one.drift.effect
+    going = {place_of(gone.live) for gone in told.gone}
+    return {
+        "name": one.vm["metadata"]["name"],
+        "namespace": one.vm["metadata"]["namespace"],
+        "uses": [{**_place(place), "what": "gone" if place in going else "changed"} for place in one.places],
+        "states": {
+            role.matcher: part.state
+            for role, part in zip(ROLES, (one.drift.instancetype, one.drift.preference))
+            if part is not None
+        },
+        "guest": effect.guest,
+        "guest_after_refresh": effect.guest_after,
+        "changes": list(effect.changes),
+        "needs": "nothing" if not effect.changes else "live update" if effect.live else "restart",
+        **({"refusal": effect.refusal} if effect.refusal else {}),
+    }
+
+
+def _place(place: Place) -> Told:
+    return {"kind": place.kind, "name": place.name, **({"namespace": place.namespace} if place.namespace else {})}

@@ -1,0 +1,247 @@
+"""What all modules that write share: options, one object or a list, results, the task's message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
+
+from ..._resolver.api.redaction import secret_texts
+from ..._resolver.api.schema import FieldError
+from ..._resolver.declare import plan
+from ..act.declare import Entry, Settings, declare
+from ..client.errors import ConnectionFailed
+from ..client.session import Session
+from ..read.snapshot import Key
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS, WAIT
+
+__all__ = ["ObjectModule", "counts", "diff", "failure", "tell"]
+
+Options = dict[str, Any]
+
+# How many failures the task's message spells out; all of them are in its results.
+_TOLD = 5
+
+
+class ObjectModule(NamedTuple):
+    """A module that declares objects of one sort: one at the top level, or a list.
+
+    plural: the option that holds the list, and the objects' name in messages.
+    spec: the argument spec of one object, with `name`, `namespace` and `state`.
+    manifest: options → manifest, raising schema.FieldError.
+    namespaced: whether such an object needs a namespace.
+    subject: makes the Subject (see `declare`) from the task's options.
+    settings: options of the task itself, not of an object.
+    rules: further rules for the options of an object (mutually_exclusive and the like), as AnsibleModule takes them.
+    warnings: what should be known of options that can be declared; alike ones are told once for all their objects.
+    """
+
+    plural: str
+    spec: dict[str, Any]
+    manifest: Callable[[Options], dict[str, Any]]
+    namespaced: Callable[[Options], bool]
+    subject: Callable[[Options], Any]
+    settings: dict[str, Any]
+    rules: dict[str, Any]
+    warnings: Callable[[Options], list[str]] = lambda _options: []
+
+    def run(self) -> None:
+        exclusive = [("name", self.plural), *self.rules.get("mutually_exclusive", [])]
+        module = make_module(
+            argument_spec={
+                **AUTH,
+                **REQUESTS,
+                **WAIT,
+                **self.settings,
+                **self.spec,
+                self.plural: {"type": "list", "elements": "dict"},
+            },
+            required_one_of=[("name", self.plural)],
+            **{**self.rules, "mutually_exclusive": exclusive},
+        )
+        # What is secret in parts without options of their own, such as `template`, Ansible cannot know.
+        module.no_log_values.update(secret_texts(module.params))
+        entries = self._entries(module)
+        settings = Settings(
+            check_mode=module.check_mode,
+            **{name: module.params[name] for name in WAIT},
+        )
+        subject = self.subject(module.params)
+        try:
+            results = declare(Session(module.params, settings.concurrency), subject, entries, settings)
+        except ConnectionFailed as error:
+            module.fail_json(msg=str(error))
+        self._exit(module, subject, results)
+
+    def _entries(self, module: Any) -> list[Any]:
+        if module.params["name"] is not None:
+            options = {name: module.params.get(name) for name in self.spec}
+            entry = self._entry(options)
+            self._warn(module, [(entry, options)])
+            return [entry]
+        seen: dict[Any, int] = {}
+        entries = []
+        given = self._validated(module)
+        for index, options in enumerate(given):
+            entry = self._entry(options)
+            if entry.problem is None and entry.key in seen:
+                problem = f"name: is given twice, by entries {seen[entry.key]} and {index} of {self.plural}"
+                entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
+            seen.setdefault(entry.key, index)
+            entries.append(entry)
+        self._warn(module, list(zip(entries, given)))
+        return entries
+
+    def _warn(self, module: Any, entries: list[tuple[Any, Options]]) -> None:
+        told: dict[str, list[str]] = {}
+        for entry, options in entries:
+            if entry.problem is None and entry.state != "absent":
+                for warning in self.warnings(options):
+                    told.setdefault(warning, []).append(entry.label)
+        for warning, labels in told.items():
+            more = f" and {len(labels) - _TOLD} more" if len(labels) > _TOLD else ""
+            module.warn(f"{', '.join(labels[:_TOLD])}{more}: {warning}")
+
+    def _validated(self, module: Any) -> list[Options]:
+        """The list's entries as Ansible validates options, with what the top level gives as their defaults.
+
+        Fails the task with every wrong option of every entry: a typo stops it before anything is sent.
+        """
+        shared = _given({name: module.params.get(name) for name in self.spec})
+        spec = {**self.spec, "name": {**self.spec["name"], "required": True}}
+        validator = ArgumentSpecValidator(spec, **self.rules)
+        entries, told = [], []
+        for index, given in enumerate(module.params[self.plural]):
+            # Without its own value an entry takes the shared one, and only then the default.
+            result = validator.validate({**shared, **_given(given)})
+            module.no_log_values.update(result._no_log_values)
+            label = _label({**shared, **given})
+            told += [f"{self.plural}[{index}]{label and f' ({label})'}: {_words(e)}" for e in result.errors]
+            entries.append(result.validated_parameters)
+        if told:
+            more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+            module.fail_json(msg="; ".join(told[:_TOLD]) + more)
+        return entries
+
+    def _entry(self, options: Options) -> Any:
+        label = _label(options)
+        state = options["state"]
+        nothing = Key("", options.get("namespace"), options["name"])
+        if self.namespaced(options) and not options.get("namespace"):
+            return Entry(label, nothing, state, {}, "namespace: is missing; say which namespace it is for")
+        try:
+            manifest = self.manifest(options)
+        except FieldError as error:
+            return Entry(label, nothing, state, {}, str(error))
+        return Entry(
+            label, Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"]), state, manifest
+        )
+
+    def _exit(self, module: Any, subject: Any, results: list[Any]) -> None:
+        told = [tell(subject, result) for result in results]
+        outcome: dict[str, Any] = {"changed": any(result.changed for result in results), "results": told}
+        if module.params["name"] is not None:
+            outcome["result"] = told[0]
+        if module._diff:
+            outcome["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
+        for result in results:
+            for warning in result.warnings:
+                module.warn(f"{result.entry.label}: {warning}")
+        failed = [result for result in results if result.failed]
+        if failed:
+            module.fail_json(msg=failure(subject, failed, len(results)), **outcome)
+        module.exit_json(
+            msg=counts(subject, results, module.check_mode) + _restarts(told, module.check_mode), **outcome
+        )
+
+
+def _given(value: Any) -> Any:
+    """Options without those that were not given, which Ansible has as None at every depth."""
+    if isinstance(value, dict):
+        return {key: _given(entry) for key, entry in value.items() if entry is not None}
+    if isinstance(value, list):
+        return [_given(entry) for entry in value]
+    return value
+
+
+def _words(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    # Ansible leaves it to its caller to say what the matter is with these.
+    return f"unknown option {text}" if isinstance(error, UnsupportedError) else text
+
+
+def failure(subject: Any, failed: list[Any], total: int) -> str:
+    """Which objects failed and why, on one line."""
+    told = "; ".join(f"{result.entry.label}: {result.failed}" for result in failed[:_TOLD])
+    if len(failed) > _TOLD:
+        told += f"; and {len(failed) - _TOLD} more, see results"
+    return told if total == 1 else f"{len(failed)} of {total} {subject.plural} failed: {told}"
+
+
+_WORDS = {
+    plan.CREATE: "created",
+    plan.APPLY: "changed",
+    plan.DELETE: "deleted",
+    plan.NONE: "unchanged",
+    plan.KEEP: "left as they are",
+}
+
+
+def counts(subject: Any, results: list[Any], check_mode: bool) -> str:
+    """`3 virtual machines: 1 created, 2 unchanged`, for a person to read."""
+    words = [_WORDS[result.action] for result in results]
+    told = [f"{words.count(word)} {word}" for word in _WORDS.values() if word in words]
+    would = "would be " if check_mode and any(result.changed for result in results) else ""
+    noun = subject.plural if len(results) != 1 else subject.plural[:-1]
+    return f"{len(results)} {noun}: {would}{', '.join(told)}"
+
+
+def _restarts(told: list[dict[str, Any]], check_mode: bool) -> str:
+    """Who was restarted, and who has to be for what was declared."""
+    restarted = sum(bool(one.get("restarted")) for one in told)
+    waiting = sum(bool(one.get("restart_required") and not one.get("restarted")) for one in told)
+    would = "would be " if check_mode else ""
+    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} to be restarted")
+    return "".join(word for word in words if word)
+
+
+def _label(options: Options) -> str:
+    return "/".join(str(options[part]) for part in ("namespace", "name") if options.get(part))
+
+
+def tell(subject: Any, result: Any) -> dict[str, Any]:
+    key = result.entry.key
+    told: dict[str, Any] = {
+        "name": key.name,
+        "action": result.action,
+        "changed": result.changed,
+        "failed": bool(result.failed),
+    }
+    told.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
+    if result.failed:
+        told["msg"] = result.failed
+    if result.left:
+        told["left"] = result.left
+    if result.kept:
+        told["kept"] = result.kept
+    if result.action == plan.APPLY and result.before == result.after == {}:
+        told["taken_over"] = True
+    if result.warnings:
+        told["warnings"] = result.warnings
+    if result.live is not None:
+        told.update(subject.describe(result.live))
+        told.update(subject.report(result))
+    return told
+
+
+def diff(result: Any) -> dict[str, Any]:
+    header = f"{result.entry.key.kind} {result.entry.label}"
+    return {
+        "before": result.before,
+        "after": result.after,
+        "before_header": f"{header} (live)",
+        "after_header": f"{header} (declared)",
+    }

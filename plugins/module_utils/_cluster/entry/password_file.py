@@ -1,0 +1,29 @@
+"""Reads the password that an option names the file of; the resolver itself reads nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..._resolver.api.schema import FieldError
+from ..._resolver.declare.vm import cloud_init
+
+__all__ = ["with_password"]
+
+
+def with_password(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a virtual machine with the content of `cloud_init.password_file` as its password.
+
+    An empty path is none. Raises FieldError for a file that cannot be read.
+    """
+    wanted = options.get("cloud_init") or {}
+    path = wanted.get("password_file")
+    if not path or wanted.get("type") == cloud_init.NONE or options.get("state") == "absent":
+        return options
+    try:
+        content = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        # The name of the file may be shown, what is in it may not.
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise FieldError(cloud_init.PASSWORD_FILE, f"cannot be read: {reason}") from None
+    return cloud_init.with_password(options, content)

@@ -1,0 +1,159 @@
+"""The edge of the module virtual_machine_adopt: which VMs, what is told of them, one message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.redaction import LAST_APPLIED, redact
+from ..._resolver.declare.adopt import Candidate
+from ..act.adopt import Adopted, Unreadable, Wanted, adopt
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS
+from .selection import SELECTION, named, selection
+
+__all__ = ["run_adopt"]
+
+Outcome = dict[str, Any]
+
+_TOLD = 5
+
+
+def run_adopt() -> None:
+    """The module virtual_machine_adopt."""
+    module = make_module(
+        argument_spec={
+            **AUTH,
+            **SELECTION,
+            "state": {"type": "str", "choices": ["planned", "adopted"], "default": "planned"},
+            "instancetypes": {"type": "list", "elements": "str"},
+            "preferences": {"type": "list", "elements": "str"},
+            "accept": {"type": "list", "elements": "str", "default": []},
+            "concurrency": {"type": "int", "default": 16},
+            **REQUESTS,
+        },
+    )
+    options = selection(module)
+    wanted = Wanted(options["instancetypes"], options["preferences"], options["accept"])
+    write = options["state"] == "adopted" and not module.check_mode
+    try:
+        session = Session(options, options["concurrency"])
+        results = adopt(session, named(module, session), wanted, write, options["concurrency"])
+    except Unreadable as error:
+        module.fail_json(msg=str(error))
+    except (ApiError, ConnectionFailed) as error:
+        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachineInstance"]))
+    _exit(module, results)
+
+
+def _exit(module: Any, results: list[Adopted]) -> None:
+    planned = module.params["state"] == "planned"
+    outcome: Outcome = {
+        "changed": not planned and any(result.changed for result in results),
+        "results": [_tell(result, planned) for result in results],
+    }
+    if module._diff:
+        outcome["diff"] = [_diff(result) for result in results if result.changed]
+    for warning in dict.fromkeys(warning for result in results for warning in result.warnings):
+        module.warn(warning)
+    failed = [f"{result.label}: {_failure(result)}" for result in results if result.failed]
+    # To find out what cannot be adopted is no failure.
+    if failed and not planned:
+        text = "; ".join(failed[:_TOLD]) + (f"; and {len(failed) - _TOLD} more, see results" if failed[_TOLD:] else "")
+        head = f"{len(failed)} of {len(results)} virtual machines failed: " if len(results) > 1 else ""
+        module.fail_json(msg=head + text, **outcome)
+    module.exit_json(msg=_message(module, results), **outcome)
+
+
+def _message(module: Any, results: list[Adopted]) -> str:
+    count, failed = sum(result.changed for result in results), sum(bool(result.failed) for result in results)
+    done = "can be" if module.params["state"] == "planned" else "would be" if module.check_mode else "were"
+    told = [f"{count} {done} adopted", f"{len(results) - count - failed} have an instancetype already"]
+    told += [f"{failed} cannot be"] if failed else []
+    return f"{len(results)} {'virtual machine' if len(results) == 1 else 'virtual machines'}: {', '.join(told)}"
+
+
+def _failure(result: Adopted) -> str:
+    """With what comes nearest, which is what a person asks next."""
+    nearest = result.adoption.nearest if result.adoption is not None else ()
+    if not nearest:
+        return str(result.failed)
+    names = " and ".join(one["name"] for one in (nearest[0].instancetype, nearest[0].preference) if one)
+    why = nearest[0].refusal or f"differs in {', '.join(one['field'] for one in nearest[0].differences)}"
+    return f"{result.failed}; nearest is {names}: {why}"
+
+
+def _tell(result: Adopted, planned: bool) -> Outcome:
+    metadata = result.vm["metadata"]
+    told: Outcome = {
+        "name": metadata["name"],
+        "namespace": metadata["namespace"],
+        "changed": result.changed and not planned,
+        "failed": bool(result.failed) and not planned,
+        "fits": result.adoption is None or result.adoption.chosen is not None,
+    }
+    if result.failed:
+        told["msg"] = _failure(result)
+    if result.adoption is None:
+        matchers = {role.matcher: role.matcher_of(result.vm) for role in ROLES}
+        return {**told, **{name: matcher for name, matcher in matchers.items() if matcher}}
+    chosen = result.adoption.chosen
+    if chosen is None:
+        return {**told, "nearest": [_pair(one) for one in result.adoption.nearest]}
+    told.update(_pair(chosen))
+    told["proof"] = told.pop("differences")
+    told["removed"] = list(chosen.removed)
+    told["manifest"] = _manifest(chosen.vm)
+    if result.impact is not None:
+        told["needs"] = result.impact.needs
+        if result.impact.reason:
+            told["reason"] = result.impact.reason
+    return told
+
+
+def _pair(candidate: Candidate) -> Outcome:
+    before, after = redact(
+        [one["before"] for one in candidate.differences], [one["after"] for one in candidate.differences]
+    )
+    told: Outcome = {
+        "instancetype": candidate.instancetype,
+        "differences": [
+            {"field": one["field"], "before": was, "after": will}
+            for one, was, will in zip(candidate.differences, before, after)
+        ],
+    }
+    if candidate.preference is not None:
+        told["preference"] = candidate.preference
+    if candidate.refusal:
+        told["refusal"] = candidate.refusal
+    return told
+
+
+def _manifest(vm: Outcome) -> Outcome:
+    """What a person writes of a VM, without what is secret."""
+    metadata = {part: vm["metadata"][part] for part in ("name", "namespace", "labels") if vm["metadata"].get(part)}
+    annotations = vm["metadata"].get("annotations") or {}
+    own = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+    if own:
+        metadata["annotations"] = own
+    shown, _same = redact(vm["spec"], vm["spec"])
+    return {
+        "apiVersion": BY_NAME["VirtualMachine"].api_version,
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": shown,
+    }
+
+
+def _diff(result: Adopted) -> Outcome:
+    chosen = result.adoption.chosen if result.adoption is not None else None
+    before, after = redact(result.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
+    return {
+        "before_header": f"VirtualMachine {result.label} (as it is)",
+        "after_header": f"VirtualMachine {result.label} (adopted)",
+        "before": {"spec": before},
+        "after": {"spec": after},
+    }

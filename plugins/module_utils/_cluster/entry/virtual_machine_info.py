@@ -1,0 +1,36 @@
+"""The edge of the module virtual_machine_info."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from ..read.info import Filter, virtual_machines
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS
+from .selection import SELECTION, selection, selector
+
+__all__ = ["run_vm_info"]
+
+_FILTERS: dict[str, dict[str, Any]] = {
+    "instancetype": {"type": "str"},
+    "preference": {"type": "str"},
+    "drifted": {"type": "bool"},
+    "restart_required": {"type": "bool"},
+}
+
+
+def run_vm_info() -> None:
+    """The module virtual_machine_info."""
+    module = make_module(argument_spec={**AUTH, **SELECTION, **_FILTERS, **REQUESTS})
+    options = selection(module)
+    wanted = Filter(
+        options["namespace"], options["names"], selector(options), **{name: options[name] for name in _FILTERS}
+    )
+    try:
+        found = virtual_machines(Session(options), wanted)
+    except (ApiError, ConnectionFailed) as error:
+        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    module.exit_json(changed=False, virtual_machines=found)

@@ -1,0 +1,174 @@
+"""The edge of the module virtual_machine_power: which VMs and states, results, one message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.declare.power import RESTARTED, STARTED, STATES, STOPPED, Wanted
+from ..._resolver.declare.readiness import run_strategy
+from ..act.power import Entry, Result, Settings, power, selected
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS
+from .selection import SELECTION, selector
+
+__all__ = ["run_power"]
+
+Outcome = dict[str, Any]
+
+# Of one VM; the top level gives them for all.
+_ENTRY: dict[str, dict[str, Any]] = {
+    "namespace": {"type": "str"},
+    "state": {"type": "str", "choices": list(STATES)},
+    "paused": {"type": "bool"},
+    "force": {"type": "bool"},
+    "grace_period": {"type": "int"},
+}
+_WAIT: dict[str, dict[str, Any]] = {
+    "wait": {"type": "bool", "default": True},
+    "wait_timeout": {"type": "int", "default": 120},
+    "concurrency": {"type": "int", "default": 16},
+    "fail_fast": {"type": "bool", "default": False},
+}
+_TOLD = 5
+
+
+def run_power() -> None:
+    """The module virtual_machine_power."""
+    listed = {**_ENTRY, "name": {"type": "str", "required": True}}
+    module = make_module(
+        argument_spec={
+            **AUTH,
+            **SELECTION,
+            # Without a default: not to choose is a mistake here.
+            "label_selectors": {"type": "list", "elements": "str"},
+            **_ENTRY,
+            "virtual_machines": {"type": "list", "elements": "dict", "options": listed},
+            **_WAIT,
+            **REQUESTS,
+        },
+        required_one_of=[("names", "label_selectors", "virtual_machines")],
+        mutually_exclusive=[("virtual_machines", "names"), ("virtual_machines", "label_selectors")],
+    )
+    options = module.params
+    settings = Settings(check_mode=module.check_mode, **{name: options[name] for name in _WAIT})
+    try:
+        session = Session(options, settings.concurrency)
+        entries = _listed(module) if options["virtual_machines"] is not None else _chosen(module, session)
+        results = power(session, entries, settings)
+    except (ApiError, ConnectionFailed) as error:
+        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+    _exit(module, results)
+
+
+def _chosen(module: Any, session: Session) -> list[Entry]:
+    """VMs by names, by labels, or those of the names that have the labels."""
+    options = module.params
+    wanted = _wanted(module, options, "")
+    names, labels = options["names"], selector(options)
+    if names is not None and not options["namespace"]:
+        module.fail_json(msg="names: give the namespace of these virtual machines too")
+    if labels is None and names is None:
+        module.fail_json(msg="label_selectors: is empty, which would mean all virtual machines; name the ones you mean")
+    if labels is None:
+        return [Entry(options["namespace"], name, wanted) for name in dict.fromkeys(names)]
+    found = selected(session, options["namespace"], labels)
+    return [Entry(namespace, name, wanted) for namespace, name in found if names is None or name in names]
+
+
+def _listed(module: Any) -> list[Entry]:
+    entries: dict[tuple[str, str], Entry] = {}
+    for index, given in enumerate(module.params["virtual_machines"]):
+        own = {name: given[name] if given[name] is not None else module.params[name] for name in _ENTRY}
+        where = f"virtual_machines[{index}] ({given['name']})"
+        if not own["namespace"]:
+            module.fail_json(msg=f"{where}: namespace: is missing; say which namespace it is in")
+        entry = Entry(own["namespace"], given["name"], _wanted(module, own, f"{where}: "))
+        if entry[:2] in entries:
+            module.fail_json(msg=f"{where}: name: {entry.label} is given twice")
+        entries[entry[:2]] = entry
+    return list(entries.values())
+
+
+def _wanted(module: Any, options: Outcome, where: str) -> Wanted:
+    state, grace = options["state"], options["grace_period"]
+    problem = None
+    if state is None:
+        problem = f"state: is missing; give one of {', '.join(STATES)}"
+    elif options["paused"] and state != STARTED:
+        problem = f"paused: goes with state {STARTED}, not with {state}"
+    elif (options["force"] or grace is not None) and state not in (STOPPED, RESTARTED):
+        problem = f"force: goes with the states {STOPPED} and {RESTARTED}, not with {state}"
+    elif grace is not None and not options["force"]:
+        problem = "grace_period: goes with force; without it the guest has the time that its VM says"
+    elif grace is not None and grace < 0:
+        problem = f"grace_period: expected 0 or more seconds, found {grace}"
+    if problem:
+        module.fail_json(msg=f"{where}{problem}")
+    return Wanted(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
+
+
+def _exit(module: Any, results: list[Result]) -> None:
+    told = [_tell(result) for result in results]
+    outcome: Outcome = {"changed": any(result.changed for result in results), "results": told}
+    if module._diff:
+        outcome["diff"] = [_diff(result, module.check_mode) for result in results if result.changed]
+    failed = [f"{result.entry.label}: {result.failed}" for result in results if result.failed]
+    if failed:
+        text = "; ".join(failed[:_TOLD]) + (f"; and {len(failed) - _TOLD} more, see results" if failed[_TOLD:] else "")
+        head = f"{len(failed)} of {len(results)} virtual machines failed: " if len(results) > 1 else ""
+        module.fail_json(msg=head + text, **outcome)
+    count = sum(result.changed for result in results)
+    would = "would be " if module.check_mode and count else ""
+    noun = "virtual machine" if len(results) == 1 else "virtual machines"
+    module.exit_json(msg=f"{len(results)} {noun}: {count} {would}changed, {len(results) - count} unchanged", **outcome)
+
+
+def _tell(result: Result) -> Outcome:
+    entry = result.entry
+    told: Outcome = {
+        "name": entry.name,
+        "namespace": entry.namespace,
+        "state": entry.wanted.state,
+        "verb": result.verb,
+        "changed": result.changed,
+        "failed": bool(result.failed),
+    }
+    if result.failed:
+        told["msg"] = result.failed
+    if result.vm is not None:
+        told["status"] = _status(result.vm)
+        told["run_strategy"] = run_strategy(result.vm)
+    if result.found is not None:
+        told["status_before"] = _status(result.found)
+    if result.instance is not None:
+        state = result.instance.get("status") or {}
+        told["instance"] = {
+            "uid": result.instance["metadata"]["uid"],
+            "phase": state.get("phase", ""),
+            "node": state.get("nodeName", ""),
+        }
+    return told
+
+
+def _status(vm: Outcome) -> str:
+    return str((vm.get("status") or {}).get("printableStatus", ""))
+
+
+def _diff(result: Result, check_mode: bool) -> Outcome:
+    header = f"VirtualMachine {result.entry.label}"
+    after = {"status": result.entry.wanted.state} if check_mode else _power_of(result.vm, result.instance)
+    return {
+        "before_header": header,
+        "after_header": f"{header} ({result.verb})",
+        "before": _power_of(result.found, result.before),
+        "after": after,
+    }
+
+
+def _power_of(vm: Outcome | None, instance: Outcome | None) -> Outcome:
+    """By its uid one tells a restarted VMI."""
+    told = {"status": _status(vm or {})}
+    return {**told, "instance": instance["metadata"]["uid"]} if instance is not None else told

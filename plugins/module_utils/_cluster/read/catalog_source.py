@@ -1,0 +1,204 @@
+"""Fetches published bundles: checked against their checksums, through a proxy, tried again, kept in a cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from ..client.libraries import urllib3, yaml
+
+__all__ = ["RELEASES", "SourceError", "Sources", "fetch", "parse", "release_files"]
+
+RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
+_CHECKSUMS: Final = "CHECKSUMS.sha256"
+_BUNDLES: Final = {
+    "instancetype": "common-clusterinstancetypes-bundle-{version}.yaml",
+    "preference": "common-clusterpreferences-bundle-{version}.yaml",
+}
+_DIGEST: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
+_CONNECT_TIMEOUT: Final = 10
+_READ_TIMEOUT: Final = 60
+_RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class SourceError(Exception):
+    """A bundle that cannot be had, or is not what it should be; one line with the remedy."""
+
+
+class Sources(NamedTuple):
+    """How bundles are fetched.
+
+    cache: the folder that keeps what was fetched, by checksum. proxy: "" for what the environment says.
+    ca_cert: a file with the certificates to trust, "" for those of the system. seconds: how long to try again.
+    """
+
+    cache: Path
+    proxy: str = ""
+    ca_cert: str = ""
+    seconds: float = 60
+
+
+class _File(NamedTuple):
+    """url: where it is. digest: its SHA-256 in hexadecimal, "" where the release's list tells it."""
+
+    url: str
+    digest: str
+
+
+def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
+    """The addresses of a release's cluster-wide bundles; the namespaced ones hold the same objects."""
+    return [f"{base.rstrip('/')}/{version}/{_BUNDLES[kind].format(version=version)}" for kind in kinds]
+
+
+def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:
+    """(text, SHA-256) of each file.
+
+    checksum: the SHA-256 of the one file; "" to check against the CHECKSUMS.sha256 that is published beside it.
+    A file that the cache has is not fetched again; nor is the list of a release, which never changes. Raises
+    SourceError.
+    """
+    files = [_File(url, _digest(checksum)) for url in addresses]
+    listed: dict[str, dict[str, str]] = {}
+    fetched = []
+    for url, digest in files:
+        folder, _slash, name = url.rpartition("/")
+        if not digest:
+            if folder not in listed:
+                listed[folder] = _checksums(f"{folder}/{_CHECKSUMS}", name, sources)
+            if name not in listed[folder]:
+                raise SourceError(f"{folder}/{_CHECKSUMS} does not list {name}; give its checksum, or another url")
+            digest = listed[folder][name]
+        fetched.append((_file(url, digest, sources), digest))
+    return fetched
+
+
+def parse(text: str, where: str) -> list[Any]:
+    """The YAML documents of a text. Raises SourceError for what is no YAML, as of a file that was cut short."""
+    try:
+        return list(yaml.safe_load_all(text))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        reason = getattr(error, "problem", None) or "no YAML"
+        raise SourceError(f"{where}{line}: {reason}; is the file complete?") from error
+
+
+def _digest(checksum: str) -> str:
+    if not checksum:
+        return ""
+    match = _DIGEST.fullmatch(checksum.strip())
+    if match is None:
+        raise SourceError(f"checksum: {checksum!r} is no SHA-256; write sha256: and 64 hexadecimal digits")
+    return match.group(1).lower()
+
+
+def _checksums(url: str, wanted: str, sources: Sources) -> dict[str, str]:
+    """File name → SHA-256 of a release's list, kept in the cache under its address."""
+    kept = sources.cache / f"{hashlib.sha256(url.encode()).hexdigest()}.checksums"
+    found = _parse_checksums(_read(kept) or b"")
+    if wanted not in found:
+        content = _download(url, sources)
+        found = _parse_checksums(content)
+        if not found:
+            raise SourceError(f"{url} holds no checksums; give the checksum of the bundle, or another url")
+        _write(kept, content)
+    return found
+
+
+def _parse_checksums(content: bytes) -> dict[str, str]:
+    """Lines as sha256sum writes them: digest, then name, perhaps with `*` or `./` before it."""
+    found = {}
+    for line in content.decode("utf-8", "replace").splitlines():
+        digest, _space, name = line.strip().partition(" ")
+        if _DIGEST.fullmatch(digest) and name.strip():
+            found[name.strip().lstrip("*").rpartition("/")[2]] = digest.lower()
+    return found
+
+
+def _file(url: str, digest: str, sources: Sources) -> str:
+    kept = sources.cache / digest
+    content = _read(kept)
+    if content is None or hashlib.sha256(content).hexdigest() != digest:
+        content = _download(url, sources)
+        found = hashlib.sha256(content).hexdigest()
+        if found != digest:
+            raise SourceError(
+                f"{url}: the checksum is {found}, not {digest}: the file was changed or cut short; nothing was deployed"
+            )
+        _write(kept, content)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{url} is no text: {error}") from error
+
+
+def _download(url: str, sources: Sources) -> bytes:
+    pool = _pool(url, sources)
+    deadline = time.monotonic() + sources.seconds
+    delay = 0.5
+    while True:
+        try:
+            # A body that is shorter than it was announced to be is an error of urllib3's, too.
+            timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT)
+            response = pool.request("GET", url, timeout=timeout, retries=urllib3.Retry(0, redirect=10), redirect=True)
+            if response.status == 200:
+                return bytes(response.data)
+            problem, again = f"HTTP {response.status}", response.status in _RETRIED
+        except urllib3.exceptions.HTTPError as error:
+            problem, again = _words(error), True
+            if isinstance(getattr(error, "reason", None), urllib3.exceptions.SSLError) and "verify failed" in problem:
+                # It is the same next time.
+                raise SourceError(
+                    f"cannot fetch {url}: {problem}; set download_ca_cert to who signed for it"
+                ) from error
+        if not again or time.monotonic() + delay > deadline:
+            raise SourceError(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
+        time.sleep(delay)
+        delay = min(delay * 2, 10.0)
+
+
+def _pool(url: str, sources: Sources) -> Any:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SourceError(f"url: {url!r} is no address of a file on a web server; begin with https://")
+    if sources.ca_cert and not os.access(sources.ca_cert, os.R_OK):
+        raise SourceError(f"download_ca_cert: {sources.ca_cert} is no file that can be read")
+    options: dict[str, Any] = {"ca_certs": sources.ca_cert} if sources.ca_cert else {}
+    proxy = sources.proxy
+    if not proxy and not proxy_bypass(parts.hostname):
+        proxy = getproxies().get(parts.scheme, "")
+    try:
+        return urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise SourceError(f"download_proxy: {proxy!r} cannot be used: {_words(error)}") from error
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Complete or not at all, also when several processes write. Without a cache it only takes longer next time."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fetched-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except OSError:
+        pass
+
+
+def _words(error: Exception) -> str:
+    reason = getattr(error, "reason", None)
+    return " ".join(str(reason if isinstance(reason, Exception) else error).split()) or type(error).__name__

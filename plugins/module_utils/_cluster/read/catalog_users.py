@@ -1,0 +1,61 @@
+"""Which VMs refer to instancetypes and preferences; VMs are listed when that is first asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import ROLE_OF_KIND
+from ..._resolver.catalog.upgrade import Place, references
+from ..._resolver.instancetype.find import revision
+from ..client.session import Session
+
+__all__ = ["Users", "label", "labels"]
+
+Manifest = dict[str, Any]
+
+# How many VMs a message names.
+_NAMED = 5
+
+
+class Users:
+    """One LIST of VMs for each namespace asked for, or one of all for the cluster-wide kinds."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._vms: dict[str, list[Manifest]] = {}
+        self._by_place: dict[str, dict[Place, list[Manifest]]] = {}
+
+    def of(self, place: Place) -> list[Manifest]:
+        """The VMs that name the object, in order. Raises ApiError or ConnectionFailed where they cannot be listed."""
+        where = self._read(place.namespace)
+        return self._by_place[where].get(place, [])
+
+    def drifting(self, place: Place) -> list[Manifest]:
+        """Those of them that have captured it, and so do not follow a change."""
+        role = ROLE_OF_KIND[place.kind]
+        return [vm for vm in self.of(place) if revision.referenced(vm, role).name]
+
+    def _read(self, namespace: str) -> str:
+        """The key under which the VMs of a namespace ("" for all) are known."""
+        if "" in self._vms:
+            return ""
+        if namespace not in self._vms:
+            vms, _version = self._session.list(BY_NAME["VirtualMachine"], namespace or None)
+            found: dict[Place, list[Manifest]] = {}
+            for vm in sorted(vms, key=label):
+                for place in references(vm):
+                    found.setdefault(place, []).append(vm)
+            self._vms[namespace], self._by_place[namespace] = vms, found
+        return namespace
+
+
+def label(vm: Manifest) -> str:
+    return f"{vm['metadata']['namespace']}/{vm['metadata']['name']}"
+
+
+def labels(vms: list[Manifest]) -> str:
+    """`3 virtual machines (a/b, a/c, d/e)`, the first few of them by name."""
+    named = ", ".join(label(vm) for vm in vms[:_NAMED])
+    more = f" and {len(vms) - _NAMED} more" if len(vms) > _NAMED else ""
+    return f"{len(vms)} virtual machine{'s' if len(vms) != 1 else ''} ({named}{more})"

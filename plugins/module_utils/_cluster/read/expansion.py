@@ -1,0 +1,95 @@
+"""VMs as the server expands them, beside what the resolver makes of them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._resolver.api import release_schema
+from ..._resolver.api.kinds import Kind
+from ..._resolver.api.redaction import redact
+from ..._resolver.api.release import NEWEST
+from ..._resolver.api.tree import differences
+from ..._resolver.instancetype.vmi import expand as resolver
+from ..client.errors import ApiError, explain
+from ..client.session import Session
+from .kubevirt import KubeVirt, kubevirt
+from .lookup import ClusterLookup
+
+__all__ = ["Expansion", "expand_vms"]
+
+Manifest = dict[str, Any]
+
+_STORED = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
+_DENIED = (401, 403)
+
+
+@dataclass
+class Expansion:
+    """One VM twice. server, resolver: the spec, without secrets; None where it could not be expanded, then with an
+    error. differences: [{field, server, resolver}], of the spec."""
+
+    namespace: str
+    name: str
+    server: Manifest | None = None
+    server_error: str | None = None
+    resolver: Manifest | None = None
+    resolver_error: str | None = None
+    differences: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def equal(self) -> bool:
+        """Whether both come to the same, also where that is an error."""
+        if self.server_error is not None or self.resolver_error is not None:
+            # The server says more before the reason.
+            return bool(self.resolver_error) and str(self.server_error).endswith(str(self.resolver_error))
+        return not self.differences
+
+
+def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[Expansion]:
+    """VMs of the cluster, in order. Raises ApiError where the user may not, and ConnectionFailed."""
+    if not vms:
+        return []
+    cluster = kubevirt(session)
+    lookup = ClusterLookup(session)
+    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+        answers = list(pool.map(lambda vm: _ask(session, vm), vms))
+    return [_compare(vm, answer, lookup, cluster) for vm, answer in zip(vms, answers)]
+
+
+def _ask(session: Session, vm: Manifest) -> Manifest | str:
+    """The VM as the server expands it, or why it does not."""
+    path = _STORED.path(vm["metadata"]["namespace"], vm["metadata"]["name"], "expand-spec")
+    try:
+        # That a VM cannot be expanded is a 500, which is the same next time.
+        answer: Manifest = session.request("GET", path, final=(500,))
+    except ApiError as error:
+        if error.code in _DENIED:
+            raise
+        return explain(error, "GET")
+    return answer
+
+
+def _compare(vm: Manifest, answer: Manifest | str, lookup: ClusterLookup, cluster: KubeVirt) -> Expansion:
+    result = Expansion(str(vm["metadata"].get("namespace", "")), str(vm["metadata"].get("name", "")))
+    own = resolver.expand(vm, lookup, cluster.configuration, cluster.release)
+    unread: list[dict[str, Any]] = []
+    if isinstance(answer, str):
+        result.server_error = answer
+    else:
+        # Fields that the resolver does not know are a difference of their own.
+        found = release_schema.unknown("VirtualMachineSpec", answer.get("spec"), NEWEST)
+        unread = [{"field": path, "server": value, "resolver": None} for path, value in found]
+        result.server = release_schema.canonical("VirtualMachine", answer, cluster.release)["spec"]
+    if own.error is not None or own.vm is None:
+        result.resolver_error = own.error.message if own.error is not None else "it cannot be expanded"
+    else:
+        result.resolver = own.vm["spec"]
+    result.server, result.resolver = redact(result.server, result.resolver)
+    if result.server is not None and result.resolver is not None:
+        result.differences = [
+            {"field": one["field"], "server": one["before"], "resolver": one["after"]}
+            for one in differences(result.server, result.resolver)
+        ] + unread
+    return result

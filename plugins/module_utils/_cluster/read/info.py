@@ -1,0 +1,125 @@
+"""VMs as a person asks for them: what they refer to and have captured, what their guests get, how they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..._resolver.api import schema
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.declare.readiness import run_strategy
+from ..._resolver.instancetype.find import find
+from ..._resolver.instancetype.vmi import expand
+from ..._resolver.instancetype.vmi.guest import guest
+from ..._resolver.instancetype.vmi.resources import resources
+from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
+from ..client.session import Session
+from .kubevirt import KubeVirt, kubevirt
+from .revisions import Inspected, inspect
+
+__all__ = ["Filter", "tell", "virtual_machines"]
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which VMs are told of; None: it does not matter.
+
+    names: of a single namespace. selector: a label selector. instancetype, preference: the name in the matcher.
+    drifted, restart_required: whether the VM is so.
+    """
+
+    namespace: str | None = None
+    names: list[str] | None = None
+    selector: str | None = None
+    instancetype: str | None = None
+    preference: str | None = None
+    drifted: bool | None = None
+    restart_required: bool | None = None
+
+    def takes(self, seen: Inspected) -> bool:
+        wanted = {"instancetype": self.instancetype, "preference": self.preference}
+        for role in ROLES:
+            name = wanted[role.matcher]
+            if name is not None and (role.matcher_of(seen.vm) or {}).get("name") != name:
+                return False
+        if self.drifted is not None and seen.drift.drifted is not self.drifted:
+            return False
+        return self.restart_required is None or seen.restart_required is self.restart_required
+
+
+def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
+    """VMs in order of namespace and name, for few LISTs however many they are.
+
+    Raises ApiError or ConnectionFailed where VMs, VMIs or revisions cannot be listed.
+    """
+    found = [one for one in inspect(session, wanted.namespace, wanted.names, wanted.selector) if wanted.takes(one)]
+    if not found:
+        return []
+    items, _version = session.list(BY_NAME["VirtualMachineInstance"], wanted.namespace)
+    instances = {(item["metadata"]["namespace"], item["metadata"]["name"]): item for item in items}
+    cluster = kubevirt(session)
+    return [tell(one, instances.get((one.namespace, one.name)), cluster) for one in found]
+
+
+def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[str, Any]:
+    """What is told of a VM. instance: its VMI, None without one."""
+    metadata, status = seen.vm["metadata"], seen.vm.get("status") or {}
+    told: dict[str, Any] = {
+        "name": seen.name,
+        "namespace": seen.namespace,
+        "uid": metadata.get("uid", ""),
+        "labels": metadata.get("labels") or {},
+        "run_strategy": run_strategy(seen.vm),
+        "status": status.get("printableStatus", ""),
+        "ready": bool(status.get("ready")),
+        "restart_required": seen.restart_required,
+        "drifted": seen.drift.drifted,
+        "conditions": [
+            {name: one.get(name, "") for name in ("type", "status", "reason", "message")}
+            for one in status.get("conditions") or []
+        ],
+    }
+    for role, part in zip(ROLES, (seen.drift.instancetype, seen.drift.preference)):
+        if part is not None:
+            told[role.matcher] = _tell_role(part)
+    told.update(_resolved(seen, cluster))
+    if instance is not None:
+        state = instance.get("status") or {}
+        told["instance"] = {
+            "uid": instance["metadata"]["uid"],
+            "phase": state.get("phase", ""),
+            "node": state.get("nodeName", ""),
+            "guest": guest(instance["spec"]),
+        }
+    return told
+
+
+def _tell_role(part: RoleDrift) -> dict[str, Any]:
+    return {**part._asdict(), "changes": list(part.changes)}
+
+
+def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
+    """{resources}: what guest and pod get at the next start, with what the VM has captured; or {problem}: why not."""
+    kept = {one["metadata"]["name"] for one in seen.revisions}
+    for role, part, spec in zip(ROLES, (seen.drift.instancetype, seen.drift.preference), seen.drift.captured):
+        lost = part is not None and part.state in (LOST, UNKNOWN) and part.revision not in kept
+        if part is not None and (spec is None or lost):
+            return {"problem": _missing(role.matcher, part)}
+    template = schema.canonical("VirtualMachineInstanceTemplateSpec", seen.vm["spec"].get("template"))
+    failed = expand.fill(template, *seen.drift.captured, cluster.configuration, cluster.release)
+    if failed is not None:
+        return {"problem": failed.error.message if failed.error is not None else "it cannot be expanded"}
+    return {"resources": resources(template["metadata"], template["spec"], cluster.cpu_allocation_ratio)}
+
+
+def _missing(matcher: str, part: RoleDrift) -> str:
+    if part.state == UNKNOWN:
+        return f"{matcher}: its ControllerRevision {part.revision} could not be read: {part.problem}"
+    if part.revision:
+        return find.not_found("ControllerRevision", part.revision).message
+    if part.kind in find.KINDS:
+        return find.not_found(part.kind, part.name).message
+    return f"{matcher}.kind: {part.kind} is none that KubeVirt knows"

@@ -1,0 +1,131 @@
+"""Objects of the cluster for the resolver's questions, read when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.instancetype.find.find import Problem
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+
+__all__ = ["ClusterLookup", "WideLookup"]
+
+Manifest = dict[str, Any]
+
+# Small in number and asked for by everybody: read whole at once.
+_LISTED = frozenset(name for name in BY_NAME if name.endswith(("Instancetype", "Preference")))
+# From so many single reads of a kind and namespace on, its whole list costs less.
+_SINGLE_READS = 3
+
+
+class ClusterLookup:
+    """A find.Lookup in front of an API server: few GETs, then one LIST, for each kind and namespace."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._objects: dict[tuple[str, str], dict[str, Manifest | None]] = {}
+        self._listed: dict[tuple[str, str], Problem | None] = {}
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        """See find.Lookup. What cannot be read is a Problem with the remedy."""
+        place = (kind, namespace if BY_NAME[kind].namespaced else "")
+        known = self._objects.setdefault(place, {})
+        if name in known:
+            return known[name]
+        if place not in self._listed and (kind in _LISTED or len(known) >= _SINGLE_READS):
+            self._list(place)
+        if place in self._listed:
+            return self._listed[place] or self._objects[place].get(name)
+        try:
+            known[name] = self._session.get(BY_NAME[kind], namespace or None, name)
+        except (ApiError, ConnectionFailed) as error:
+            return _problem(error, "GET", BY_NAME[kind])
+        return known[name]
+
+    def list(self, kind: str, namespace: str) -> Iterable[Manifest]:
+        """All objects of a kind in a namespace ("" for a cluster-wide kind); none where they cannot be read."""
+        place = (kind, namespace)
+        if place not in self._listed:
+            self._list(place)
+        return [manifest for manifest in self._objects.get(place, {}).values() if manifest is not None]
+
+    def problem(self, kind: str, namespace: str) -> Problem | None:
+        """Why a list could not be read."""
+        return self._listed.get((kind, namespace))
+
+    def _list(self, place: tuple[str, str]) -> None:
+        kind = BY_NAME[place[0]]
+        try:
+            items, _version = self._session.list(kind, place[1] or None)
+        except ApiError as error:
+            # Without such an API, as without CDI, there are no such objects.
+            missing = error.code == 404
+            self._listed[place] = None if missing else _problem(error, "LIST", kind)
+        except ConnectionFailed as error:
+            self._listed[place] = _problem(error, "LIST", kind)
+        else:
+            self._listed[place] = None
+            self._objects[place] = {item["metadata"]["name"]: item for item in items}
+
+
+class WideLookup:
+    """A find.Lookup over many namespaces: one LIST for each kind that is asked for, however many there are.
+
+    A kind that may not be listed in all namespaces at once is listed in each one that is asked for. A missing right is
+    a Problem; for all else that goes wrong ApiError or ConnectionFailed is raised.
+    """
+
+    def __init__(self, session: Session, *, everywhere: bool) -> None:
+        """everywhere: whether to try all namespaces at once."""
+        self._session = session
+        self._everywhere = everywhere
+        self._answers: dict[tuple[str, str | None], dict[str, dict[str, Manifest]] | Problem] = {}
+        self.problems: dict[str, Problem] = {}
+        """Why a kind could not be listed, in the first namespace where that was so."""
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        """See find.Lookup."""
+        found = self._in(kind, namespace)
+        return found if isinstance(found, Problem) else found.get(name)
+
+    def list(self, kind: str, namespace: str) -> list[Manifest]:
+        """The objects of a kind in a namespace ("" for a cluster-wide kind); none where they may not be listed."""
+        found = self._in(kind, namespace)
+        return [] if isinstance(found, Problem) else list(found.values())
+
+    def _in(self, kind: str, namespace: str) -> dict[str, Manifest] | Problem:
+        namespaced = BY_NAME[kind].namespaced
+        whole = self._everywhere or not namespaced
+        answer = self._ask(kind, None if whole else namespace)
+        if isinstance(answer, Problem) and whole and namespaced:
+            answer = self._ask(kind, namespace)
+        if isinstance(answer, Problem):
+            return self.problems.setdefault(kind, answer)
+        return answer.get(namespace if namespaced else "", {})
+
+    def _ask(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
+        """The objects by namespace and name."""
+        place = (kind, namespace)
+        if place not in self._answers:
+            try:
+                items, _version = self._session.list(BY_NAME[kind], namespace)
+            except ApiError as error:
+                if error.code not in (403, 404):
+                    raise
+                # Without such an API, as without CDI, there are no such objects.
+                self._answers[place] = {} if error.code == 404 else _problem(error, "LIST", BY_NAME[kind])
+            else:
+                found: dict[str, dict[str, Manifest]] = {}
+                for item in items:
+                    metadata = item["metadata"]
+                    found.setdefault(metadata.get("namespace", ""), {})[metadata["name"]] = item
+                self._answers[place] = found
+        return self._answers[place]
+
+
+def _problem(error: ApiError | ConnectionFailed, verb: str, kind: Kind) -> Problem:
+    code = error.code if isinstance(error, ApiError) else 503
+    reason = error.reason if isinstance(error, ApiError) else "ServiceUnavailable"
+    return Problem(explain(error, verb, kind), reason, code)

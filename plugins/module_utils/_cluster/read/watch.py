@@ -1,0 +1,204 @@
+"""Waits for objects with one WATCH for each kind and namespace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import Kind
+from ..client.backoff import Backoff
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import PASSING, Session
+from .events import newest_events
+
+__all__ = ["STALE", "State", "Waited", "doubted", "once", "wait_for", "wait_in_namespaces"]
+
+Manifest = dict[str, Any]
+
+# Seconds within which a controller looks at an object that was written.
+STALE = 5.0
+
+
+class State(NamedTuple):
+    """What a look at an object says: done, failed for good (why), or, with neither, what it is still waiting for.
+
+    stuck: why it fails once that has lasted for `grace` seconds; until then it may still heal.
+    """
+
+    done: bool = False
+    failed: str | None = None
+    pending: str = ""
+    stuck: str | None = None
+    grace: float = 0.0
+
+
+class Waited(NamedTuple):
+    """object: as last seen (None: it does not exist). failure: one line, or None if the wait came to its end."""
+
+    object: Manifest | None
+    failure: str | None
+
+
+Look = Callable[[str, "Manifest | None"], State]
+
+
+def doubted(state: State) -> State:
+    """The state of an object whose controller may not have seen the last write: a failure may be of before it."""
+    return State(stuck=state.failed, grace=STALE) if state.failed else state
+
+
+def once(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> State:
+    """The state of an object that has to stay until `done` is true of it. pending: what it waits for."""
+    if live is None:
+        return State(failed="it was deleted while waiting for it")
+    return State(done=done(live), pending=pending)
+
+
+def wait_in_namespaces(
+    session: Session,
+    kind: Kind,
+    looks: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
+    seconds: float,
+) -> dict[tuple[str, str], Waited]:
+    """Waits as `wait_for` does for objects by namespace and name, each with its own look; all namespaces at once."""
+    namespaces: dict[str, dict[str, Callable[[Manifest | None], State]]] = {}
+    for (namespace, name), look in looks.items():
+        namespaces.setdefault(namespace, {})[name] = look
+
+    def one(namespace: str) -> dict[str, Waited]:
+        members = namespaces[namespace]
+        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds)
+
+    with ThreadPoolExecutor(max_workers=max(1, len(namespaces))) as pool:
+        ended = zip(namespaces, pool.map(one, namespaces))
+        return {(namespace, name): waited for namespace, found in ended for name, waited in found.items()}
+
+
+def wait_for(
+    session: Session,
+    kind: Kind,
+    namespace: str | None,
+    names: Iterable[str],
+    look: Look,
+    seconds: float,
+    *,
+    metadata_only: bool = False,
+) -> dict[str, Waited]:
+    """Watches until `look(name, object or None)` is done or failed for each name, at most that many seconds in all.
+
+    An object that is late fails with what it was waiting for, its conditions and its newest events.
+    metadata_only: whether that is all that `look` looks at.
+    """
+    wait = _Wait(names, look, time.monotonic() + seconds)
+    try:
+        while True:
+            _look_and_watch(session, kind, namespace, wait, metadata_only)
+            if not wait.open or time.monotonic() >= wait.deadline:
+                break
+    except (ApiError, ConnectionFailed) as error:
+        failure = explain(error, "WATCH", kind)
+        wait.end_all(lambda _name: failure)
+    late = wait.open
+    events = newest_events(session, namespace, late) if late and namespace else {}
+    wait.end_all(lambda name: _late(seconds, late[name], wait.last[name], events.get(name, [])))
+    return wait.ended
+
+
+class _Wait:
+    """How far a wait has come. open: the names still waited for. ended: the others. last: each object as last seen.
+
+    pauses: between watches that end without an event.
+    """
+
+    def __init__(self, names: Iterable[str], look: Look, deadline: float) -> None:
+        self.open = dict.fromkeys(names, State())
+        self.ended: dict[str, Waited] = {}
+        self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
+        self.deadline = deadline
+        self.pauses = Backoff()
+        self._look = look
+        self._given_up_at: dict[str, float] = {}
+
+    def see(self, name: str, item: Manifest | None) -> None:
+        self.last[name] = item
+        state = self._look(name, item)
+        failed = state.failed
+        if state.stuck:
+            now = time.monotonic()
+            if now >= self._given_up_at.setdefault(name, now + state.grace):
+                failed = state.stuck
+        else:
+            self._given_up_at.pop(name, None)
+        if state.done or failed:
+            self._end(name, failed)
+        else:
+            self.open[name] = state
+
+    def _end(self, name: str, failure: str | None) -> None:
+        self.ended[name] = Waited(self.last[name], failure)
+        del self.open[name]
+        self._given_up_at.pop(name, None)
+
+    def end_all(self, why: Callable[[str], str]) -> None:
+        failures = {name: why(name) for name in self.open}
+        for name, failure in failures.items():
+            self._end(name, failure)
+
+    def pause(self, until: float) -> None:
+        """Before the next watch, so that one that ends at once does not become a rush."""
+        time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
+
+    @property
+    def next_look(self) -> float:
+        """When to look again, whatever happens: at the deadline, or when what is stuck counts as failed."""
+        return min([self.deadline, *self._given_up_at.values()])
+
+
+def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
+    """One LIST and the watches that go on from it, until something has to be looked at anew or no watch can go on."""
+    query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
+    items, version = session.list(kind, namespace, metadata_only, **query)
+    by_name = {item["metadata"]["name"]: item for item in items}
+    for name in list(wait.open):
+        wait.see(name, by_name.get(name))
+    until = wait.next_look
+    while wait.open and time.monotonic() < until:
+        left = until - time.monotonic()
+        try:
+            for event in session.watch(kind, namespace, version, left, metadata_only, **query):
+                wait.pauses = Backoff()
+                item = event["object"]
+                # A bookmark says no more than how far the watch has come.
+                version = item["metadata"].get("resourceVersion") or version
+                name = item["metadata"].get("name")
+                if event["type"] != "BOOKMARK" and name in wait.open:
+                    wait.see(name, None if event["type"] == "DELETED" else item)
+                if not wait.open or wait.next_look < until or time.monotonic() >= until:
+                    return
+        except ApiError as error:
+            if error.code != 410 and error.code not in PASSING:
+                raise
+            wait.pause(until)
+            return  # only a new list tells what was missed
+        wait.pause(until)
+
+
+def _late(seconds: float, state: State, item: Manifest | None, events: list[str]) -> str:
+    told = [f"not ready after {round(seconds, 1):g} s"]
+    waiting = state.stuck or state.pending
+    if waiting:
+        told[0] += f": {waiting}"
+    conditions = [_condition(one) for one in ((item or {}).get("status") or {}).get("conditions") or []]
+    if conditions:
+        told.append(f"conditions: {', '.join(conditions)}")
+    if events:
+        told.append(f"events: {', '.join(events)}")
+    return "; ".join(told)
+
+
+def _condition(condition: Manifest) -> str:
+    """`Ready=False (VMINotExists: VMI does not exist)`."""
+    why = ": ".join(str(condition[name]) for name in ("reason", "message") if condition.get(name))
+    return f"{condition['type']}={condition['status']}" + (f" ({' '.join(why.split())})" if why else "")

@@ -1,0 +1,82 @@
+"""The two objects that a VM refers to, instancetype and preference, and how it does so.
+
+Both work alike in KubeVirt, but for names; a `Role` holds the names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+__all__ = ["INSTANCETYPE", "PREFERENCE", "ROLES", "ROLE_OF_KIND", "Role"]
+
+Manifest = dict[str, Any]
+
+
+class Role(NamedTuple):
+    """Names of one of the two.
+
+    matcher: the field of a VM's spec. reference: the field of a VM's status.
+    matcher_type: the matcher's name in KubeVirt's messages.
+    kind, cluster_kind: the namespaced and the cluster-wide kind.
+    spec_type: the schema type of the object's spec.
+    annotation, cluster_annotation: where a VMI keeps the object's name.
+    """
+
+    matcher: str
+    reference: str
+    matcher_type: str
+    kind: str
+    cluster_kind: str
+    spec_type: str
+    annotation: str
+    cluster_annotation: str
+
+    def matcher_of(self, vm: Manifest) -> Manifest | None:
+        """The VM's matcher; an empty one is a matcher too, None means that the VM has none."""
+        matcher: Manifest | None = (vm.get("spec") or {}).get(self.matcher)
+        return matcher
+
+    def reference_of(self, vm: Manifest) -> Manifest | None:
+        """The reference in the VM's status, or None."""
+        reference: Manifest | None = (vm.get("status") or {}).get(self.reference)
+        return reference
+
+    def kind_of(self, matcher: Manifest) -> str | None:
+        """The kind that a matcher means, or None for a kind that KubeVirt does not know.
+
+        Case does not matter, the plural is taken as well, and no kind means the cluster-wide one.
+        """
+        name = (matcher.get("kind") or "").lower()
+        if name in (self.kind.lower(), f"{self.kind.lower()}s"):
+            return self.kind
+        if name in ("", self.cluster_kind.lower(), f"{self.cluster_kind.lower()}s"):
+            return self.cluster_kind
+        return None
+
+
+INSTANCETYPE: Final = Role(
+    matcher="instancetype",
+    reference="instancetypeRef",
+    matcher_type="InstancetypeMatcher",
+    kind="VirtualMachineInstancetype",
+    cluster_kind="VirtualMachineClusterInstancetype",
+    spec_type="VirtualMachineInstancetypeSpec",
+    annotation="kubevirt.io/instancetype-name",
+    cluster_annotation="kubevirt.io/cluster-instancetype-name",
+)
+
+PREFERENCE: Final = Role(
+    matcher="preference",
+    reference="preferenceRef",
+    matcher_type="PreferenceMatcher",
+    kind="VirtualMachinePreference",
+    cluster_kind="VirtualMachineClusterPreference",
+    spec_type="VirtualMachinePreferenceSpec",
+    annotation="kubevirt.io/preference-name",
+    cluster_annotation="kubevirt.io/cluster-preference-name",
+)
+
+# In KubeVirt's order.
+ROLES: Final = (INSTANCETYPE, PREFERENCE)
+
+ROLE_OF_KIND: Final = {kind: role for role in ROLES for kind in (role.kind, role.cluster_kind)}

@@ -1,0 +1,222 @@
+"""Kubernetes resource quantities: exact value, order and canonical text.
+
+Follows k8s.io/apimachinery ``resource.Quantity``, including where it keeps a text that another
+spelling would not give. Values are exact integers of nano units, so
+nothing is lost between 1n and 2**63 Ei.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+__all__ = ["BINARY_SI", "DECIMAL_EXPONENT", "DECIMAL_SI", "Quantity", "QuantityError", "canonical", "human", "parse"]
+
+BINARY_SI: Final = "BinarySI"
+DECIMAL_SI: Final = "DecimalSI"
+DECIMAL_EXPONENT: Final = "DecimalExponent"
+
+_NANO: Final = 10**9
+_MAX_INT64: Final = 2**63 - 1
+# apimachinery caps what has a binary suffix, in billionths.
+_MOST: Final = _MAX_INT64 * _NANO
+# Above it apimachinery leaves int64 arithmetic.
+_FAST_DIGITS: Final = 18
+# Go takes any 32-bit exponent; nobody means such a number, and writing it out would take for ever.
+_MAX_EXPONENT: Final = 400
+
+_BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_DECIMAL_NAMES: Final = {power: suffix for suffix, power in _DECIMAL_SUFFIXES.items()}
+
+_FORM: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([-+]?[0-9]*)", re.ASCII)
+_EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]+", re.ASCII)
+
+_BAD_FORM: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_BAD_SUFFIX: Final = "unable to parse quantity's suffix"
+_BAD_NUMBER: Final = "unable to parse numeric part of quantity"
+
+
+class QuantityError(ValueError):
+    """A text that is no quantity; the message is that of apimachinery."""
+
+
+class Quantity(NamedTuple):
+    """An exact amount and how it is written.
+
+    nanos: the amount in billionths (an exact integer).
+    format: BINARY_SI, DECIMAL_SI or DECIMAL_EXPONENT; decides the canonical text.
+    text: the canonical text, as the API server would store it.
+    value: whole units, rounded away from zero, as Go's ``Value()`` gives it: an int64 that wraps
+        or becomes 0 where the amount is too large for one.
+    """
+
+    nanos: int
+    format: str
+    text: str
+    value: int
+
+    @classmethod
+    def of(cls, value: int, form: str) -> Quantity:
+        """A whole number of units in the given format, as Go's ``NewQuantity``."""
+        nanos = value * _NANO
+        return cls(nanos, form, _print(nanos, form), value)
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Quantity:
+    """Reads a quantity such as ``512Mi``, ``1.5Gi``, ``2k`` or ``1e3``.
+
+    Raises QuantityError for a wrong form, an unknown suffix or a missing number, with apimachinery's words.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None or not text:
+        raise QuantityError(_BAD_FORM)
+    sign, digits, fraction, letters, tail = match.groups()
+    form, base, exponent = _suffix(letters + tail)
+    fraction = fraction or ""
+    none = not digits and not fraction
+    # apimachinery reads a number without leading digits as if it began with one 0, if it is read fast.
+    digits = digits.lstrip("0") or "0"
+    fast = _is_fast(digits, fraction, form, exponent)
+    if none and not fast:
+        raise QuantityError(_BAD_NUMBER)
+    kept = fast and _keeps_text(digits + fraction, form, exponent - len(fraction))
+
+    mantissa = int(digits + fraction)
+    if mantissa == 0:
+        return Quantity(0, form, "0", 0)
+    power = exponent - len(fraction) if base == 10 else -len(fraction)
+    nanos = mantissa * _NANO * 10 ** max(power, 0) * (2**exponent if base == 2 else 1)
+    nanos = -(-nanos // 10 ** max(-power, 0))
+    capped = form == BINARY_SI and nanos > _MOST
+    if capped:
+        nanos = _MOST
+    if form == BINARY_SI and nanos < _NANO:
+        form = DECIMAL_SI
+    if sign == "-":
+        mantissa, nanos = -mantissa, -nanos
+    if capped:
+        value = nanos // _NANO
+    else:
+        value = _fast_value(nanos, mantissa, power) if fast else _slow_value(nanos)
+    return Quantity(nanos, form, text if kept else _print(nanos, form), value)
+
+
+def canonical(text: str) -> str:
+    """The text that the API server stores for a quantity: ``1024Mi`` gives ``1Gi``. Raises QuantityError."""
+    return parse(text).text
+
+
+def human(text: str, binary: bool = True) -> str:
+    """The amount with at most two decimals and the largest suffix that leaves 1 or more: ``1.5Gi`` for 1610612736.
+
+    A quantity itself, but rounded (half up). binary: Ki, Mi, ...; else k, M, .... Amounts below 1 are in m, u or n.
+    Raises QuantityError.
+    """
+    nanos = abs(parse(text).nanos)
+    if nanos == 0:
+        return "0"
+    large = {suffix: _NANO << bits for suffix, bits in _BINARY_SUFFIXES.items()} if binary else {}
+    small = {suffix: 10 ** (power + 9) for suffix, power in _DECIMAL_SUFFIXES.items() if power < 3 or not binary}
+    units = {**small, **large}
+    # The first unit of which there are not so many, rounded, that they make one of the next.
+    suffix, unit = next(
+        (
+            (suffix, unit)
+            for (suffix, unit), more in zip(units.items(), [*units.values()][1:])
+            if _hundredths(nanos, unit) * unit < 100 * more
+        ),
+        [*units.items()][-1],
+    )
+    whole, rest = divmod(_hundredths(nanos, unit), 100)
+    number = f"{whole}.{rest:02}".rstrip("0").rstrip(".")
+    return f"{'-' if parse(text).nanos < 0 else ''}{number}{suffix}"
+
+
+def _hundredths(nanos: int, unit: int) -> int:
+    """Rounded half up."""
+    return (200 * nanos + unit) // (2 * unit)
+
+
+def _fast_value(nanos: int, mantissa: int, power: int) -> int:
+    """Go's ``Value()`` of what it holds as an int64 and a power of ten."""
+    whole = -(-abs(nanos) // _NANO)
+    if whole <= _MAX_INT64:
+        return whole if nanos > 0 else -whole
+    # Go multiplies at once by a few powers of ten, and else stops at the overflow.
+    return _as_int64(mantissa * 10**power) if power in (1, 2, 3, 6, 9) else 0
+
+
+def _slow_value(nanos: int) -> int:
+    """Go's ``Value()`` of what it holds as billionths of any size."""
+    if nanos < _MAX_INT64:
+        # Go divides int64s here; of what is far below zero that is the rest.
+        nanos = _as_int64(nanos)
+    whole, rest = divmod(abs(nanos), _NANO)
+    # It adds 1 for a rest whatever the sign, so that -1.5 becomes 0.
+    return _as_int64((whole if nanos > 0 else -whole) + (rest > 0))
+
+
+def _as_int64(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def _suffix(suffix: str) -> tuple[str, int, int]:
+    """Format, base and exponent of a suffix."""
+    if suffix in _DECIMAL_SUFFIXES:
+        return DECIMAL_SI, 10, _DECIMAL_SUFFIXES[suffix]
+    if suffix in _BINARY_SUFFIXES:
+        return BINARY_SI, 2, _BINARY_SUFFIXES[suffix]
+    if _EXPONENT.fullmatch(suffix):
+        exponent = int(suffix[1:])
+        if abs(exponent) > _MAX_EXPONENT:
+            raise QuantityError(f"the exponent {exponent} is out of range")
+        return DECIMAL_EXPONENT, 10, exponent
+    raise QuantityError(_BAD_SUFFIX)
+
+
+def _is_fast(digits: str, fraction: str, form: str, exponent: int) -> bool:
+    """Whether apimachinery reads the number as an int64, and not as one of arbitrary precision."""
+    if form == BINARY_SI:
+        return not fraction and 15 - len(digits) - int(exponent * 0.3) - 1 >= 0
+    return len(digits + fraction) <= _FAST_DIGITS and exponent - len(fraction) >= -9
+
+
+def _keeps_text(digits: str, form: str, scale: int) -> bool:
+    """Whether it takes what it has read so as canonical and keeps the text (apimachinery ``ParseQuantity``).
+
+    scale: the power of ten of the last digit.
+    """
+    if form == BINARY_SI:
+        return int(digits) & 7 != 0
+    return scale % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
+
+
+def _print(nanos: int, form: str) -> str:
+    if form == BINARY_SI and nanos % _NANO == 0 and abs(nanos) >= 1024 * _NANO:
+        return _print_binary(nanos // _NANO)
+    return _print_decimal(nanos, form)
+
+
+def _print_binary(units: int) -> str:
+    for suffix, bits in reversed(_BINARY_SUFFIXES.items()):
+        if units % (1 << bits) == 0:
+            return f"{units >> bits}{suffix}"
+    return str(units)
+
+
+def _print_decimal(nanos: int, form: str) -> str:
+    """The shortest mantissa with an exponent that is a multiple of three.
+
+    There is no suffix beyond E, and apimachinery writes none then: 1000E becomes 1.
+    """
+    if nanos == 0:
+        return "0"
+    mantissa, power = nanos, -9
+    while mantissa % 1000 == 0:
+        mantissa, power = mantissa // 1000, power + 3
+    if form == DECIMAL_EXPONENT:
+        return f"{mantissa}e{power}" if power else str(mantissa)
+    return f"{mantissa}{_DECIMAL_NAMES.get(power, '')}"

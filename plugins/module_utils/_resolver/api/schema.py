@@ -1,0 +1,304 @@
+"""The canonical form of KubeVirt objects, as its Go types read and write them.
+
+`fields/` holds the types as data; this module compiles a type to a function on first use. The
+canonical form has no unknown fields, no empty values of optional fields, quantities in canonical
+text, and everything that Go always writes, as ``encoding/json`` does with the types of KubeVirt's API.
+
+One value is kept that Go would not write: an empty ``nodeSelector``. Present and empty differ there
+for conflicts; `apply.scheduling` removes it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Callable, Final, NamedTuple
+
+from . import quantity
+from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, virtual_machine
+from .tree import FieldError
+
+__all__ = ["TYPES", "FieldError", "canonical", "declared", "field_type", "type_of"]
+
+Value = Any
+Convert = Callable[[Value], Value]
+
+TYPES: Final[dict[str, dict[str, Any]]] = {
+    **alpha.TYPES,
+    **core.TYPES,
+    **data_volume.TYPES,
+    **domain.TYPES,
+    **instancetype.TYPES,
+    **preference.TYPES,
+    **virtual_machine.TYPES,
+}
+
+
+def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:
+    """A new, canonical copy of an object of the named type (a key of TYPES); None counts as {}.
+
+    Raises FieldError for a value of a wrong type, a bad quantity or a number out of range.
+    """
+    result: dict[str, Any] = _converter(type_name, True)(value if value is not None else {})
+    return result
+
+
+def declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
+    """Like canonical, but with nothing added and unknown fields kept: what a manifest says, in the API's spelling.
+
+    Nulls and empty values of optional fields say nothing and go. Raises FieldError as canonical does.
+    """
+    result: dict[str, Any] = _converter(type_name, False)(value)
+    return result
+
+
+def type_of(manifest: dict[str, Any]) -> str:
+    """The type of a manifest: its kind, the cluster-wide kinds being of the types of the namespaced ones."""
+    return str(manifest["kind"]).replace("VirtualMachineCluster", "VirtualMachine")
+
+
+def field_type(declaration: Any) -> str:
+    """The type expression of a field's declaration, which may carry a description beside it."""
+    return declaration if isinstance(declaration, str) else declaration[0]
+
+
+# What a reader returns for a value that an optional field does not keep.
+_EMPTY: Final = object()
+
+# Present and empty is not absent for these (see the module's docstring).
+_KEPT_EMPTY: Final = frozenset({"nodeSelector"})
+
+
+class _Reader(NamedTuple):
+    """How one field's value is read.
+
+    as_is: the class whose values, if they are not empty, are their own canonical form; most fields are text or truth
+    values, and so cost no call. read: for all other values but None.
+    """
+
+    as_is: type | None
+    read: Convert
+
+
+_DROP: Final = _Reader(None, lambda _value: _EMPTY)
+_KEEP: Final = _Reader(None, lambda value: value)
+
+
+class _Readers(dict[str, _Reader]):
+    """The readers of a type's fields by name, each made when a field first occurs: most of an API never does."""
+
+    def __init__(self, declarations: dict[str, Any], fill: bool) -> None:
+        super().__init__()
+        self._declarations = declarations
+        self._fill = fill
+
+    def __missing__(self, name: str) -> _Reader:
+        """An unknown field's reader is not remembered: there is no end of them."""
+        if name not in self._declarations:
+            return _DROP if self._fill else _KEEP
+        expression = field_type(self._declarations[name])
+        keeps_empty = expression.endswith("!") or name in _KEPT_EMPTY
+        reader = self[name] = _reader(expression.rstrip("!"), keeps_empty, self._fill)
+        return reader
+
+
+@cache
+def _converter(type_name: str, fill: bool) -> Convert:
+    """A function that reads a Go struct. fill: adds the fields that Go always writes and drops the unknown ones
+    (canonical), or neither (declared)."""
+    declarations = TYPES[type_name]
+    readers = _Readers(declarations, fill)
+    zeros, structs = _always_written(declarations) if fill else ({}, [])
+
+    # Nearly all the time of the resolver is spent here, so a field costs as few steps as can be.
+    def convert(value: Value) -> Value:
+        if value.__class__ is not dict and not isinstance(value, dict):
+            raise FieldError("", f"expected an object, found {_describe(value)}")
+        result = zeros.copy()
+        if value:
+            name = ""
+            try:
+                for name, entry in value.items():
+                    if entry is None:
+                        continue
+                    as_is, read = readers[name]
+                    if entry.__class__ is as_is and entry:
+                        result[name] = entry
+                        continue
+                    entry = read(entry)
+                    if entry is not _EMPTY:
+                        result[name] = entry
+            except FieldError as error:
+                raise error.under(name) from None
+        for name, struct in structs:
+            if name not in result:
+                result[name] = _converter(struct, True)({})
+        return result
+
+    return convert
+
+
+def _always_written(declarations: dict[str, Any]) -> tuple[dict[str, Value], list[tuple[str, str]]]:
+    """The fields that Go writes even when they are not set: plain ones with their zero, structs with their type."""
+    zeros: dict[str, Value] = {}
+    structs: list[tuple[str, str]] = []
+    for name, declaration in declarations.items():
+        expression = field_type(declaration)
+        required = expression.endswith("!")
+        expression = expression.rstrip("!")
+        if expression in TYPES:
+            structs.append((name, expression))
+        elif required or _is_struct(expression):
+            zeros[name] = _zero(expression)
+    return zeros, structs
+
+
+def _is_struct(expression: str) -> bool:
+    """Whether Go holds the value as a struct, which `omitempty` never drops."""
+    return expression in TYPES or expression in ("Quantity", "Time")
+
+
+_ZEROS: Final[dict[str, Value]] = {
+    "Quantity": "0",
+    "Time": None,
+    "bool": False,
+    **dict.fromkeys(("int", "int32", "int64", "uint", "uint32", "IntOrString"), 0),
+}
+
+
+def _zero(expression: str) -> Value:
+    """Go's zero value; nil for pointers, lists and maps."""
+    if expression.startswith(("*", "[]", "map[")):
+        return None
+    # All else is text, some of it with a few choices.
+    return _ZEROS.get(expression, "")
+
+
+def _reader(expression: str, keeps_empty: bool, fill: bool) -> _Reader:
+    """The reader of a type expression."""
+    if expression.startswith("*"):
+        return _reader(expression[1:], True, fill)
+    if expression.startswith("[]"):
+        return _Reader(None, _list(_reader(expression[2:], True, fill), _null(expression[2:]), keeps_empty))
+    if expression.startswith("map[string]"):
+        return _Reader(None, _map(_reader(expression[len("map[string]") :], True, fill), keeps_empty))
+    if expression in TYPES:
+        return _Reader(None, _converter(expression, fill))
+    scalar = "string" if expression in enums.ENUMS else expression
+    read = _SCALARS[scalar]
+    if not keeps_empty and not _is_struct(expression):
+        read = _without_zero(read)
+    return _Reader(_AS_IS.get(scalar), read)
+
+
+def _without_zero(read: Convert) -> Convert:
+    return lambda value: read(value) or _EMPTY
+
+
+def _null(expression: str) -> Value:
+    """What a null in a list means."""
+    return {} if expression in TYPES else _zero(expression)
+
+
+def _list(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
+    as_is, read = reader
+
+    def convert(value: Value) -> Value:
+        if not isinstance(value, list):
+            raise FieldError("", f"expected a list, found {_describe(value)}")
+        if not value:
+            return [] if keeps_empty else _EMPTY
+        result = []
+        try:
+            for entry in value:
+                result.append(entry if entry.__class__ is as_is else read(null if entry is None else entry))
+        except FieldError as error:
+            raise error.under(f"[{len(result)}]") from None
+        return result
+
+    return convert
+
+
+def _map(reader: _Reader, keeps_empty: bool) -> Convert:
+    as_is, read = reader
+
+    def convert(value: Value) -> Value:
+        if not isinstance(value, dict):
+            raise FieldError("", f"expected an object, found {_describe(value)}")
+        if not value:
+            return {} if keeps_empty else _EMPTY
+        result = {}
+        for name, entry in value.items():
+            if name.__class__ is not str and not isinstance(name, str):
+                raise FieldError("", f"expected text as key, found {_describe(name)}")
+            try:
+                result[name] = entry if entry.__class__ is as_is else read("" if entry is None else entry)
+            except FieldError as error:
+                raise error.under(name) from None
+        return result
+
+    return convert
+
+
+def _string(value: Value) -> str:
+    if not isinstance(value, str):
+        raise FieldError("", f"expected text, found {_describe(value)}")
+    return value
+
+
+def _bool(value: Value) -> bool:
+    if value is not True and value is not False:
+        raise FieldError("", f"expected true or false, found {_describe(value)}")
+    return value
+
+
+def _integer(low: int, high: int) -> Convert:
+    def convert(value: Value) -> int:
+        if not isinstance(value, int) or value is True or value is False:
+            raise FieldError("", f"expected a whole number, found {_describe(value)}")
+        if not low <= value <= high:
+            raise FieldError("", f"{value} is not between {low} and {high}")
+        return value
+
+    return convert
+
+
+def _quantity(value: Value) -> str:
+    if not isinstance(value, str):
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise FieldError("", f"expected a quantity such as 512Mi, found {_describe(value)}")
+        value = repr(value)
+    try:
+        return quantity.canonical(value.strip() or "0")
+    except quantity.QuantityError as error:
+        raise FieldError("", f"{value!r} is no quantity; write for example 512Mi, 4Gi or 4G") from error
+
+
+def _int_or_string(value: Value) -> int | str:
+    return value if isinstance(value, str) else int(_integer(-(2**31), 2**31 - 1)(value))
+
+
+def _any(value: Value) -> Value:
+    return value
+
+
+def _describe(value: Value) -> str:
+    kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "null"}
+    return kinds.get(type(value), repr(value))
+
+
+# Scalars that need no look at their value, only at its class.
+_AS_IS: Final = {"string": str, "Time": str, "bool": bool}
+
+_SCALARS: Final[dict[str, Convert]] = {
+    "string": _string,
+    "bool": _bool,
+    "int": _integer(-(2**63), 2**63 - 1),
+    "int32": _integer(-(2**31), 2**31 - 1),
+    "int64": _integer(-(2**63), 2**63 - 1),
+    "uint": _integer(0, 2**64 - 1),
+    "uint32": _integer(0, 2**32 - 1),
+    "Quantity": _quantity,
+    "IntOrString": _int_or_string,
+    "Time": _string,
+    "any": _any,
+}

@@ -1,0 +1,67 @@
+"""Plain JSON values as trees: copies, merges, differences, and the error that names a field."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+__all__ = ["FieldError", "copy", "differences", "merge"]
+
+T = TypeVar("T")
+
+
+class FieldError(ValueError):
+    """A value that the field's type does not take.
+
+    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete once the outermost caller has it.
+    reason: what is wrong, without the path.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.path = path
+        self.reason = reason
+
+    def under(self, parent: str) -> FieldError:
+        """The same error seen from the parent field; list positions (`[0]`) follow it without a dot."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return FieldError(f"{parent}{joint}{self.path}", self.reason)
+
+
+def copy(value: T) -> T:
+    """A deep copy of a JSON value, several times as fast as copy.deepcopy."""
+    if isinstance(value, dict):
+        return {key: copy(entry) for key, entry in value.items()}  # type: ignore[return-value]
+    if isinstance(value, list):
+        return [copy(entry) for entry in value]  # type: ignore[return-value]
+    return value
+
+
+def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> dict[str, Any]:
+    """Adds to target (changed and returned) what it does not have; lists are joined, objects merged.
+
+    Raises FieldError where both say something different about the same field.
+    """
+    for key, value in addition.items():
+        here = f"{path}.{key}" if path else key
+        if key not in target or target[key] is None:
+            target[key] = copy(value)
+        elif isinstance(target[key], dict) and isinstance(value, dict):
+            merge(target[key], value, here)
+        elif isinstance(target[key], list) and isinstance(value, list):
+            target[key] += copy(value)
+        elif value is not None and target[key] != value:
+            raise FieldError(here, f"is given twice, as {target[key]!r} and as {value!r}; keep one of them")
+    return target
+
+
+def differences(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]:
+    """[{field, before, after}], None for what is not there; lists are compared as a whole, fields are in order."""
+    if before == after:
+        return []
+    if isinstance(before, dict) and isinstance(after, dict):
+        return [
+            change
+            for key in sorted({*before, *after})
+            for change in differences(before.get(key), after.get(key), f"{path}.{key}" if path else key)
+        ]
+    return [{"field": path, "before": before, "after": after}]

@@ -1,0 +1,165 @@
+"""From the documents of a bundle to the objects of a catalog that shall be in a cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from ..api.matcher import ROLE_OF_KIND
+from ..api.schema import FieldError
+from ..api.tree import copy
+from ..instancetype.find.decode import API_VERSION
+from ..instancetype.find.find import Objects
+from ..instancetype.webhooks.validate import validate
+from .modernize import modernize
+from .objects import CatalogError, adapt, expand_catalog
+
+__all__ = [
+    "CATALOG_LABEL",
+    "MANAGED_BY_LABEL",
+    "MANAGER",
+    "VERSION_LABEL",
+    "Bundle",
+    "bundle",
+    "check_name",
+    "marked",
+    "version_of",
+]
+
+Manifest = dict[str, Any]
+
+# By these the objects of a catalog are found again, whoever asks.
+CATALOG_LABEL: Final = "instancetypes.virtshape.io/catalog"
+VERSION_LABEL: Final = "instancetypes.virtshape.io/catalog-version"
+MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
+MANAGER: Final = "virtshape"
+# Where common-instancetypes writes its own version.
+_PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
+
+_FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
+_LABEL_KEY: Final = re.compile(
+    r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
+)
+_NO_LABEL: Final = "cannot be a label; use letters, digits, '-', '_', '.', 63 at most"
+_LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+
+
+class Bundle(NamedTuple):
+    """objects: of the cluster-wide kinds, all that there are. notes: what was done to read them, one line each."""
+
+    objects: list[Manifest]
+    notes: list[str]
+
+
+def bundle(documents: Iterable[Any], other_kinds: str = "fail") -> Bundle:
+    """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests.
+
+    Objects of an older API version are written as of today. other_kinds: `fail` or `skip` manifests of other kinds.
+    Raises CatalogError for what cannot be read, naming the document by its position; a bundle without any object is
+    an error, as it was more probably cut short than meant.
+    """
+    sources, notes = [], []
+    for position, document in enumerate(_flat(documents)):
+        kind = document.get("kind") if isinstance(document, dict) else None
+        if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
+            if other_kinds != "skip":
+                raise CatalogError(
+                    f"document {position}: kind: {kind!r} is neither instancetype nor preference; take it out, or set"
+                    " other_kinds to skip"
+                )
+            notes.append(f"skipped {kind} {_name(document)}, which is neither instancetype nor preference")
+            continue
+        if kind is not None and document.get("apiVersion") != API_VERSION:
+            document, note = _modern(document, position)
+            notes.append(note)
+        if kind is not None and not isinstance(document.get("spec"), dict):
+            where = f"document {position} ({kind} {_name(document)})"
+            raise CatalogError(f"{where}: spec: is missing; is the bundle complete?")
+        sources.append(document)
+    objects = expand_catalog(*sources)
+    if not objects:
+        raise CatalogError("the bundle: holds no instancetype and no preference; is it the right file, and complete?")
+    return Bundle(objects, notes)
+
+
+def marked(
+    objects: Iterable[Manifest],
+    *,
+    catalog: str,
+    version: str,
+    namespace: str = "",
+    labels: dict[str, str] | None = None,
+    name_prefix: str = "",
+) -> list[Manifest]:
+    """The objects as they are deployed: with the labels of their catalog, in a namespace or cluster-wide.
+
+    Raises CatalogError for a catalog or version that is no label's value, as `adapt` does, and for what the API server
+    would refuse of an object: labels, and what KubeVirt's webhooks look at.
+    """
+    check_name(catalog)
+    own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
+    if version:
+        _check_label("catalog_version", version)
+        own[VERSION_LABEL] = version
+    for key in own:
+        if key in (labels or {}):
+            raise CatalogError(f"labels: {key} says whose the objects are; leave it out")
+    made = adapt(objects, namespace=namespace, labels={**(labels or {}), **own}, name_prefix=name_prefix)
+    for manifest in made:
+        _check(manifest)
+    return made
+
+
+def check_name(catalog: str) -> None:
+    """Raises CatalogError for a catalog that is no label's value, with which none is deployed."""
+    _check_label("catalog", catalog)
+
+
+def _check_label(what: str, value: str) -> None:
+    if not value or not _LABEL_VALUE.fullmatch(value):
+        raise CatalogError(f"{what}: {value!r} {_NO_LABEL}")
+
+
+def version_of(objects: Iterable[Manifest]) -> str:
+    """The version that the published objects agree on; "" if they do not."""
+    found = {(one["metadata"].get("labels") or {}).get(_PUBLISHED_VERSION, "") for one in objects}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _flat(documents: Iterable[Any]) -> list[Any]:
+    """Without empty documents, and with what a List holds in its place."""
+    found: list[Any] = []
+    for document in documents:
+        if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and "items" in document:
+            found += _flat(document["items"] or [])
+        elif document is not None:
+            found.append(document)
+    return found
+
+
+def _modern(document: Manifest, position: int) -> tuple[Manifest, str]:
+    where = f"document {position} ({document['kind']} {_name(document)})"
+    try:
+        modern = modernize(copy(document))
+    except FieldError as error:
+        raise CatalogError(f"{where}: {error}") from error
+    if modern.manifest.get("apiVersion") != API_VERSION:
+        raise CatalogError(f"{where}: apiVersion: {document.get('apiVersion')!r} is not supported; use {API_VERSION}")
+    return modern.manifest, f"{where}: {document.get('apiVersion')} was written as {API_VERSION}"
+
+
+def _check(manifest: Manifest) -> None:
+    where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
+    for key, value in (manifest["metadata"].get("labels") or {}).items():
+        if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
+            raise CatalogError(f"{where}: labels: {key}={value!r} {_NO_LABEL}")
+    answer = validate(manifest["kind"], manifest, Objects([]))
+    if not answer.allowed:
+        told = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message
+        raise CatalogError(f"{where}: KubeVirt would refuse it: {told}")
+
+
+def _name(document: Manifest) -> str:
+    metadata = document.get("metadata")
+    return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""

@@ -1,0 +1,128 @@
+"""The figures of instancetypes and preferences by which a person chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from ..api import schema
+from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
+from ..api.quantity import parse
+from ..choose.fitting import series_of
+from ..instancetype.apply import topology
+from .bundle import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL
+from .selection import DEPRECATED_LABEL, architecture_of, class_of, os_of
+
+__all__ = ["INSTANCETYPE_FEATURES", "PREFERENCE_FEATURES", "Range", "facts", "within"]
+
+Manifest = dict[str, Any]
+
+# Feature → the field that, present and not false, makes it. Of instancetypes these are demands on the node.
+INSTANCETYPE_FEATURES: Final = {
+    "dedicated_cpu": "cpu.dedicatedCPUPlacement",
+    "isolated_emulator_thread": "cpu.isolateEmulatorThread",
+    "numa": "cpu.numa",
+    "realtime": "cpu.realtime",
+    "max_sockets": "cpu.maxSockets",
+    "hugepages": "memory.hugepages",
+    "overcommit": "memory.overcommitPercent",
+    "max_memory": "memory.maxGuest",
+    "gpus": "gpus",
+    "host_devices": "hostDevices",
+    "io_threads": "ioThreadsPolicy",
+    "launch_security": "launchSecurity",
+    "node_selector": "nodeSelector",
+    "scheduler": "schedulerName",
+}
+PREFERENCE_FEATURES: Final = {
+    "bios": "firmware.preferredUseBios",
+    "efi": "firmware.preferredEfi",
+    "secure_boot": "firmware.preferredEfi.secureBoot",
+    "tpm": "devices.preferredTPM",
+    "smm": "features.preferredSmm",
+    "hyperv": "features.preferredHyperv",
+    "clock": "clock",
+    "multi_queue": "devices.preferredNetworkInterfaceMultiQueue",
+    "block_multi_queue": "devices.preferredBlockMultiQueue",
+    "dedicated_io_thread": "devices.preferredDiskDedicatedIoThread",
+    "input": "devices.preferredInputType",
+    "rng": "devices.preferredRng",
+    "video": "devices.preferredVideoType",
+    "sound": "devices.preferredSoundModel",
+    "virtio_transitional": "devices.preferredUseVirtioTransitional",
+    "launch_security": "preferredLaunchSecurity",
+}
+
+
+class Range(NamedTuple):
+    """least and most, both included; None for no limit."""
+
+    least: int | None = None
+    most: int | None = None
+
+    def holds(self, value: int) -> bool:
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+
+def facts(manifest: Manifest) -> dict[str, Any]:
+    """What there is to know of an instancetype or preference, memory as quantity and in bytes.
+
+    vcpus, memory: of an instancetype those that it gives, of a preference those that it requires (0 for none).
+    Raises schema.FieldError for a spec that is not of the API's types.
+    """
+    role = ROLE_OF_KIND[manifest["kind"]]
+    metadata = manifest["metadata"]
+    labels = metadata.get("labels") or {}
+    spec = schema.canonical(role.spec_type, manifest.get("spec"))
+    of_instancetype = role is INSTANCETYPE
+    holder = spec if of_instancetype else spec.get("requirements", {})
+    memory = str(holder.get("memory", {}).get("guest") or "0")
+    told: dict[str, Any] = {
+        "kind": manifest["kind"],
+        "name": metadata["name"],
+        "namespace": metadata.get("namespace") or "",
+        "labels": labels,
+        "annotations": metadata.get("annotations") or {},
+        "generation": metadata.get("generation"),
+        "vcpus": holder.get("cpu", {}).get("guest") or 0,
+        "memory": memory,
+        "memory_bytes": parse(memory).value,
+        "features": _features(spec, INSTANCETYPE_FEATURES if of_instancetype else PREFERENCE_FEATURES),
+        "catalog": labels.get(CATALOG_LABEL, ""),
+        "catalog_version": labels.get(VERSION_LABEL, ""),
+        "managed_by": labels.get(MANAGED_BY_LABEL, ""),
+        "deprecated": labels.get(DEPRECATED_LABEL) == "true",
+        "spec": manifest.get("spec") or {},
+    }
+    if of_instancetype:
+        series = series_of(metadata["name"])
+        told.update({"class": class_of(manifest), "series": series, "size": metadata["name"].rpartition(".")[2]})
+    else:
+        told.update(
+            os=os_of(manifest), architecture=architecture_of(manifest), topology=topology.preferred(spec) or "sockets"
+        )
+    return told
+
+
+def within(
+    found: Iterable[dict[str, Any]], vcpus: Range, memory: Range, features: Iterable[str]
+) -> list[dict[str, Any]]:
+    """The facts whose figures are within the ranges (memory in bytes) and that have all of the features."""
+    wanted = set(features)
+    return [
+        one
+        for one in found
+        if vcpus.holds(one["vcpus"]) and memory.holds(one["memory_bytes"]) and wanted <= set(one["features"])
+    ]
+
+
+def _features(spec: Manifest, known: dict[str, str]) -> list[str]:
+    return [name for name, path in known.items() if _has(spec, path)]
+
+
+def _has(spec: Manifest, path: str) -> bool:
+    value: Any = spec
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    # An empty object is something, too.
+    return value not in (None, False, 0, "", [])

@@ -1,0 +1,185 @@
+"""Catalogs: sets of instancetypes and preferences, from definitions (see `catalog_language`) or as manifests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from ..api.fields.enums import ENUMS
+from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
+from ..api.schema import TYPES, FieldError, field_type
+from ..api.tree import copy
+from ..declare import manifests
+from ..instancetype.find.decode import API_VERSION
+from .language import CatalogError, items, nearest
+
+__all__ = ["CatalogError", "adapt", "expand_catalog", "role_of", "select"]
+
+Manifest = dict[str, Any]
+
+# A DNS subdomain (RFC 1123), which the API server asks for.
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+_NAME_LENGTH: Final = 253
+
+
+def expand_catalog(*sources: dict[str, Any]) -> list[Manifest]:
+    """The manifests that the sources hold, in their order, of the cluster-wide kinds and in canonical spelling.
+
+    sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
+    name, labels, annotations and spec are taken.
+    Raises CatalogError for what `catalog_language.items` refuses, for specs that are not of the API's types, for
+    unknown fields and values in the spec of a definition, for bad names and for a name given twice.
+    """
+    found: dict[tuple[Role, str], tuple[Manifest, str]] = {}
+    for number, source in enumerate(sources):
+        if not isinstance(source, dict):
+            raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {source!r}")
+        for manifest, where in [_from_manifest(source, number)] if "kind" in source else _from_definition(source):
+            known, first = found.setdefault((role_of(manifest), _name(manifest)), (manifest, where))
+            # A bundle of all four kinds holds every object twice.
+            if known != manifest:
+                raise CatalogError(
+                    f"{_label(manifest)}: name: is given twice, by {first} and {where}; rename or remove one of them"
+                )
+    return [manifest for manifest, _origin in found.values()]
+
+
+def select(
+    objects: Iterable[Manifest],
+    *,
+    role: Role | None = None,
+    series: Sequence[str] = (),
+    sizes: Sequence[str] = (),
+    names: Sequence[str] = (),
+) -> list[Manifest]:
+    """Those of the objects that every option given fits, in their order.
+
+    role: instancetypes or preferences alone.
+    series, sizes: the parts of an instancetype's name before and after its last dot; preferences have neither and stay.
+    names: of either.
+    The three are lists of shell patterns, of which one has to fit; an empty list asks for nothing. A pattern that fits
+    nothing raises CatalogError.
+    """
+    chosen = [manifest for manifest in objects if role in (None, role_of(manifest))]
+    for what, patterns in (("series", series), ("sizes", sizes), ("names", names)):
+        if patterns:
+            chosen = _fitting(what, patterns, chosen)
+    return chosen
+
+
+def adapt(
+    objects: Iterable[Manifest], *, namespace: str = "", labels: dict[str, str] | None = None, name_prefix: str = ""
+) -> list[Manifest]:
+    """The same objects as new manifests: with more labels, a prefix to their names, or of the namespaced kinds.
+
+    Raises CatalogError for labels that are no text and names that are none with the prefix.
+    """
+    return [
+        _manifest(
+            role_of(manifest),
+            name_prefix + _name(manifest),
+            {**manifest["metadata"].get("labels", {}), **(labels or {})},
+            manifest["metadata"].get("annotations", {}),
+            manifest["spec"],
+            namespace,
+        )
+        for manifest in objects
+    ]
+
+
+def role_of(manifest: Manifest) -> Role:
+    """Whether a manifest is of an instancetype or a preference."""
+    return ROLE_OF_KIND[manifest["kind"]]
+
+
+def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str]]:
+    for item in items(definition):
+        try:
+            _check(item.role.spec_type, item.spec, "spec")
+        except FieldError as error:
+            raise CatalogError(f"{item.role.matcher} {item.name}: {error}") from error
+        yield _manifest(item.role, item.name, item.labels, item.annotations, item.spec), item.where
+
+
+def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
+    kind, version = source["kind"], source.get("apiVersion")
+    metadata, spec = source.get("metadata") or {}, source.get("spec") or {}
+    where = f"manifest {number}"
+    if not isinstance(kind, str) or kind not in ROLE_OF_KIND:
+        raise CatalogError(f"{where}: kind: {kind!r} is neither instancetype nor preference; take it out")
+    if version != API_VERSION:
+        raise CatalogError(f"{where} ({kind}): apiVersion: {version!r} is not supported; use {API_VERSION}")
+    for field, value in (("metadata", metadata), ("spec", spec)):
+        if not isinstance(value, dict):
+            raise CatalogError(f"{where} ({kind}): {field}: expected an object, found {value!r}")
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    return _manifest(ROLE_OF_KIND[kind], metadata.get("name"), labels, annotations, spec), where
+
+
+def _manifest(
+    role: Role, name: Any, labels: Any, annotations: Any, spec: dict[str, Any], namespace: str = ""
+) -> Manifest:
+    label = f"{role.matcher} {name}"
+    if not isinstance(name, str) or len(name) > _NAME_LENGTH or not _NAME.fullmatch(name):
+        raise CatalogError(
+            f"{label}: name: {name!r} cannot be one; use small letters, digits, '-' and '.', {_NAME_LENGTH} at most"
+        )
+    make = manifests.instancetype if role is INSTANCETYPE else manifests.preference
+    options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
+    try:
+        return make(options)
+    except FieldError as error:
+        remedy = "; put it in quotes" if error.reason.startswith("expected text") else ""
+        raise CatalogError(f"{label}: {error}{remedy}") from error
+
+
+def _check(expression: str, value: Any, path: str) -> None:
+    """Raises FieldError for a field that the type does not have or a value that is not among its choices.
+
+    Other clients may know more fields than this schema; what a person writes by hand is more often mistyped.
+    """
+    expression = expression.strip("*!")
+    if expression in ENUMS and value not in ENUMS[expression]:
+        raise FieldError(path, f"{value!r} is not one of its values{nearest(value, ENUMS[expression])}")
+    if expression.startswith("[]") and isinstance(value, list):
+        for index, entry in enumerate(value):
+            _check(expression[2:], entry, f"{path}[{index}]")
+    if expression in TYPES and isinstance(value, dict):
+        for key, entry in value.items():
+            if key not in TYPES[expression]:
+                raise FieldError(f"{path}.{key}", f"there is no such field{nearest(key, TYPES[expression])}")
+            _check(field_type(TYPES[expression][key]), entry, f"{path}.{key}")
+
+
+def _fitting(what: str, patterns: Sequence[str], objects: list[Manifest]) -> list[Manifest]:
+    """The objects that one of the patterns fits; those without a value stay."""
+    values = [_value(what, manifest) for manifest in objects]
+    known = dict.fromkeys(value for value in values if value is not None)
+    for pattern in patterns:
+        if not any(fnmatchcase(value, pattern) for value in known):
+            raise CatalogError(f"{what}: nothing in the catalog fits {pattern!r}{nearest(pattern, known)}")
+    return [
+        manifest
+        for manifest, value in zip(objects, values)
+        if value is None or any(fnmatchcase(value, pattern) for pattern in patterns)
+    ]
+
+
+def _value(what: str, manifest: Manifest) -> str | None:
+    if what == "names":
+        return _name(manifest)
+    if role_of(manifest) is not INSTANCETYPE:
+        return None
+    series, _dot, size = _name(manifest).rpartition(".")
+    return series if what == "series" else size
+
+
+def _name(manifest: Manifest) -> str:
+    name: str = manifest["metadata"]["name"]
+    return name
+
+
+def _label(manifest: Manifest) -> str:
+    return f"{role_of(manifest).matcher} {_name(manifest)}"

@@ -1,0 +1,119 @@
+"""Which objects of a catalog are wanted: by name, series, size, class, operating system, architecture and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from ..api.label_selector import SelectorError, selector
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from ..choose.fitting import CLASS_LABEL
+from .language import nearest
+from .objects import CatalogError, select
+
+__all__ = ["DEPRECATED_LABEL", "Selection", "architecture_of", "class_of", "os_of"]
+
+Manifest = dict[str, Any]
+
+DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
+_OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
+_OS_ANNOTATION: Final = "vm.kubevirt.io/os"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is wanted; the defaults want everything.
+
+    kinds: `instancetype`, `preference` or both. instancetypes, preferences: patterns of their names.
+    series, sizes, classes: patterns for instancetypes. os, architectures: patterns for preferences, of which one
+    that is of no architecture is for all. labels: label selectors, all of which have to fit.
+    deprecated: `include`, `exclude` or `only` those that their catalog labels as deprecated.
+    """
+
+    kinds: tuple[str, ...] = tuple(role.matcher for role in ROLES)
+    instancetypes: tuple[str, ...] = ()
+    preferences: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    os: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    deprecated: str = "include"
+
+    def of(self, objects: Iterable[Manifest]) -> list[Manifest]:
+        """The wanted ones, in their order. CatalogError for a pattern that fits nothing, as it is mistyped more often
+        than meant, and for what is no label selector."""
+        objects = list(objects)
+        chosen = [*self._instancetypes(objects), *self._preferences(objects)]
+        tests = [_selector(text) for text in self.labels]
+        return [
+            manifest
+            for manifest in chosen
+            if all(test(_labels(manifest)) for test in tests) and self._is_current(manifest)
+        ]
+
+    def _instancetypes(self, objects: list[Manifest]) -> list[Manifest]:
+        if INSTANCETYPE.matcher not in self.kinds:
+            return []
+        chosen = select(objects, role=INSTANCETYPE, series=self.series, sizes=self.sizes, names=self.instancetypes)
+        return _fitting("classes", self.classes, chosen, class_of)
+
+    def _preferences(self, objects: list[Manifest]) -> list[Manifest]:
+        if PREFERENCE.matcher not in self.kinds:
+            return []
+        chosen = select(objects, role=PREFERENCE, names=self.preferences)
+        chosen = _fitting("os", self.os, chosen, os_of)
+        return _fitting("architectures", self.architectures, chosen, lambda one: architecture_of(one) or None)
+
+    def _is_current(self, manifest: Manifest) -> bool:
+        marked = _labels(manifest).get(DEPRECATED_LABEL) == "true"
+        return self.deprecated == "include" or marked == (self.deprecated == "only")
+
+
+def class_of(manifest: Manifest) -> str:
+    """The class that an instancetype is labelled with, such as ``general.purpose``; "" for none."""
+    return str(_labels(manifest).get(CLASS_LABEL, ""))
+
+
+def os_of(manifest: Manifest) -> str:
+    """The operating system that a preference is for, by label, else by the annotation that its VMs get; "" for none."""
+    annotations = (manifest.get("spec") or {}).get("annotations") or {}
+    return str(_labels(manifest).get(_OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
+
+
+def architecture_of(manifest: Manifest) -> str:
+    """The architecture that a preference requires or prefers; "" for none."""
+    spec = manifest.get("spec") or {}
+    return str((spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture") or "")
+
+
+def _labels(manifest: Manifest) -> dict[str, str]:
+    return manifest["metadata"].get("labels") or {}
+
+
+def _selector(text: str) -> Callable[[dict[str, str]], bool]:
+    try:
+        return selector(text)
+    except SelectorError as error:
+        raise CatalogError(f"label_selectors: {error}") from error
+
+
+def _fitting(
+    what: str, patterns: tuple[str, ...], objects: list[Manifest], value_of: Callable[[Manifest], str | None]
+) -> list[Manifest]:
+    """The objects whose value one of the patterns fits; those whose value is None stay."""
+    if not patterns:
+        return objects
+    values = [value_of(manifest) for manifest in objects]
+    known = dict.fromkeys(value for value in values if value)
+    for pattern in patterns:
+        if not any(fnmatchcase(value, pattern) for value in known):
+            raise CatalogError(f"{what}: nothing in the catalog fits {pattern!r}{nearest(pattern, known)}")
+    return [
+        manifest
+        for manifest, value in zip(objects, values)
+        if value is None or any(fnmatchcase(value, pattern) for pattern in patterns)
+    ]

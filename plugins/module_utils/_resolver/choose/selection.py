@@ -1,0 +1,142 @@
+"""What the filters answer about instancetypes: which fit, and what becomes of their vCPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..api import release_schema
+from ..api.errors import Crash
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.quantity import QuantityError, parse
+from ..api.release import NEWEST, Release
+from ..api.schema import FieldError
+from ..instancetype.apply import topology
+from ..instancetype.webhooks import validate
+from .fitting import CLASS_LABEL, Wanted, fitting
+
+__all__ = ["Rejected", "choose", "spread"]
+
+Manifest = dict[str, Any]
+
+_UINT32 = 2**32 - 1
+
+
+class Rejected(ValueError):
+    """An option or an object that cannot be used; one line names it and says why."""
+
+
+def choose(
+    manifests: list[Any],
+    *,
+    preference: Manifest | str | None = None,
+    cpu: Any = None,
+    memory: Any = None,
+    class_label: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    series: str = "",
+    release: Release = NEWEST,
+) -> list[Manifest]:
+    """The instancetypes among the manifests that fit, best first by the rule of `fitting`. Other kinds are passed over.
+
+    preference: a manifest, a bare spec, or the name of a preference among the manifests. cpu: the least vCPUs.
+    memory: the least memory, a quantity. class_label: what the label of the published catalogs has to be.
+    Raises Rejected.
+    """
+    demanded = dict(labels or {})
+    if class_label:
+        demanded[CLASS_LABEL] = class_label
+    wanted = Wanted(
+        preference=_preference(preference, manifests, release) if preference is not None else None,
+        cpu=0 if cpu is None else _count("cpu", cpu),
+        memory=0 if memory is None else _bytes(memory),
+        labels=demanded,
+        series=series,
+    )
+    return fitting(_instancetypes(manifests, release), wanted, release)
+
+
+def spread(value: Any, preference: Manifest | None = None, release: Release = NEWEST) -> dict[str, int]:
+    """{sockets, cores, threads} of a number of vCPUs, or of those of an instancetype (manifest or bare spec).
+
+    preference: a manifest or a bare spec. Raises Rejected where KubeVirt refuses the preference or the combination.
+    """
+    vcpus = _count("vCPUs", _vcpus(value))
+    if vcpus < 1:
+        raise Rejected(f"vCPUs: expected 1 or more, found {vcpus}")
+    spec = None if preference is None else _preference(preference, [], release)
+    if spec is not None:
+        answer = validate.preference(spec, release)
+        if not answer.allowed:
+            causes = [f"preference: {cause.field}: {cause.message}" for cause in answer.causes]
+            raise Rejected("; ".join(causes) or f"preference: {answer.message}")
+    try:
+        uneven = topology.spread_indivisible({"cpu": {"guest": vcpus}}, spec, release)
+        if uneven is not None:
+            raise Rejected(f"{uneven.field}: {uneven.message}")
+        return topology.topology(vcpus, spec, release)._asdict()
+    except Crash as crash:
+        raise Rejected(f"preference: KubeVirt refuses such a VM: {crash}") from None
+
+
+def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
+    found = []
+    for index, manifest in enumerate(manifests):
+        if not isinstance(manifest, dict):
+            raise Rejected(f"[{index}]: expected a manifest, found {manifest!r}")
+        if "kind" not in manifest:
+            raise Rejected(f"[{index}].kind: is missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
+        if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
+            continue
+        try:
+            release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
+        except FieldError as error:
+            name = (manifest.get("metadata") or {}).get("name")
+            raise Rejected(f"[{index}] ({name}): {error.under('spec')}") from None
+        found.append(manifest)
+    return found
+
+
+def _preference(given: Manifest | str, manifests: list[Any], release: Release) -> Manifest:
+    """The canonical spec of a preference."""
+    if isinstance(given, str):
+        named = [
+            manifest
+            for manifest in manifests
+            if isinstance(manifest, dict)
+            and ROLE_OF_KIND.get(manifest.get("kind", "")) is PREFERENCE
+            and (manifest.get("metadata") or {}).get("name") == given
+        ]
+        if not named:
+            raise Rejected(f"preference: there is no preference {given!r} among the manifests; give its manifest")
+        given = named[0]
+    # The spec of a preference has no field `spec`.
+    bare = "spec" not in given
+    try:
+        return release_schema.canonical(PREFERENCE.spec_type, given if bare else given["spec"], release)
+    except FieldError as error:
+        raise Rejected(f"preference: {error if bare else error.under('spec')}") from None
+
+
+def _vcpus(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    spec = value.get("spec", value)
+    cpu = spec.get("cpu") if isinstance(spec, dict) else None
+    if not isinstance(cpu, dict) or "guest" not in cpu:
+        raise Rejected("spec.cpu.guest: is missing; give an instancetype or a number of vCPUs")
+    return cpu["guest"]
+
+
+def _count(what: str, value: Any) -> int:
+    text = str(value)
+    if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) > _UINT32:
+        raise Rejected(f"{what}: expected a whole number, found {value!r}")
+    return int(text)
+
+
+def _bytes(value: Any) -> int:
+    try:
+        return parse(str(value)).value
+    except QuantityError:
+        raise Rejected(f"memory: {value!r} is no quantity; write for example 512Mi, 4Gi or 4G") from None

@@ -1,0 +1,123 @@
+"""What to add to a VM so that the cluster takes it: instancetypes and preferences that would do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ..api import schema
+from ..api.errors import Crash
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.tree import copy
+from ..instancetype.find import find, infer
+from ..instancetype.find.find import Lookup
+from . import fitting
+
+__all__ = ["SUGGESTED", "Names", "either", "not_inferred", "to_add"]
+
+Manifest = dict[str, Any]
+# All manifests of a kind in a namespace ("" for a cluster-wide kind).
+Names = Callable[[str, str], Iterable[Manifest]]
+
+SUGGESTED: Final = 3
+
+
+def not_inferred(vm: Manifest, objects: Lookup) -> list[Role]:
+    """The roles that a VM asks to be inferred, and that cannot be."""
+    try:
+        canonical = schema.canonical("VirtualMachine", vm)
+        return [role for role in ROLES if _fails(canonical, role, objects)]
+    except (schema.FieldError, Crash):
+        return []
+
+
+def to_add(role: Role, vm: Manifest, objects: Lookup, listed: Names) -> str:
+    """What to say about a role that cannot be inferred, or that a VM should have: what to add, with examples.
+
+    Where it is an object that is missing, neither would help.
+    """
+    missing = _missing(role, vm, objects)
+    if missing is not None:
+        return _another(*missing, listed)
+    names = _fitting(vm, objects, listed) if role is INSTANCETYPE else _preferences(vm, listed)
+    example = f", for example {either(names)}" if names else ""
+    label = f", or label the volume {infer.NAME_LABELS[role]}" if _volume(role, vm) else ""
+    return f"add {role.matcher}.name{example}{label}"
+
+
+def either(names: list[str]) -> str:
+    """`a, b or c`"""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _missing(role: Role, vm: Manifest, objects: Lookup) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of what the volume that is to be inferred from leads to, if it is not there."""
+    failed = _failure(schema.canonical("VirtualMachine", vm), role, objects)
+    return failed.missing if failed is not None else None
+
+
+def _another(kind: str, namespace: str, name: str, listed: Names) -> str:
+    known = sorted(str(manifest["metadata"]["name"]) for manifest in listed(kind, namespace))
+    names = difflib.get_close_matches(name, known, n=SUGGESTED, cutoff=0.5) or known[:SUGGESTED]
+    example = f", for example {either(names)}" if names else ""
+    return f"make the {kind} {name} in the namespace {namespace} first, or name another one{example}"
+
+
+def _fails(vm: Manifest, role: Role, objects: Lookup) -> bool:
+    return _failure(vm, role, objects) is not None
+
+
+def _failure(vm: Manifest, role: Role, objects: Lookup) -> infer.NotInferred | None:
+    volume = _volume(role, vm)
+    found = infer.from_volume(vm, volume, role, objects) if volume else None
+    return found if isinstance(found, infer.NotInferred) else None
+
+
+def _volume(role: Role, vm: Manifest) -> str:
+    return str((role.matcher_of(vm) or {}).get("inferFromVolume") or "")
+
+
+def _fitting(vm: Manifest, objects: Lookup, listed: Names) -> list[str]:
+    """The best instancetypes, of either kind, with which the VM's preference, if it has one, is content."""
+    without = copy(vm)
+    without["spec"].pop(INSTANCETYPE.matcher, None)
+    inferred = infer.infer(without, objects).vm
+    preference = find.spec(inferred, PREFERENCE, objects).spec if inferred is not None else None
+    spec = schema.canonical("VirtualMachineInstanceSpec", vm["spec"]["template"].get("spec"))
+    for decided in ("cpu", "memory"):
+        spec["domain"].pop(decided, None)
+    found = fitting.fitting(_all(INSTANCETYPE, vm, listed), fitting.Wanted(preference=preference, spec=spec))
+    return [_named(manifest, INSTANCETYPE) for manifest in found[:SUGGESTED]]
+
+
+def _preferences(vm: Manifest, listed: Names) -> list[str]:
+    """Preferences with a name like that of the disk which says nothing, else the first ones."""
+    known = {str(manifest["metadata"]["name"]): manifest for manifest in _all(PREFERENCE, vm, listed)}
+    close = [name for disk in _disks(vm) for name in difflib.get_close_matches(disk, known, n=SUGGESTED, cutoff=0.5)]
+    return [_named(known[name], PREFERENCE) for name in (close or sorted(known))[:SUGGESTED]]
+
+
+def _disks(vm: Manifest) -> list[str]:
+    """Names of the objects that the volume stands for from which the preference is to be inferred."""
+    spec, wanted = vm["spec"], _volume(PREFERENCE, vm)
+    volumes = [volume for volume in spec["template"]["spec"].get("volumes") or () if volume.get("name") == wanted]
+    claims = [(volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in volumes]
+    owned = [(volume.get("dataVolume") or {}).get("name") for volume in volumes]
+    sources = [
+        (template["spec"].get("sourceRef") or {}).get("name")
+        for template in spec.get("dataVolumeTemplates") or ()
+        if template["metadata"]["name"] in owned
+    ]
+    return [name for name in (*claims, *sources) if name]
+
+
+def _all(role: Role, vm: Manifest, listed: Names) -> list[Manifest]:
+    namespace = vm["metadata"].get("namespace", "")
+    return [*listed(role.cluster_kind, ""), *listed(role.kind, namespace)]
+
+
+def _named(manifest: Manifest, role: Role) -> str:
+    """A name as one has to give it: with its kind where that is the namespaced one, which is not the usual one."""
+    name = str(manifest["metadata"]["name"])
+    return f"{name} (kind {role.kind})" if manifest.get("kind") == role.kind else name

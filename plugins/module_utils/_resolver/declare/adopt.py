@@ -1,0 +1,281 @@
+"""The instancetype and preference that give a VM with CPU, memory and devices of its own the same VMI, with the proof.
+
+Of all pairs those are taken with which the VMI comes out as it does without them, or almost so where that is accepted;
+of these the one that leaves least to the VM's own manifest, then the best instancetype by the rule of `fitting`, then
+by name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..api import release_schema, schema
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.quantity import BINARY_SI, Quantity, parse
+from ..api.tree import copy, differences
+from ..choose.fitting import Wanted, fitting
+from ..instancetype.apply import applier
+from ..instancetype.apply.conflict import Conflict
+from ..instancetype.find import find
+from ..instancetype.vmi import defaults, vmi
+from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.guest import guest
+from ..instancetype.webhooks import mutate, validate
+from .impact import Cluster
+from .reduction import reduced, without
+
+__all__ = ["Adoption", "Candidate", "adopt", "patch"]
+
+Manifest = dict[str, Any]
+
+# Those that come near which are told where nothing fits.
+_NEAREST: Final = 3
+_NAMES: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
+# More than there are fields that can be in conflict: those that are told are taken out, and others may be told then.
+_FIELDS: Final = 100
+
+
+class Candidate(NamedTuple):
+    """A pair, and what becomes of the VM with it.
+
+    instancetype, preference: matchers, None for none. vm: rewritten. removed: the fields of its template that went.
+    differences: of the VMI, [{field, before, after}]; those that were accepted are told too.
+    refusal: why KubeVirt would not take it, in its words, or None.
+    """
+
+    instancetype: Manifest
+    preference: Manifest | None
+    vm: Manifest
+    removed: tuple[str, ...]
+    differences: tuple[dict[str, Any], ...]
+    refusal: str | None = None
+
+
+class Adoption(NamedTuple):
+    """chosen: None where nothing fits. nearest: then the pairs that come near. problem: why nothing could be tried."""
+
+    chosen: Candidate | None = None
+    nearest: tuple[Candidate, ...] = ()
+    problem: str | None = None
+
+
+class _Choice(NamedTuple):
+    """matcher, spec (canonical): of an instancetype or preference; None for none."""
+
+    matcher: Manifest | None = None
+    spec: Manifest | None = None
+
+
+def adopt(
+    vm: Manifest,
+    instancetypes: Iterable[Manifest],
+    preferences: Iterable[Manifest] | None,
+    cluster: Cluster,
+    accept: Sequence[str] = (),
+) -> Adoption:
+    """What to adopt a VM (plain manifest) with.
+
+    instancetypes, preferences: manifests to choose from, of either kind; preferences None: to have none. A VM that has
+    a preference keeps it. cluster: also holds what is to be chosen from.
+    accept: fields of the VMI, with all that is in them, that may come out otherwise.
+    """
+    before = _effective(vm, cluster)
+    if isinstance(before, str):
+        return Adoption(problem=before)
+    ranked = [_choice(manifest, INSTANCETYPE, cluster) for manifest in fitting(instancetypes, Wanted())]
+    preferred = _preferences(vm, preferences, cluster)
+    subject = _Subject(vm, before, cluster, tuple(accept))
+    exact = [choice for choice in ranked if choice is not None and _size(choice.spec) == _size_of_guest(before)]
+    fits: list[Candidate] = []
+    for instancetype in exact:
+        tried = [subject.attempt(instancetype, preference) for preference in preferred]
+        # Most differ, and need not be looked at more closely.
+        near = [subject.judged(one) for one in tried if subject.fits(one)]
+        fits += [subject.reduce(one, instancetype) for one in near if subject.fits(one)]
+    if fits:
+        # Of equals the first: they are in order.
+        return Adoption(chosen=min(fits, key=lambda one: (len(one.differences), -len(one.removed))))
+    sizes = sorted((one for one in ranked if one is not None), key=lambda one: _distance(one.spec, before))[:_NEAREST]
+    closest = [
+        min((subject.attempt(one, preference) for preference in preferred), key=subject.closeness) for one in sizes
+    ]
+    return Adoption(nearest=tuple(sorted(map(subject.judged, closest), key=subject.closeness)))
+
+
+def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
+    """The JSON patch that makes the VM the adopted one, and only if nobody has changed its spec meanwhile."""
+    changes = [{"op": "test", "path": "/metadata/generation", "value": vm["metadata"].get("generation")}]
+    for role in ROLES:
+        matcher = role.matcher_of(adopted)
+        if matcher != role.matcher_of(vm):
+            changes.append({"op": "add", "path": f"/spec/{role.matcher}", "value": matcher})
+    return [*changes, {"op": "replace", "path": "/spec/template", "value": adopted["spec"]["template"]}]
+
+
+class _Subject(NamedTuple):
+    """The VM, and its VMI without instancetype."""
+
+    vm: Manifest
+    before: Manifest
+    cluster: Cluster
+    accept: tuple[str, ...]
+
+    def attempt(self, instancetype: _Choice, preference: _Choice) -> Candidate:
+        """The VM with a pair, without the fields that its instancetype does not allow; not yet judged."""
+        rewritten = copy(self.vm)
+        rewritten["spec"][INSTANCETYPE.matcher] = instancetype.matcher
+        if preference.matcher is not None:
+            rewritten["spec"][PREFERENCE.matcher] = preference.matcher
+        return self._told(rewritten, self._without_conflicts(rewritten, instancetype, preference))
+
+    def fits(self, candidate: Candidate) -> bool:
+        return candidate.refusal is None and all(self._accepted(one["field"]) for one in candidate.differences)
+
+    def closeness(self, candidate: Candidate) -> tuple[bool, int]:
+        return candidate.refusal is not None, sum(not self._accepted(one["field"]) for one in candidate.differences)
+
+    def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
+        """Without what the preference or the instancetype gives the VM just so."""
+        preference = find.preference_spec(candidate.vm, self.cluster.objects, self.cluster.release).spec
+
+        def applied(template: Manifest) -> Manifest | None:
+            return applier.apply(template, instancetype.spec, preference, self.cluster.release).template
+
+        def alone(template: Manifest) -> Manifest | None:
+            return applier.apply(template, None, None, self.cluster.release).template
+
+        template, removed = reduced(candidate.vm["spec"]["template"], alone, applied)
+        smaller = {**candidate.vm, "spec": {**candidate.vm["spec"], "template": template}}
+        told = self._told(smaller, [*candidate.removed, *removed])
+        return told if self.fits(told) else candidate
+
+    def _told(self, rewritten: Manifest, removed: Sequence[str]) -> Candidate:
+        cluster = self.cluster
+        admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
+        if admitted.vm is None:
+            return self._refused(rewritten, admitted.refusal.message if admitted.refusal is not None else "")
+        after = _effective(admitted.vm, cluster)
+        if isinstance(after, str):
+            return self._refused(rewritten, after)
+        return self._candidate(rewritten, tuple(removed), tuple(differences(self.before, after)), None)
+
+    def judged(self, candidate: Candidate) -> Candidate:
+        """With what KubeVirt's webhook says to it."""
+        cluster = self.cluster
+        admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm
+        if candidate.refusal is not None or admitted is None:
+            return candidate
+        answer = validate.validate(
+            "VirtualMachine", admitted, cluster.objects, "UPDATE", cluster.configuration, cluster.release
+        )
+        return candidate if answer.allowed else candidate._replace(refusal=answer.message)
+
+    def _refused(self, rewritten: Manifest, why: str) -> Candidate:
+        return self._candidate(rewritten, (), (), why)
+
+    @staticmethod
+    def _candidate(
+        rewritten: Manifest, removed: tuple[str, ...], found: tuple[dict[str, Any], ...], refusal: str | None
+    ) -> Candidate:
+        instancetype = INSTANCETYPE.matcher_of(rewritten) or {}
+        return Candidate(instancetype, PREFERENCE.matcher_of(rewritten), rewritten, removed, found, refusal)
+
+    def _accepted(self, field: str) -> bool:
+        return any(field == one or field.startswith((f"{one}.", f"{one}[")) for one in self.accept)
+
+    def _without_conflicts(self, rewritten: Manifest, instancetype: _Choice, preference: _Choice) -> list[str]:
+        removed: list[str] = []
+        template = rewritten["spec"]["template"]
+        conflicts = self._conflicts(template, instancetype, preference)
+        while conflicts and len(removed) < _FIELDS:
+            for conflict in conflicts:
+                template = without(template, conflict.path)
+                removed.append(conflict.path)
+            conflicts = self._conflicts(template, instancetype, preference)
+        rewritten["spec"]["template"] = template
+        return removed
+
+    def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[Conflict, ...]:
+        """None as well where KubeVirt would crash, which is told when the VMI is built."""
+        return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
+
+
+def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
+    """None for what is not of the API's types."""
+    try:
+        spec = release_schema.canonical(role.spec_type, manifest.get("spec"), cluster.release)
+    except schema.FieldError:
+        return None
+    return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)
+
+
+def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
+    """What to choose from, none first; of a VM that has one, which is there, just that."""
+    if PREFERENCE.matcher_of(vm) is not None:
+        return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
+    named = sorted(given or (), key=lambda one: (str(one["metadata"]["name"]), one["kind"]))
+    choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
+    # Many a catalog has the same one under several names.
+    different: dict[str, _Choice] = {}
+    for choice in choices:
+        if choice is not None:
+            different.setdefault(json.dumps(choice.spec, sort_keys=True), choice)
+    return [_Choice(), *different.values()]
+
+
+def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
+    """What of a VM decides on its guest and pod, so that equal ones are equal in meaning; or why KubeVirt fails."""
+    built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    if built.spec is None or built.metadata is None:
+        return built.error.message if built.error is not None else "it cannot be expanded"
+    spec = built.spec
+    # Only the network could be a problem, and that it has by now.
+    defaults.set_spec_defaults(spec, cluster.configuration, cluster.release)
+    _equalize(spec["domain"], cluster.configuration)
+    annotations = built.metadata.get("annotations") or {}
+    stored = release_schema.canonical("VirtualMachine", vm, cluster.release)["spec"]
+    return {
+        **spec,
+        "annotations": {key: value for key, value in annotations.items() if key not in _NAMES},
+        # A preference may say which storage class these get.
+        "dataVolumeTemplates": stored.get("dataVolumeTemplates") or [],
+    }
+
+
+def _equalize(domain: Manifest, config: Configuration) -> None:
+    """Spells alike what KubeVirt takes for the same."""
+    for count in ("cores", "threads"):
+        # Not so sockets: without them none can be plugged in.
+        domain["cpu"].setdefault(count, 1)
+    memory, resources = domain.get("memory", {}), domain["resources"]
+    requests, limits = (resources.get(part) or {} for part in ("requests", "limits"))
+    for amounts in (memory, requests, limits):
+        for name in ("guest", "maxGuest", "memory"):
+            if name in amounts:
+                amounts[name] = Quantity.of(parse(amounts[name]).value, BINARY_SI).text
+    asked_anyway = "memory" not in limits and config.memory_overcommit == 100
+    if asked_anyway and "memory" in requests and requests["memory"] == memory.get("guest"):
+        # Just what the pod asks for without it.
+        del requests["memory"]
+    if not requests:
+        resources.pop("requests", None)
+
+
+def _size(instancetype: Manifest | None) -> tuple[int, int]:
+    """vCPUs, and memory in bytes."""
+    spec = instancetype or {}
+    return int(spec["cpu"]["guest"]), parse(spec["memory"]["guest"]).value
+
+
+def _size_of_guest(effective: Manifest) -> tuple[int, int]:
+    told = guest(effective)
+    return int(told["vcpus"]), parse(told.get("memory", "0")).value
+
+
+def _distance(instancetype: Manifest | None, effective: Manifest) -> float:
+    """How many times larger or smaller, in powers of two; vCPUs and memory count alike."""
+    pairs = zip(_size(instancetype), _size_of_guest(effective))
+    return sum(abs(math.log2(max(one, 1)) - math.log2(max(other, 1))) for one, other in pairs)

@@ -1,0 +1,19 @@
+"""Quantities that are given as options of a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..api import quantity
+from ..api.quantity import QuantityError
+from ..api.schema import FieldError
+
+__all__ = ["amount"]
+
+
+def amount(path: str, text: Any) -> str:
+    """The canonical text of a quantity. path: of the option. Raises FieldError, caused by QuantityError."""
+    try:
+        return quantity.canonical(str(text))
+    except QuantityError as error:
+        raise FieldError(path, f"{text!r} is no quantity; write for example 512Mi, 4Gi or 4G") from error

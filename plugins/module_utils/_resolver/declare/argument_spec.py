@@ -1,0 +1,140 @@
+"""The fields of the schema as options of an Ansible module, and back.
+
+An option is named like its field in snake case (`dedicatedCPUPlacement` gives `dedicated_cpu_placement`)
+and takes the field's own name as an alias. Ranges and quantities are left to `schema.canonical`.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from ..api.fields.enums import ENUMS
+from ..api.schema import TYPES, field_type
+
+__all__ = ["Field", "fields", "options", "to_manifest"]
+
+# A word begins at a capital after a small letter or digit, and at the last of several capitals.
+_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+# Options that are not named like their field: `annotations` of a module are those of the object's metadata.
+_RENAMED: Final = {
+    ("VirtualMachineInstancetypeSpec", "annotations"): "vm_annotations",
+    ("VirtualMachinePreferenceSpec", "annotations"): "vm_annotations",
+}
+
+_PLAIN: Final = {
+    "string": "str",
+    "Time": "str",
+    "Quantity": "str",
+    "IntOrString": "str",
+    "bool": "bool",
+    "int": "int",
+    "int32": "int",
+    "int64": "int",
+    "uint": "int",
+    "uint32": "int",
+    "any": "raw",
+}
+
+
+class Field(NamedTuple):
+    """One field of a type, and its option.
+
+    name: as the API spells it.
+    option: as the module spells it.
+    type: the type expression, without `*` and `!`.
+    required: whether the API needs it wherever the type is used.
+    description: what it is for; text in backticks is a value, or the path of a field from the spec.
+    deprecated: what to use instead, or "".
+    since: the first KubeVirt release that knows it (others drop it silently), or "" for 1.0 and earlier.
+    """
+
+    name: str
+    option: str
+    type: str
+    required: bool
+    description: str
+    deprecated: str
+    since: str
+
+
+@cache
+def fields(type_name: str) -> tuple[Field, ...]:
+    """The fields of a type (a key of `schema.TYPES`), in the order of the API."""
+    return tuple(_field(type_name, name, declaration) for name, declaration in TYPES[type_name].items())
+
+
+def options(type_name: str, *, required: bool = True) -> dict[str, dict[str, Any]]:
+    """The argument spec of a type's fields: option name → type, elements, options, choices, required, aliases.
+
+    required: whether the outermost options are marked as the API needs them. A module that also deletes
+    objects, or takes lists of them, cannot ask for them always.
+    """
+    result = {}
+    for field in fields(type_name):
+        option = _option(field.type)
+        if field.required and required:
+            option["required"] = True
+        if field.option != field.name and (type_name, field.name) not in _RENAMED:
+            option["aliases"] = [field.name]
+        if "pass" in field.option:
+            # Ansible takes a passthrough for a password.
+            option["no_log"] = False
+        result[field.option] = option
+    return result
+
+
+def to_manifest(type_name: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The object that options describe, spelled as the API does: a new dict.
+
+    params: what Ansible made of the options. None counts as not given, at every depth; anything else is kept,
+    empty objects too. Names that are no option of the type are left out, so a module can pass all it has.
+    """
+    return {
+        field.name: _value(field.type, params[field.option])
+        for field in fields(type_name)
+        if params.get(field.option) is not None
+    }
+
+
+def _field(type_name: str, name: str, declaration: Any) -> Field:
+    description = ""
+    notes: dict[str, str] = {}
+    if not isinstance(declaration, str):
+        _name, description, *more = declaration
+        notes = more[0] if more else {}
+    expression = field_type(declaration)
+    return Field(
+        name=name,
+        option=_RENAMED.get((type_name, name)) or _WORD.sub("_", name).lower(),
+        type=expression.strip("*!"),
+        required=expression.endswith("!"),
+        description=description,
+        deprecated=notes.get("deprecated", ""),
+        since=notes.get("since", ""),
+    )
+
+
+def _option(expression: str) -> dict[str, Any]:
+    if expression.startswith("map["):
+        return {"type": "dict"}
+    if expression.startswith("[]"):
+        option = _option(expression[2:])
+        return {**option, "type": "list", "elements": option["type"]}
+    if expression in ENUMS:
+        return {"type": "str", "choices": list(ENUMS[expression])}
+    if expression in TYPES:
+        inner = options(expression)
+        return {"type": "dict", "options": inner} if inner else {"type": "dict"}
+    return {"type": _PLAIN[expression]}
+
+
+def _value(expression: str, value: Any) -> Any:
+    if expression.startswith("[]") and isinstance(value, list):
+        return [_value(expression[2:], entry) for entry in value]
+    if expression in TYPES and isinstance(value, dict):
+        return to_manifest(expression, value)
+    return copy.deepcopy(value)

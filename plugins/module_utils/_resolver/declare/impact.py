@@ -1,0 +1,148 @@
+"""What a planned change of a VM means: for its guest, and whether it takes a restart to get there."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..api.matcher import ROLES
+from ..api.redaction import redact
+from ..api.release import NEWEST, Release
+from ..api.tree import copy, differences
+from ..instancetype.find.find import Lookup
+from ..instancetype.revision import store
+from ..instancetype.vmi import live_update, vmi
+from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.guest import guest
+from ..instancetype.webhooks import mutate
+from .readiness import HALTED, run_strategy
+
+__all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Cluster", "Impact", "impact", "outgrown"]
+
+Manifest = dict[str, Any]
+
+NOTHING: Final = "nothing"
+LIVE: Final = "live update"
+RESTART: Final = "restart"
+# What the VM refers to cannot be read, or KubeVirt could not expand it.
+UNKNOWN: Final = "unknown"
+
+
+class Impact(NamedTuple):
+    """needs: NOTHING (also for a VM without a running guest, which has the change at its next start), LIVE, RESTART or
+    UNKNOWN. reason: why a restart is needed, in KubeVirt's words.
+    guest: the guest's figures as it runs, or would be started; guest_after: likewise after the change.
+    changes: fields of the VMI's spec that are others after it, [{field, before, after}], without secrets; those that
+    wait for a restart since an earlier change are among them."""
+
+    needs: str
+    reason: str | None = None
+    guest: Manifest | None = None
+    guest_after: Manifest | None = None
+    changes: tuple[Manifest, ...] = ()
+
+
+class Cluster(NamedTuple):
+    """objects: what it holds. configuration, release: of its KubeVirt. live: whether it changes running guests."""
+
+    objects: Lookup
+    configuration: Configuration = Configuration()
+    release: Release = NEWEST
+    live: bool = True
+
+
+def impact(vm: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> Impact:
+    """What it means for a VM to become as planned.
+
+    vm: as it is. planned: as it will be sent and merged. instance: its VMI, None without one.
+    """
+    mutated = mutate.mutate(planned, cluster.objects, vm, "UPDATE", cluster.release).vm
+    if mutated is None:
+        return Impact(UNKNOWN)
+    after = _captured(mutated)
+    running = instance if instance is not None and _runs(instance) else None
+    started = _started(vm, running, cluster.objects) if running is not None else vm["spec"]
+    as_started = {**vm, "spec": started, **({} if started is vm["spec"] else {"status": {}})}
+    was = vmi.build(as_started, cluster.objects, cluster.configuration, cluster.release).spec
+    will = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
+    if was is None or will is None:
+        return Impact(UNKNOWN)
+    if running is not None:
+        _grow(was, running["spec"])
+    told = Impact(
+        NOTHING,
+        guest=guest(was),
+        guest_after=guest(will),
+        changes=tuple(_shown(change) for change in differences(was, will)),
+    )
+    if running is None or run_strategy(planned) == HALTED:
+        return told
+    update = live_update.compare(
+        after,
+        started,
+        running,
+        cluster.objects,
+        cluster.configuration,
+        live=cluster.live,
+        release=cluster.release,
+    )
+    if update.restart_required is not None:
+        return told._replace(needs=RESTART, reason=update.restart_required)
+    return told._replace(needs=LIVE) if update.patch else told
+
+
+def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
+    """One line where a VM whose matchers the cluster has expanded has not what they stand for now, or None.
+
+    Such a VM does not follow them; nothing in it tells whether the play or the instancetype was changed.
+    """
+    wanted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
+    made = vmi.build(wanted, cluster.objects, cluster.configuration, cluster.release).spec if wanted else None
+    found = vmi.build(live, cluster.objects, cluster.configuration, cluster.release).spec
+    if made is None or found is None or _size(made) == _size(found):
+        return None
+    return (
+        f"the cluster has put what its instancetype stood for in the place of it (reference policy), {_size(found)},"
+        f" and that stays; now it stands for {_size(made)}: declare cpu and memory to change the VM"
+    )
+
+
+def _size(spec: Manifest) -> str:
+    figures = guest(spec)
+    return f"{figures['vcpus']} vCPU, {figures.get('memory', 'no memory')}"
+
+
+def _captured(vm: Manifest) -> Manifest:
+    """The VM without references to revisions that virt-controller captures anew."""
+    vm = copy(vm)
+    for role in ROLES:
+        matcher, reference = role.matcher_of(vm), role.reference_of(vm)
+        if matcher and reference and store.captured_anew(matcher, reference):
+            del vm["status"][role.reference]
+    return vm
+
+
+def _runs(instance: Manifest) -> bool:
+    phase = (instance.get("status") or {}).get("phase")
+    return phase == "Running" and not instance["metadata"].get("deletionTimestamp")
+
+
+def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
+    """The VM's spec when its guest was started; where that is not known any more, its spec now."""
+    name = (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
+    found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
+    data = found.get("data") if isinstance(found, dict) else None
+    spec: Manifest = (data or {}).get("spec") or vm["spec"]
+    return spec
+
+
+def _grow(spec: Manifest, running: Manifest) -> None:
+    """What KubeVirt has changed in the guest since its start."""
+    for part, field in (("cpu", "sockets"), ("memory", "guest")):
+        now = (running["domain"].get(part) or {}).get(field)
+        if now is not None and spec["domain"].get(part):
+            spec["domain"][part][field] = now
+
+
+def _shown(change: Manifest) -> Manifest:
+    before, after = redact(change["before"], change["after"])
+    return {**change, "before": before, "after": after}

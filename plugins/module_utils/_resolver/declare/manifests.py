@@ -1,0 +1,78 @@
+"""Manifests of instancetypes and preferences from user options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..api import schema
+from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..api.schema import FieldError
+from ..api.tree import merge
+from ..instancetype.find.decode import API_VERSION
+from .amount import amount
+from .argument_spec import to_manifest
+
+__all__ = ["instancetype", "is_namespaced", "preference"]
+
+Options = dict[str, Any]
+
+
+def instancetype(options: Options) -> dict[str, Any]:
+    """The manifest of an instancetype, as schema.declared gives it.
+
+    options: those of the module, None where not given; `spec` is merged with the typed ones. With a namespace, or the
+    namespaced kind, it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
+    Raises schema.FieldError for values that are not of the API's types, for missing vCPUs or memory, and for devices
+    without a name or without that of their resource.
+    """
+    memory = (options.get("memory") or {}).get("guest")
+    if memory is not None:
+        amount("memory.guest", memory)
+    manifest = _manifest(INSTANCETYPE, options)
+    if options.get("state") != "absent":
+        for part, example in (("cpu", "2"), ("memory", "4Gi")):
+            if "guest" not in manifest["spec"].get(part, {}):
+                raise FieldError(f"spec.{part}.guest", f"is missing; an instancetype needs it, for example {example}")
+        if manifest["spec"]["cpu"]["guest"] < 1:
+            raise FieldError("spec.cpu.guest", "0 is too small; a guest has at least one vCPU")
+        for field in ("gpus", "hostDevices"):
+            _check_devices(f"spec.{field}", manifest["spec"].get(field) or [])
+    return manifest
+
+
+def _check_devices(path: str, devices: list[dict[str, Any]]) -> None:
+    for index, device in enumerate(devices):
+        for field in ("name", "deviceName"):
+            if not device.get(field):
+                raise FieldError(f"{path}[{index}].{field}", "is missing; a device needs it")
+
+
+def preference(options: Options) -> dict[str, Any]:
+    """The manifest of a preference, likewise."""
+    return _manifest(PREFERENCE, options)
+
+
+def is_namespaced(options: Options) -> bool:
+    """Whether the options mean a namespaced object: by kind, else by a namespace being given."""
+    kind = options.get("kind")
+    return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
+
+
+def _manifest(role: Role, options: Options) -> dict[str, Any]:
+    namespaced = is_namespaced(options)
+    if not namespaced and options.get("namespace"):
+        raise FieldError(
+            "namespace", f"{options['kind']} is cluster-wide; leave out the namespace or choose {role.kind}"
+        )
+    metadata = {field: options[field] for field in ("name", "labels", "annotations") if options.get(field)}
+    if namespaced:
+        metadata["namespace"] = options["namespace"]
+    spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
+    manifest = schema.declared(role.kind, {"metadata": metadata, "spec": spec})
+    kind = role.kind if namespaced else role.cluster_kind
+    return {"apiVersion": API_VERSION, "kind": kind, **manifest}
+
+
+def options_of(role: Role, options: Options) -> Options:
+    """The typed options alone: `annotations` of the module are those of the object, not of its VMs."""
+    return {name: value for name, value in options.items() if name not in ("annotations", "labels", "spec")}

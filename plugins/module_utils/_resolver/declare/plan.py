@@ -1,0 +1,162 @@
+"""Desired and live state → what to write, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from ..api import managed_fields as ownership
+from ..api import schema
+from ..api.managed_fields import Field
+
+__all__ = ["APPLY", "CREATE", "DELETE", "KEEP", "NONE", "TAKEN_BACK", "WRITES", "Plan", "absent", "present"]
+
+NONE = "none"
+CREATE = "create"
+APPLY = "apply"
+DELETE = "delete"
+# Owner of a field that is taken back when it is declared: someone's start or stop has set it.
+TAKEN_BACK: Final = ("virt-api", ("spec", "runStrategy"))
+# An object that is not as declared and is left so on purpose.
+KEEP = "keep"
+WRITES = (CREATE, APPLY, DELETE)
+
+
+class Plan(NamedTuple):
+    """action: NONE, CREATE, APPLY or DELETE. manifest: what to apply, or what names the object to delete.
+    before, after: the part of the object that changes, as it is and as it will be ({} where there is none).
+    first: values to set by a merge patch before the apply, None for a field to take out.
+    kept: fields that are not declared any more and stay, with the managers who declare them too.
+    conflict: why the API server will refuse the apply, as far as values and owners tell, or None.
+    refusal: why the plan cannot be carried out, or None."""
+
+    action: str
+    manifest: dict[str, Any]
+    before: dict[str, Any]
+    after: dict[str, Any]
+    first: Mapping[Field, Any] = MappingProxyType({})
+    kept: tuple[tuple[Field, tuple[str, ...]], ...] = ()
+    conflict: str | None = None
+    refusal: str | None = None
+
+
+def present(
+    manifest: dict[str, Any],
+    live: dict[str, Any] | None,
+    owner: set[Field] | None,
+    manager: str = "",
+    force: bool = False,
+) -> Plan:
+    """The plan for an object that shall be as declared.
+
+    manifest: as schema.declared gives it. live: as the API server returned it, or None. owner: the fields that our
+    field manager owns (ownership.owned), or None if it never applied the object. manager: its name, to tell what else
+    is owned and by whom. force: whether to take out what is not declared any more although others own it, too.
+    An object is unchanged when every declared field has its value and these are exactly the owned ones.
+    """
+    if live is None:
+        return Plan(CREATE, manifest, {}, _body(manifest))
+    desired = ownership.declared(manifest)
+    type_name = schema.type_of(manifest)
+    wanted = schema.canonical(type_name, manifest)
+    current = schema.canonical(type_name, live)
+    changed = {field for field, value in desired.items() if not _same(field, value, wanted, current, live)}
+    dropped = ownership.undeclared(owner or set(), desired)
+    if not changed and not dropped and owner is not None and not ownership.unclaimed(owner, desired):
+        return Plan(NONE, manifest, {}, {})
+    others = ownership.others(live, manager)
+    shared = {field: names for field in dropped if (names := ownership.owners(others, field))}
+    # What went there by another request than an apply does not go by one.
+    patched = {field for field in dropped if ownership.owners([(manager, ownership.updated(live, manager))], field)}
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    for field in sorted(changed):
+        _put(before, field, _current(current, live, field))
+        _put(after, field, desired[field])
+    gone = dropped if force else dropped - set(shared)
+    for field in sorted(gone):
+        _put(before, field, _current(current, live, field))
+    taken = {_whole(field, gone, desired, live) for field in (*(patched & gone), *(shared if force else ()))}
+    out = {*_emptied(desired, gone, live), *taken}
+    kept = () if force else tuple(sorted(shared.items()))
+    conflict = None if force else _conflict(changed, others)
+    return Plan(APPLY, manifest, before, after, dict.fromkeys(sorted(out)), kept, conflict)
+
+
+def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]) -> str | None:
+    """Changed fields that other managers own, as the API server would name them."""
+    found: dict[str, list[str]] = {}
+    for manager, fields in others:
+        for field in changed:
+            # A part of what they own may be declared beside theirs; only the server knows whether it may be.
+            theirs = any(own[: len(field)] == field for own in fields)
+            if theirs and (manager, field) != TAKEN_BACK:
+                found.setdefault(manager, []).append(".".join(field))
+    return ownership.refusal(found) if found else None
+
+
+def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
+    """The plan for an object that shall not be there."""
+    if live is None:
+        return Plan(NONE, manifest, {}, {})
+    return Plan(DELETE, manifest, _body(live), {})
+
+
+def _emptied(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any]) -> tuple[Field, ...]:
+    """Dropped fields that are all there is in an object which stays declared as an empty one.
+
+    Server-side apply would leave null in the place of such an object, `devices: null`, which KubeVirt's schema refuses.
+    """
+    found: list[Field] = []
+    for parent, value in desired.items():
+        inside = ownership.lookup(live, parent) if value == {} else None
+        if inside:
+            children = [(*parent, *rest) for rest, _value in ownership.leaves(inside)]
+            if all(any(child[: len(field)] == field for field in dropped) for child in children):
+                found += [(*parent, key) for key in inside]
+    return tuple(found)
+
+
+def _whole(field: Field, dropped: set[Field], desired: dict[Field, Any], live: dict[str, Any]) -> Field:
+    """A dropped field, or the object around it that would be left with nothing in it."""
+    while len(field) > 1:
+        parent = field[:-1]
+        children = [(*parent, *rest) for rest, _value in ownership.leaves(ownership.lookup(live, parent))]
+        gone = all(any(child[: len(other)] == other for other in dropped) for child in children)
+        if not gone or any(other[: len(parent)] == parent for other in desired):
+            break
+        field = parent
+    return field
+
+
+def _same(field: Field, value: Any, wanted: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:
+    """Whether a declared field has its value; wanted and current are the canonical forms of both sides."""
+    meant = ownership.lookup(wanted, field)
+    if meant is None:
+        # Not in the schema: a field of a newer KubeVirt.
+        return bool(ownership.lookup(live, field) == value)
+    found = ownership.lookup(current, field)
+    # An empty object only says that there is one; what others put into it is theirs.
+    return isinstance(found, dict) if meant == {} else bool(found == meant)
+
+
+def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:
+    """A field's live value, canonical where the schema knows it."""
+    value = ownership.lookup(current, field)
+    return value if value is not None else ownership.lookup(live, field)
+
+
+def _body(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a person wants to see of a whole object."""
+    metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if manifest["metadata"].get(key)}
+    body = {"metadata": metadata} if metadata else {}
+    return {**body, "spec": manifest["spec"]} if "spec" in manifest else body
+
+
+def _put(target: dict[str, Any], field: Field, value: Any) -> None:
+    if value is None:
+        return
+    for key in field[:-1]:
+        target = target.setdefault(key, {})
+    target[field[-1]] = value

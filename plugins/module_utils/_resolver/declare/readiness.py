@@ -1,0 +1,175 @@
+"""Whether a VirtualMachine has become what it was declared to be, or never will."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..api.matcher import ROLES
+
+__all__ = [
+    "HALTED",
+    "RUNNING",
+    "Readiness",
+    "Trouble",
+    "has_guest",
+    "observed",
+    "readiness",
+    "restart_required",
+    "run_strategy",
+    "same_status",
+    "trouble",
+]
+
+Manifest = dict[str, Any]
+
+# printableStatus of a VM that does not get better by itself.
+_HOPELESS: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrorPvcNotFound", "DataVolumeError"})
+# The guest ends as soon as it has started. KubeVirt goes on trying, at longer and longer intervals.
+_CRASHES: Final = "CrashLoopBackOff"
+# A node may become free, or be added by an autoscaler.
+_UNSCHEDULABLE: Final = "ErrorUnschedulable"
+_UNSCHEDULABLE_GRACE: Final = 20.0
+# virt-controller overcomes these with its next attempt: the VM had changed under its hands.
+_LOST_RACES: Final = (
+    "the server rejected our request due to an error in our request",
+    "the object has been modified",
+    # The VMI of a VM of the same name that was deleted before.
+    "already exists",
+)
+_RACE_GRACE: Final = 15.0
+# Conditions of a VM that say why it does not start, the one with the most to say first.
+_TELLING: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
+
+# The run strategy of a VM that does not run.
+HALTED: Final = "Halted"
+_STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
+# These start a VM by themselves once, and leave it alone when it has ended or was stopped.
+_ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
+
+# printableStatus of a VM with a guest. A paused one was started, and paused on purpose.
+RUNNING: Final = frozenset({"Running", "Paused", "Migrating"})
+
+
+class Trouble(NamedTuple):
+    """Why a VM does not get on. grace: seconds that it may last before it counts; 0: it does not heal."""
+
+    reason: str
+    grace: float = 0.0
+
+
+class Readiness(NamedTuple):
+    """ready; or failed with the reason; or neither, and what the VM is waiting for.
+
+    stuck: why it fails if that lasts for `grace` seconds.
+    """
+
+    ready: bool = False
+    failed: str | None = None
+    pending: str = ""
+    stuck: str | None = None
+    grace: float = 0.0
+
+
+def readiness(vm: Manifest | None) -> Readiness:
+    """Ready: revisions of its instancetype and preference are captured, and it runs or is stopped as its run strategy
+    says. Failed: a condition that KubeVirt does not overcome by itself. vm: as the API server returned it, or None."""
+    if vm is None:
+        return Readiness(failed="it was deleted while waiting for it")
+    found = trouble(vm)
+    if found is not None:
+        return Readiness(stuck=found.reason, grace=found.grace) if found.grace else Readiness(failed=found.reason)
+    missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
+    if missing:
+        return Readiness(pending=f"the revision of its {' and '.join(missing)}")
+    power = _power(vm)
+    if power.ready and not observed(vm):
+        return Readiness(pending="virt-controller to look at the change")
+    return power
+
+
+def trouble(vm: Manifest) -> Trouble | None:
+    """What keeps a VM from starting, by its status."""
+    status = vm.get("status") or {}
+    conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
+    failure = conditions.get("Failure", {})
+    if failure.get("status") == "True":
+        reason = _text(failure.get("reason") or "Failure", failure)
+        return Trouble(reason, _RACE_GRACE if any(words in reason for words in _LOST_RACES) else 0.0)
+    printable = status.get("printableStatus", "")
+    if printable in _HOPELESS or printable == _CRASHES:
+        return Trouble(_text(printable, _telling(conditions)))
+    if printable == _UNSCHEDULABLE:
+        return Trouble(_text(printable, _telling(conditions)), _UNSCHEDULABLE_GRACE)
+    synchronized = conditions.get("Synchronized", {})
+    failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
+    if failed and printable not in RUNNING:
+        # Of the VMI: its pod was refused, for example by a quota.
+        return Trouble(_text(synchronized["reason"], synchronized))
+    return None
+
+
+def _telling(conditions: dict[str, Manifest]) -> Manifest:
+    found = (conditions[name] for name in _TELLING if name in conditions)
+    return next((one for one in found if one.get("status") == "False" and one.get("message")), {})
+
+
+def _text(what: str, condition: Manifest) -> str:
+    message = " ".join(str(condition.get("message") or "").split())
+    return f"{what}: {message}" if message else what
+
+
+def same_status(one: Manifest, other: Manifest) -> bool:
+    """Whether two states of a VM tell the same of it: after a write, that nobody has looked at the VM yet."""
+    first, second = one.get("status") or {}, other.get("status") or {}
+    return all(first.get(name) == second.get(name) for name in ("conditions", "printableStatus"))
+
+
+def observed(vm: Manifest) -> bool:
+    """Whether virt-controller has compared the VM as it is now with its running guest; also without one."""
+    status = vm.get("status") or {}
+    desired = status.get("desiredGeneration")
+    # Releases that do not say it are not waited for.
+    return not status.get("created") or desired is None or desired >= vm["metadata"].get("generation", 0)
+
+
+def restart_required(vm: Manifest) -> Manifest | None:
+    """The condition by which KubeVirt says that the guest has to be restarted to get what the VM says, or None."""
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one["type"] == "RestartRequired" and one["status"] == "True"), None)
+
+
+def _uncaptured(role: Any, vm: Manifest) -> bool:
+    matcher = role.matcher_of(vm)
+    if not matcher or matcher.get("revisionName"):
+        return False
+    reference = role.reference_of(vm) or {}
+    return reference.get("name") != matcher.get("name") or not reference.get("controllerRevisionRef")
+
+
+def run_strategy(vm: Manifest) -> str:
+    """The run strategy, also where the deprecated `running` gives it."""
+    spec = vm.get("spec") or {}
+    if spec.get("runStrategy"):
+        return str(spec["runStrategy"])
+    return "Always" if spec.get("running") else HALTED
+
+
+def has_guest(vm: Manifest) -> bool:
+    """Whether a VM runs; a halted one that still has a guest is on its way down."""
+    return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != HALTED
+
+
+def _power(vm: Manifest) -> Readiness:
+    status, strategy = vm.get("status") or {}, run_strategy(vm)
+    printable = status.get("printableStatus", "")
+    now = f"now {printable or 'without status'}"
+    if strategy in _STOPPED_STRATEGIES:
+        if strategy == "Manual" or printable == "Stopped":
+            return Readiness(ready=True)
+        return Readiness(pending=f"it to stop ({now})")
+    if status.get("ready") or printable in RUNNING:
+        return Readiness(ready=True)
+    ended = printable == "Stopped" and status.get("runStrategy") == strategy and not status.get("stateChangeRequests")
+    if strategy in _ENDING_STRATEGIES and ended:
+        return Readiness(ready=True)
+    return Readiness(pending=f"it to run ({now})")

@@ -1,0 +1,81 @@
+"""Takes out of a VM's template what its instancetype and preference give it anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..api.tree import copy
+
+__all__ = ["reduced", "without"]
+
+Manifest = dict[str, Any]
+# A template → what KubeVirt makes of it, or None where it refuses it.
+Make = Callable[[Manifest], "Manifest | None"]
+
+# What the API asks for, also when it is empty.
+_REQUIRED: Final = frozenset({"domain", "devices"})
+# Whether a disk is a disk, a CD-ROM or a LUN is no preference, although one makes a disk of what says neither.
+_KEPT: Final = frozenset({"disk", "cdrom", "lun"})
+
+
+def without(template: Manifest, path: str) -> Manifest:
+    """A copy of a template without a field and without objects that have nothing else in them.
+
+    path: as conflicts name it, relative to the template's spec; ``annotations.KEY`` is of its metadata.
+    """
+    result = copy(template)
+    if path.startswith("annotations."):
+        _take(result.get("metadata") or {}, ["annotations", path.partition(".")[2]])
+    else:
+        _take(result.get("spec") or {}, path.split("."))
+    return result
+
+
+def reduced(template: Manifest, alone: Make, applied: Make) -> tuple[Manifest, list[str]]:
+    """A copy without all fields that make no difference once instancetype and preference are applied, and these fields.
+
+    alone: what a template is by itself; a field that makes no difference there says nothing and stays.
+    applied: what it is with instancetype and preference. Lists of objects keep their entries, which lose fields.
+    """
+    work = copy(template)
+    removed: list[str] = []
+    target = applied(work)
+
+    def reduce(node: Manifest, path: str) -> None:
+        for key, value in list(node.items()):
+            here = f"{path}.{key}" if path else key
+            before, fields = alone(work), list(node.items())
+            del node[key]
+            optional = key not in _REQUIRED and key not in _KEPT
+            if optional and alone(work) != before and applied(work) == target:
+                removed.append(here)
+                continue
+            # Put back, the order of the fields included.
+            node.clear()
+            node.update(fields)
+            inside = [(here, value)] if isinstance(value, dict) else []
+            if isinstance(value, list):
+                inside = [(f"{here}[{index}]", one) for index, one in enumerate(value) if isinstance(one, dict)]
+            for place, entry in inside:
+                reduce(entry, place)
+
+    annotations = (work.get("metadata") or {}).get("annotations") or {}
+    reduce(annotations, "annotations")
+    if not annotations:
+        (work.get("metadata") or {}).pop("annotations", None)
+    reduce(work.get("spec") or {}, "")
+    return work, removed
+
+
+def _take(node: Manifest, keys: list[str]) -> None:
+    # Conflicts and manifests differ in a letter's case here and there.
+    names = [name for name in node if name.lower() == keys[0].lower()]
+    for name in names:
+        inside = node[name]
+        if len(keys) == 1:
+            del node[name]
+        else:
+            _take(inside, keys[1:])
+            if not inside and name not in _REQUIRED:
+                del node[name]

@@ -1,0 +1,190 @@
+"""A declared VirtualMachine seen beside the one in the cluster. What options declare is in `vm.manifest`."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..api import managed_fields as ownership
+from ..api.managed_fields import Field
+from ..api.matcher import INSTANCETYPE, ROLES, Role
+from ..api.tree import copy, merge
+from ..instancetype.find.infer import IGNORE
+from .plan import APPLY, TAKEN_BACK, Plan
+from .readiness import run_strategy
+from .vm.manifest import DEFAULT_MEMORY, manifest
+
+__all__ = ["DEFAULT_RUN_STRATEGY", "Reconciled", "expanded", "in_one_request", "manifest", "reconcile"]
+
+DEFAULT_RUN_STRATEGY: Final = "Always"
+_RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
+_RUNNING: Final[Field] = ("spec", "running")
+_MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest")
+_CONTROLLER: Final = "virt-controller"
+
+
+class Reconciled(NamedTuple):
+    """manifest: what to apply. owner: the fields that count as declared by us before."""
+
+    manifest: dict[str, Any]
+    owner: set[Field] | None
+
+
+def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str) -> Reconciled:
+    """The declared VM seen beside the live one, so that what is no difference does not become one.
+
+    - A run strategy, and memory, that is not declared stays as it is; a new VM gets the default one.
+    - A matcher that was inferred at admission counts as the declared one; its name is what a later apply sends,
+      since KubeVirt refuses inferFromVolume beside a name. One that may come to nothing (policy Ignore), and did when
+      the VM was made, is not tried again: a label that a disk gets later does not resize a VM.
+    - Another spelling of a matcher's kind is the same kind, and `running` another one of a run strategy.
+    - A VM that the cluster's reference policy expanded has no matchers, and what virt-controller filled in stays.
+    """
+    result = copy(desired)
+    if live is None:
+        if "runStrategy" not in result["spec"] and "running" not in result["spec"]:
+            result["spec"]["runStrategy"] = DEFAULT_RUN_STRATEGY
+        _keep_memory(result, None, None)
+        return Reconciled(result, None)
+    owner = ownership.owned(live, manager)
+    if _RUN_STRATEGY in (owner or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
+        result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
+    if live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live):
+        del result["spec"]["runStrategy"]
+    if expanded(result, live):
+        return Reconciled(_without_expanded(result, live), owner)
+    for role in ROLES:
+        owner = _reconcile_matcher(role, result, live, owner)
+    _keep_memory(result, live, owner)
+    if owner is not None and not _has_memory(live):
+        # Admission takes the memory out of a VM whose instancetype it has inferred, and leaves it to its manager.
+        owner = owner - {_MEMORY}
+    return Reconciled(result, owner)
+
+
+def in_one_request(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
+    """The plan with what KubeVirt only takes when it is changed together, and what server-side apply leaves behind.
+
+    force: whether fields of others are taken.
+    """
+    if live is None or step.action != APPLY:
+        return step
+    return _without_pins(_without_running(step, live, manager, force), live)
+
+
+def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
+    """A revision is of one object: that of another instancetype or preference goes with its name, whoever set it.
+
+    On KubeVirt up to 1.4 virt-controller sets it, and would again as soon as it is taken out alone.
+    """
+    first: dict[Field, Any] = {}
+    before = copy(step.before)
+    for role in ROLES:
+        wanted, found = role.matcher_of(step.manifest), role.matcher_of(live)
+        if not found or not found.get("revisionName") or (wanted and wanted.get("revisionName")):
+            continue
+        if wanted is None and role.matcher in before.get("spec", {}):
+            first.update({**ownership.declared(step.after), ("spec", role.matcher): None})
+        elif wanted and (wanted.get("name") != found.get("name") or role.kind_of(wanted) != role.kind_of(found)):
+            fields = {"name": wanted.get("name"), "kind": wanted.get("kind"), "revisionName": None}
+            first.update({("spec", role.matcher, field): value for field, value in fields.items()})
+        else:
+            continue
+        merge(before, {"spec": {role.matcher: {"revisionName": found["revisionName"]}}})
+    return step._replace(before=before, first={**step.first, **first})
+
+
+def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool) -> Plan:
+    """The plan with what it takes to give a VM a run strategy that has the deprecated `running`.
+
+    KubeVirt takes neither both nor none, so that they change places in one request, which asks nobody; another
+    manager's `running` is therefore refused here, as the API server would.
+    """
+    declared = ownership.lookup(step.manifest, _RUN_STRATEGY)
+    found = ownership.lookup(live, _RUNNING)
+    if declared is None or found is None:
+        return step
+    owners = [name for name in ownership.owners(ownership.others(live, manager), _RUNNING) if name != TAKEN_BACK[0]]
+    if owners and not force:
+        return step._replace(refusal=ownership.refusal({name: ["spec.running"] for name in owners}))
+    before = merge(copy(step.before), {"spec": {"running": found}})
+    return step._replace(before=before, first={**step.first, _RUNNING: None, _RUN_STRATEGY: declared})
+
+
+def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
+    """A VM has memory of its own unless an instancetype gives it some, which one that may be ignored may not do."""
+    matcher = INSTANCETYPE.matcher_of(desired)
+    if _has_memory(desired) or (matcher and matcher.get("inferFromVolumeFailurePolicy") != IGNORE):
+        return
+    if live is None or not (_has_memory(live) or INSTANCETYPE.matcher_of(live)):
+        guest = DEFAULT_MEMORY
+    elif _MEMORY in (owner or ()) and _has_memory(live):
+        guest = ownership.lookup(live, _MEMORY)
+    else:
+        return
+    desired["spec"]["template"]["spec"]["domain"].setdefault("memory", {})["guest"] = guest
+
+
+def _has_memory(vm: dict[str, Any]) -> bool:
+    domain = (vm["spec"]["template"].get("spec") or {}).get("domain") or {}
+    resources = domain.get("resources") or {}
+    return bool(domain.get("memory") or any("memory" in (resources.get(part) or {}) for part in ("requests", "limits")))
+
+
+def _reconcile_matcher(
+    role: Role, desired: dict[str, Any], live: dict[str, Any], owner: set[Field] | None
+) -> set[Field] | None:
+    wanted, found = role.matcher_of(desired), role.matcher_of(live)
+    here = ("spec", role.matcher)
+    if wanted and wanted.get("inferFromVolumeFailurePolicy") == IGNORE and not found:
+        del desired["spec"][role.matcher]
+        return None if owner is None else {field for field in owner if field[:2] != here}
+    if wanted is None or found is None:
+        return owner
+    if wanted.get("inferFromVolume") and found.get("name") and not found.get("inferFromVolume"):
+        inferred = {field: found[field] for field in ("name", "kind") if found.get(field)}
+        desired["spec"][role.matcher] = inferred
+        if owner is not None and any(field[:2] == here for field in owner):
+            owner = {field for field in owner if field[:2] != here} | {(*here, field) for field in inferred}
+    elif wanted.get("name") and role.kind_of(wanted) is not None and role.kind_of(wanted) == role.kind_of(found):
+        wanted.pop("kind", None)
+        if found.get("kind") and (owner is None or (*here, "kind") in owner):
+            wanted["kind"] = found["kind"]
+    elif wanted.get("name") and found.get("kind") and not wanted.get("kind"):
+        # Left out it would stay what it is where others declare it, too.
+        wanted["kind"] = role.cluster_kind
+    return owner
+
+
+def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
+    """Whether virt-controller has put the expanded spec in the place of declared matchers (KubeVirt ≥ 1.4)."""
+    declared = any(role.matcher_of(desired) for role in ROLES)
+    there = any(role.matcher_of(live) or role.reference_of(live) for role in ROLES)
+    return declared and not there and any(field[0] == "spec" for field in ownership.updated(live, _CONTROLLER))
+
+
+def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
+    """What is left to declare: not the matchers, nor what the expansion holds with more beside it."""
+    result = copy(desired)
+    for role in ROLES:
+        result["spec"].pop(role.matcher, None)
+    taken = ownership.updated(live, _CONTROLLER)
+    for field, value in ownership.declared(result).items():
+        mine = any(field[: len(other)] == other for other in taken)
+        if mine and _within(value, ownership.lookup(live, field)):
+            _remove(result, field)
+    return result
+
+
+def _within(part: Any, whole: Any) -> bool:
+    """Whether everything in part is in whole; list entries are paired in order."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(_within(value, whole.get(key)) for key, value in part.items())
+    if isinstance(part, list):
+        return isinstance(whole, list) and len(part) <= len(whole) and all(map(_within, part, whole))
+    return bool(part == whole)
+
+
+def _remove(target: dict[str, Any], field: Field) -> None:
+    for key in field[:-1]:
+        target = target[key]
+    del target[field[-1]]

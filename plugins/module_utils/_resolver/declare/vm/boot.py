@@ -1,0 +1,57 @@
+"""The option `boot`: a VM from one thing that is known, its disk."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...api.schema import FieldError
+
+__all__ = ["VOLUME", "tells_nothing", "volume"]
+
+Options = dict[str, Any]
+
+VOLUME: Final = "boot"
+# The image behind a URL does not tell how large it is. Room for the usual images of operating systems.
+_SIZE_OF_DOWNLOAD: Final = "30Gi"
+_SOURCE_OF_SCHEME: Final = {
+    "http": "http",
+    "https": "http",
+    "gs": "gcs",
+    "docker": "registry",
+    "oci-archive": "registry",
+}
+_STORAGE: Final = ("size", "storage_class", "access_modes", "volume_mode")
+
+
+def volume(boot: Options) -> Options:
+    """The entry of `volumes` that the option means. Raises FieldError."""
+    if boot.get("container_disk"):
+        return {"name": VOLUME, "container_disk": boot["container_disk"]}
+    if boot.get("pvc"):
+        return {"name": VOLUME, "persistent_volume_claim": boot["pvc"]}
+    storage = {name: boot[name] for name in _STORAGE if boot.get(name) is not None}
+    if boot.get("data_source"):
+        return {"name": VOLUME, "import": {"data_source": _data_source(boot["data_source"]), **storage}}
+    if boot.get("url"):
+        return {"name": VOLUME, "import": {"size": _SIZE_OF_DOWNLOAD, **storage, **_download(boot["url"])}}
+    raise FieldError("boot", "needs one of data_source, pvc, container_disk and url")
+
+
+def tells_nothing(boot: Options) -> bool:
+    """Whether KubeVirt cannot infer instancetype and preference from the disk, as it has no labels."""
+    return not (boot.get("data_source") or boot.get("pvc"))
+
+
+def _data_source(text: str) -> Options:
+    namespace, slash, name = text.rpartition("/")
+    if not name or "/" in namespace or (slash and not namespace):
+        raise FieldError("boot.data_source", f"{text!r} is neither a name nor namespace/name")
+    return {"name": name, **({"namespace": namespace} if namespace else {})}
+
+
+def _download(url: str) -> Options:
+    scheme = url.partition("://")[0].lower()
+    if "://" not in url or scheme not in _SOURCE_OF_SCHEME:
+        known = ", ".join(f"{name}://" for name in _SOURCE_OF_SCHEME)
+        raise FieldError("boot.url", f"has to begin with one of {known}; see volumes[].import for other sources")
+    return {_SOURCE_OF_SCHEME[scheme]: {"url": url}}

@@ -1,0 +1,106 @@
+"""The volume from which cloud-init configures the guest."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from ...api.tree import copy
+
+__all__ = ["DISK", "NONE", "PASSWORD_FILE", "source", "volume", "warnings", "with_password"]
+
+Options = dict[str, Any]
+Part = dict[str, Any]
+
+DISK: Final = "cloudinitdisk"
+PASSWORD_FILE: Final = "cloud_init.password_file"
+NONE: Final = "none"
+_FIELDS: Final = {"nocloud": "cloudInitNoCloud", "configdrive": "cloudInitConfigDrive"}
+_HEADER: Final = "#cloud-config"
+# Lets the guest agent write the authorized keys where SELinux is enforced.
+_MANAGE_SSH: Final = "runcmd:\n  - [ setsebool, -P, 'virt_qemu_ga_manage_ssh', 'on' ]"
+# White space as Go's unicode.IsSpace has it, for which virtctl trims a password.
+_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+)
+# A text that YAML reads as nothing but itself.
+_PLAIN: Final = re.compile(r"[A-Za-z_/$](?:[^\x00-\x1f\x7f-\x9f:# ]|:(?=[^ ])|(?<! )#| (?=[^ #]))*")
+_WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
+
+
+def source(options: Options) -> Part:
+    """The source of a volume with the given data and nothing made of it: `type`, `user_data`, `network_data`.
+
+    The data may also be given as base64, which nobody checks.
+    """
+    fields = (
+        ("user_data", "userData"),
+        ("user_data_base64", "userDataBase64"),
+        ("network_data", "networkData"),
+        ("network_data_base64", "networkDataBase64"),
+    )
+    data = {field: options[name] for name, field in fields if options.get(name)}
+    return {_FIELDS[options.get("type") or "nocloud"]: data}
+
+
+def volume(options: Options | None) -> Part | None:
+    """The source of the VM's volume for cloud-init, or None if there is nothing to say.
+
+    options: those of `cloud_init` (the password being read); user data that are not given are made of user, password
+    and keys. A type that is given makes for a volume even without anything else in it.
+    """
+    if options is None or options.get("type") == NONE:
+        return None
+    data = copy(options)
+    if not (options.get("user_data") or options.get("user_data_base64")):
+        text = _user_data(options)
+        wordless = text == _HEADER and not (options.get("network_data") or options.get("network_data_base64"))
+        if wordless and not options.get("type"):
+            return None
+        data["user_data"] = text
+    return source(data)
+
+
+def with_password(options: Options, content: str) -> Options:
+    """The module's options with the content of the password file, without white space around it, as password."""
+    return {**options, "cloud_init": {**options["cloud_init"], "password": content.strip(_SPACE)}}
+
+
+def warnings(options: Options | None) -> list[str]:
+    """What should be known of the options all the same. options: those of `cloud_init` as they are in effect."""
+    if options is None:
+        return []
+    told = []
+    if options.get("password") is not None or options.get("password_file") is not None:
+        told.append("cloud_init: the password is stored in clear text in the VM, for all who may read it")
+    unused = [name for name, value in options.items() if value and name not in ("type", "user", "quote")]
+    if options.get("type") == NONE and unused:
+        told.append(f"cloud_init: has the type none, so {', '.join(sorted(unused))} has no effect")
+    return told
+
+
+def _user_data(options: Options) -> str:
+    quote = _as_is if options.get("quote") is False else _quoted
+    lines = [_HEADER]
+    if options.get("user"):
+        lines.append(f"user: {quote(options['user'])}")
+    if options.get("password"):
+        # Else the guest asks for another password at the first login.
+        lines += [f"password: {quote(options['password'])}", "chpasswd: { expire: False }"]
+    if options.get("ssh_keys"):
+        lines += ["ssh_authorized_keys:", *(f"  - {quote(key)}" for key in options["ssh_keys"])]
+    if options.get("manage_ssh"):
+        lines.append(_MANAGE_SSH)
+    return "\n".join(lines)
+
+
+def _as_is(text: str) -> str:
+    return text
+
+
+def _quoted(text: str) -> str:
+    """The text as a YAML scalar: as it is where YAML reads that as the same text, else in double quotes."""
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return json.dumps(text, ensure_ascii=False)

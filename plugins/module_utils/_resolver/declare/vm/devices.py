@@ -1,0 +1,59 @@
+"""Networks, firmware and TPM from their options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.schema import FieldError
+
+__all__ = ["efi", "networks", "tpm"]
+
+Options = dict[str, Any]
+Part = dict[str, Any]
+
+
+def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
+    """The networks of a VM, and the interface that it has in each, in the order given. Raises FieldError."""
+    found: list[Part] = []
+    interfaces: list[Part] = []
+    for index, entry in enumerate(entries):
+        name = entry.get("name") or "default"
+        if any(network["name"] == name for network in found):
+            raise FieldError(f"networks[{index}].name", f"there is already a network named {name!r}")
+        multus = entry.get("multus")
+        found.append({"name": name, **({"multus": {"networkName": multus}} if multus else {"pod": {}})})
+        interfaces.append(_interface(name, entry))
+    return found, interfaces
+
+
+def _interface(name: str, entry: Options) -> Part:
+    interface: Part = {"name": name}
+    if entry.get("binding_plugin"):
+        interface["binding"] = {"name": entry["binding_plugin"]}
+    else:
+        # The usual one: other namespaces' pods see a VM in the pod network by its pod's address.
+        interface[entry.get("binding") or ("bridge" if entry.get("multus") else "masquerade")] = {}
+    for option, field in (("model", "model"), ("mac_address", "macAddress"), ("boot_order", "bootOrder")):
+        if entry.get(option) is not None:
+            interface[field] = entry[option]
+    if entry.get("ports"):
+        interface["ports"] = [
+            {field: port[field] for field in ("name", "port", "protocol") if port.get(field) is not None}
+            for port in entry["ports"]
+        ]
+    return interface
+
+
+def efi(options: Options) -> Part:
+    """What a domain needs for EFI. Secure boot, the default, needs system management mode."""
+    fields = (("secure_boot", "secureBoot"), ("persistent", "persistent"))
+    loader = {field: options[name] for name, field in fields if options.get(name) is not None}
+    domain: Part = {"firmware": {"bootloader": {"efi": loader}}}
+    if options.get("secure_boot") is not False:
+        domain["features"] = {"smm": {"enabled": True}}
+    return domain
+
+
+def tpm(options: Options) -> Part:
+    """The device: its state lasts as long as the VMI, or the VM with `persistent`."""
+    return {"persistent": options["persistent"]} if options.get("persistent") is not None else {}

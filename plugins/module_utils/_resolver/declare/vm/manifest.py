@@ -1,0 +1,136 @@
+"""A VirtualMachine's manifest from the options of the module virtual_machine.
+
+Everything that `virtctl create vm` can do is an option, and for the same wishes the same manifest comes out
+(tests/virtctl compares them), but for names: those that virtctl makes at random are always the same here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...api import schema
+from ...api.matcher import ROLES
+from ...api.schema import FieldError
+from ...api.tree import merge
+from ..amount import amount
+from . import access_credentials, boot, cloud_init, devices, inference
+from .volumes import SYSPREP_DISK, Disks, sysprep_source
+
+__all__ = ["DEFAULT_MEMORY", "check_exclusive", "manifest", "warnings"]
+
+Options = dict[str, Any]
+Manifest = dict[str, Any]
+
+DEFAULT_MEMORY: Final = "512Mi"
+
+
+def manifest(options: Options) -> Manifest:
+    """The manifest that options declare, as schema.declared gives it.
+
+    A run strategy, and memory, are only in it if they are given: `virtual_machine.reconcile` gives a new VM the default
+    ones. options: None where not given. `spec` and `template` hold what has no option of its own and are merged with
+    the others. Raises schema.FieldError for what cannot be a VirtualMachine; the order of checks is that of virtctl.
+    """
+    check_exclusive(options)
+    spec: Manifest = {"template": {"spec": _vmi_spec(options)}}
+    if options.get("run_strategy") is not None:
+        spec["runStrategy"] = options["run_strategy"]
+    _add_volumes(options, spec)
+    merge(spec["template"], options.get("template") or {}, "template")
+    merge(spec, options.get("spec") or {}, "spec")
+    first = boot.VOLUME if options.get("boot") else None
+    for role in ROLES:
+        found = inference.matcher(role, options, spec, _mode(options), first)
+        if found is not None:
+            merge(spec, {role.matcher: found}, "spec")
+    metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
+    result = schema.declared("VirtualMachine", {"metadata": metadata, "spec": spec})
+    return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}
+
+
+def check_exclusive(options: Options) -> None:
+    """Raises FieldError for options of which each decides what the other does."""
+    if options.get("memory") is not None and options.get("instancetype") is not None:
+        raise FieldError("memory", "excludes instancetype, which decides it; keep one of them")
+
+
+def warnings(options: Options) -> list[str]:
+    """What should be known of options that can be declared. Raises FieldError like manifest."""
+    _credentials, wanted = _credentials_and_cloud_init(options)
+    told = cloud_init.warnings(wanted)
+    disk = options.get("boot")
+    sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
+    if disk and boot.tells_nothing(disk) and options.get("infer") is None and not sized:
+        told.append(
+            f"boot: nothing can be inferred from this disk, so a new VM has {DEFAULT_MEMORY} of memory; say more with"
+            " instancetype and preference"
+        )
+    return told
+
+
+def _vmi_spec(options: Options) -> Manifest:
+    # `devices` is required by the API even where it is empty.
+    domain: Manifest = {"devices": {}}
+    spec: Manifest = {"domain": domain}
+    if options.get("memory") is not None:
+        domain["memory"] = {"guest": amount("memory", options["memory"])}
+    if options.get("cpu") is not None:
+        domain["cpu"] = {field: value for field, value in options["cpu"].items() if value is not None}
+    for option, field in (
+        ("termination_grace_period", "terminationGracePeriodSeconds"),
+        ("node_selector", "nodeSelector"),
+        ("tolerations", "tolerations"),
+        ("eviction_strategy", "evictionStrategy"),
+    ):
+        if options.get(option) is not None:
+            spec[field] = options[option]
+    if options.get("networks"):
+        spec["networks"], domain["devices"]["interfaces"] = devices.networks(options["networks"])
+    if options.get("efi") is not None:
+        domain.update(devices.efi(options["efi"]))
+    if options.get("tpm") is not None:
+        domain["devices"]["tpm"] = devices.tpm(options["tpm"])
+    return spec
+
+
+def _add_volumes(options: Options, spec: Manifest) -> None:
+    disks = Disks(options["name"])
+    if options.get("boot"):
+        disks.add("boot", boot.volume(options["boot"]))
+    for index, entry in enumerate(options.get("volumes") or []):
+        disks.add(f"volumes[{index}]", entry)
+    if options.get("sysprep") is not None:
+        disks.add_named("sysprep", SYSPREP_DISK, sysprep_source("sysprep", options["sysprep"]))
+    credentials, wanted = _credentials_and_cloud_init(options)
+    if wanted is not None:
+        disks.check_free("cloud_init", cloud_init.DISK)
+        made = cloud_init.volume(wanted)
+        if made is not None:
+            disks.add_named("cloud_init", cloud_init.DISK, made)
+    vmi = spec["template"]["spec"]
+    if disks.volumes:
+        vmi["volumes"] = disks.volumes
+    if disks.disks:
+        vmi["domain"]["devices"]["disks"] = disks.disks
+    if credentials:
+        vmi["accessCredentials"] = credentials
+    templates = disks.data_volume_templates + (options.get("data_volume_templates") or [])
+    if templates:
+        spec["dataVolumeTemplates"] = templates
+
+
+def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Options | None]:
+    """The credentials, and the options in effect for the volume cloudinitdisk; None if there shall be none."""
+    given = options.get("cloud_init")
+    credentials, wanted = access_credentials.build(options.get("access_credentials") or [], given)
+    # A volume of the user's own making is left alone.
+    own = given is None and any(entry.get("cloud_init") is not None for entry in options.get("volumes") or [])
+    return credentials, None if own else wanted
+
+
+def _mode(options: Options) -> str:
+    mode: str | None = options.get("infer")
+    if mode is None:
+        disk = options.get("boot")
+        return inference.NONE if not disk or boot.tells_nothing(disk) else inference.REQUIRED
+    return mode

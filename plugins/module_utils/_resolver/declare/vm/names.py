@@ -1,0 +1,67 @@
+"""Names that a VM's parts have: checked, and made where none is given.
+
+A made name is always the same for the same VM, so that a second run finds what the first one made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+from ...api.schema import FieldError
+
+__all__ = ["Names", "check_label", "derived"]
+
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LONGEST_LABEL: Final = 63
+_LONGEST_DOTTED: Final = 253
+# Kubernetes' own letters for made names: none of them makes a word.
+_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX: Final = 5
+
+
+def derived(prefix: str, *seed: str) -> str:
+    """A name like those that Kubernetes makes at random (`prefix-x7k2p`), but the same for the same seed."""
+    number = int.from_bytes(hashlib.sha256("\0".join((prefix, *seed)).encode()).digest()[:8], "big")
+    suffix = ""
+    for _position in range(_SUFFIX):
+        number, letter = divmod(number, len(_LETTERS))
+        suffix += _LETTERS[letter]
+    return f"{prefix}-{suffix}"
+
+
+def check_label(path: str, name: str) -> None:
+    """Raises FieldError unless the name is an RFC 1123 label, as names of volumes have to be."""
+    faults = []
+    # The limit is one of bytes.
+    if len(name.encode()) > _LONGEST_LABEL:
+        faults.append(f"is longer than {_LONGEST_LABEL} characters")
+    if not _LABEL.fullmatch(name):
+        dotted = len(name) <= _LONGEST_DOTTED and _DOTTED.fullmatch(name)
+        faults.append("has dots" if dotted else "is not made of a-z, 0-9 and - with a letter or digit at both ends")
+    if faults:
+        raise FieldError(path, f"{name!r} {' and '.join(faults)}; give a name such as root-disk")
+
+
+class Names:
+    """The names of a VM's volumes."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, path: str, name: str) -> str:
+        """The name, once it is known to be new and a label. path: of the option, for errors.
+
+        Raises FieldError.
+        """
+        check_label(path, name)
+        self.check_free(path, name)
+        self._taken.add(name)
+        return name
+
+    def check_free(self, path: str, name: str) -> None:
+        """Raises FieldError if a volume has that name."""
+        if name in self._taken:
+            raise FieldError(path, f"there is already a volume named {name!r}; give another name")

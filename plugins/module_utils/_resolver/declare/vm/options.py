@@ -1,0 +1,233 @@
+"""The argument spec of one virtual machine, as the module virtual_machine documents it.
+
+Names of virtctl's flags are kept where they say what they mean; data that may be secret is marked `no_log`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...api.matcher import ROLES, Role
+
+__all__ = ["SPEC"]
+
+Spec = dict[str, Any]
+
+_STR: Final[Spec] = {"type": "str"}
+_BOOL: Final[Spec] = {"type": "bool"}
+_INT: Final[Spec] = {"type": "int"}
+_DICT: Final[Spec] = {"type": "dict"}
+_TEXTS: Final[Spec] = {"type": "list", "elements": "str"}
+_DICTS: Final[Spec] = {"type": "list", "elements": "dict"}
+_SECRET: Final[Spec] = {"type": "str", "no_log": True}
+# Ansible takes options for secret by words like these in their names; these hold names and paths.
+_NOT_SECRET: Final[Spec] = {"type": "str", "no_log": False}
+_NEEDED: Final[Spec] = {"type": "str", "required": True}
+
+
+def _choice(*choices: str, **more: Any) -> Spec:
+    return {"type": "str", "choices": list(choices), **more}
+
+
+def _matcher(role: Role) -> Spec:
+    ways = ("name", "infer_from_volume", "infer")
+    return {
+        "type": "dict",
+        "mutually_exclusive": [ways],
+        "required_one_of": [ways],
+        "options": {
+            "name": _STR,
+            "kind": _choice(role.kind, role.cluster_kind),
+            "revision_name": {"type": "str", "aliases": ["revisionName"]},
+            "infer": _BOOL,
+            "infer_from_volume": {"type": "str", "aliases": ["inferFromVolume"]},
+            "infer_from_volume_failure_policy": _choice("Reject", "Ignore", aliases=["inferFromVolumeFailurePolicy"]),
+        },
+    }
+
+
+_STORAGE: Final[Spec] = {
+    "size": _STR,
+    "storage_class": _STR,
+    "access_modes": _TEXTS,
+    "volume_mode": _choice("Block", "Filesystem"),
+}
+
+_BOOT_SOURCES: Final = ("data_source", "pvc", "container_disk", "url")
+_BOOT: Final = {
+    "type": "dict",
+    "options": {**dict.fromkeys(_BOOT_SOURCES, _STR), **_STORAGE},
+    "mutually_exclusive": [_BOOT_SOURCES],
+    "required_one_of": [_BOOT_SOURCES],
+}
+
+_OBJECT: Final = {"type": "dict", "options": {"name": _NEEDED, "namespace": _NEEDED}}
+_REMOTE: Final = {"url": _NEEDED, "secret_ref": _NOT_SECRET}
+_CERTIFIED: Final = {**_REMOTE, "cert_config_map": _STR}
+
+_IMPORT_SOURCES: Final[Spec] = {
+    "blank": _BOOL,
+    "data_source": {"type": "dict", "options": {"name": _NEEDED, "namespace": _STR}},
+    "gcs": {"type": "dict", "options": _REMOTE},
+    "http": {
+        "type": "dict",
+        "options": {
+            **_CERTIFIED,
+            "extra_headers": {**_TEXTS, "no_log": True},
+            "secret_extra_headers": {**_TEXTS, "no_log": False},
+        },
+    },
+    "imageio": {"type": "dict", "options": {**_CERTIFIED, "disk_id": _NEEDED}},
+    "pvc": _OBJECT,
+    "registry": {
+        "type": "dict",
+        "options": {**_CERTIFIED, "url": _STR, "image_stream": _STR, "pull_method": _choice("pod", "node")},
+        "mutually_exclusive": [("url", "image_stream")],
+        "required_one_of": [("url", "image_stream")],
+    },
+    "s3": {"type": "dict", "options": _CERTIFIED},
+    "snapshot": _OBJECT,
+    "vddk": {
+        "type": "dict",
+        "options": {
+            "url": _NEEDED,
+            "uuid": _NEEDED,
+            "thumbprint": _NEEDED,
+            "secret_ref": {**_NEEDED, "no_log": False},
+            "backing_file": _NEEDED,
+            "init_image_url": _STR,
+        },
+    },
+}
+
+_IMPORT: Final = {
+    "type": "dict",
+    "options": {"name": _STR, **_IMPORT_SOURCES, **_STORAGE},
+    "mutually_exclusive": [tuple(_IMPORT_SOURCES)],
+    "required_one_of": [tuple(_IMPORT_SOURCES)],
+}
+
+_DATA: Final = {
+    "user_data": _SECRET,
+    "user_data_base64": _SECRET,
+    "network_data": _SECRET,
+    "network_data_base64": _SECRET,
+}
+_DATA_EXCLUSIVE: Final = [("user_data", "user_data_base64"), ("network_data", "network_data_base64")]
+
+_CLOUD_INIT: Final = {
+    "type": "dict",
+    "options": {
+        "type": _choice("nocloud", "configdrive", "none"),
+        "user": _STR,
+        "password": _SECRET,
+        "password_file": {"type": "path", "no_log": False},
+        "ssh_keys": {**_TEXTS, "no_log": False},
+        "manage_ssh": _BOOL,
+        "quote": {"type": "bool", "default": True},
+        **_DATA,
+    },
+    "mutually_exclusive": [
+        *_DATA_EXCLUSIVE,
+        ("password", "password_file"),
+        *(
+            (data, part)
+            for data in ("user_data", "user_data_base64")
+            for part in ("user", "password", "password_file", "ssh_keys", "manage_ssh")
+        ),
+    ],
+}
+
+_SYSPREP: Final = {
+    "type": "dict",
+    "options": {"config_map": _STR, "secret": _NOT_SECRET},
+    "mutually_exclusive": [("config_map", "secret")],
+    "required_one_of": [("config_map", "secret")],
+}
+
+_VOLUME_SOURCES: Final[Spec] = {
+    "container_disk": _STR,
+    "persistent_volume_claim": _STR,
+    "data_volume": _STR,
+    "empty_disk": _STR,
+    "import": _IMPORT,
+    "cloud_init": {
+        "type": "dict",
+        "options": {"type": _choice("nocloud", "configdrive", default="nocloud"), **_DATA},
+        "mutually_exclusive": _DATA_EXCLUSIVE,
+    },
+    "sysprep": _SYSPREP,
+}
+
+_VOLUMES: Final = {
+    **_DICTS,
+    "options": {
+        "name": _STR,
+        **_VOLUME_SOURCES,
+        "boot_order": _INT,
+        "bus": _choice("virtio", "scsi", "sata", "usb"),
+        "device": _choice("disk", "cdrom", "lun"),
+    },
+    "mutually_exclusive": [tuple(_VOLUME_SOURCES)],
+    "required_one_of": [tuple(_VOLUME_SOURCES)],
+}
+
+_ACCESS_CREDENTIALS: Final = {
+    **_DICTS,
+    "options": {
+        "type": _choice("ssh", "password", default="ssh"),
+        "secret": {**_NEEDED, "no_log": False},
+        "method": _choice("ga", "nocloud", "configdrive", default="ga"),
+        "users": _TEXTS,
+    },
+}
+
+_NETWORKS: Final = {
+    **_DICTS,
+    "options": {
+        "name": {"type": "str", "default": "default"},
+        "multus": _STR,
+        "binding": _choice("masquerade", "bridge", "sriov"),
+        "binding_plugin": _STR,
+        "model": _STR,
+        "mac_address": _STR,
+        "boot_order": _INT,
+        "ports": {
+            **_DICTS,
+            "options": {
+                "name": _STR,
+                "port": {"type": "int", "required": True},
+                "protocol": _choice("TCP", "UDP"),
+            },
+        },
+    },
+    "mutually_exclusive": [("binding", "binding_plugin")],
+}
+
+SPEC: Final[Spec] = {
+    "name": _STR,
+    "namespace": _STR,
+    "state": _choice("present", "absent", default="present"),
+    "labels": _DICT,
+    "annotations": _DICT,
+    "run_strategy": _choice("Always", "RerunOnFailure", "Manual", "Halted", "Once"),
+    "boot": _BOOT,
+    "infer": _choice("auto", "required", "none"),
+    **{role.matcher: _matcher(role) for role in ROLES},
+    "cpu": {"type": "dict", "options": {"sockets": _INT, "cores": _INT, "threads": _INT, "model": _STR}},
+    "memory": _STR,
+    "termination_grace_period": _INT,
+    "volumes": _VOLUMES,
+    "sysprep": _SYSPREP,
+    "cloud_init": _CLOUD_INIT,
+    "access_credentials": _ACCESS_CREDENTIALS,
+    "networks": _NETWORKS,
+    "efi": {"type": "dict", "options": {"secure_boot": _BOOL, "persistent": _BOOL}},
+    "tpm": {"type": "dict", "options": {"persistent": _BOOL}},
+    "node_selector": _DICT,
+    "tolerations": _DICTS,
+    "eviction_strategy": _choice("None", "LiveMigrate", "LiveMigrateIfPossible", "External"),
+    "data_volume_templates": _DICTS,
+    "template": _DICT,
+    "spec": _DICT,
+}

@@ -1,0 +1,60 @@
+"""vCPUs, model, placement and topology of an instancetype (KubeVirt ``applyCPU``)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...api.release import NEWEST, Release
+from ...api.tree import copy
+from .conflict import Conflict
+from .topology import topology
+
+__all__ = ["cpu"]
+
+# API names differ in one letter case between instancetype and VM.
+_POINTERS: Final = (
+    ("model", "model", "domain.cpu.model"),
+    ("dedicatedCPUPlacement", "dedicatedCpuPlacement", "domain.cpu.dedicatedCPUPlacement"),
+    ("isolateEmulatorThread", "isolateEmulatorThread", "domain.cpu.isolateEmulatorThread"),
+    ("numa", "numa", "domain.cpu.numa"),
+    ("realtime", "realtime", "domain.cpu.realtime"),
+)
+
+
+def cpu(
+    instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any], release: Release = NEWEST
+) -> list[Conflict]:
+    """Writes the topology in any case, so that a VM's own one always conflicts. Raises Crash as topology() does."""
+    wanted = instancetype["cpu"]
+    domain = spec["domain"]
+    found = _conflicts(wanted, domain)
+    if found:
+        return found
+    target = domain.setdefault("cpu", {})
+    for source, field, _path in _POINTERS:
+        if source in wanted:
+            _set(target, field, copy(wanted[source]))
+    if "maxSockets" in wanted:
+        _set(target, "maxSockets", wanted["maxSockets"])
+    for field, count in topology(wanted["guest"], preference, release)._asdict().items():
+        _set(target, field, count)
+    return []
+
+
+def _conflicts(wanted: dict[str, Any], domain: dict[str, Any]) -> list[Conflict]:
+    resources = domain["resources"]
+    own = domain.get("cpu", {})
+    found = [
+        Conflict(f"domain.resources.{kind}.cpu") for kind in ("requests", "limits") if "cpu" in resources.get(kind, {})
+    ]
+    found += [Conflict(f"domain.cpu.{field}") for field in ("sockets", "cores", "threads") if field in own]
+    found += [Conflict(path) for source, field, path in _POINTERS if source in wanted and field in own]
+    return found
+
+
+def _set(target: dict[str, Any], field: str, value: Any) -> None:
+    """Sets a field whose zero value is not written; an empty object is a set pointer and stays."""
+    if value or isinstance(value, dict):
+        target[field] = value
+    else:
+        target.pop(field, None)

@@ -1,0 +1,29 @@
+"""GPUs and host devices of an instancetype (KubeVirt ``applyGPUs``, ``applyHostDevices``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.tree import copy
+from .conflict import Conflict
+
+__all__ = ["gpus", "host_devices"]
+
+
+def gpus(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
+    return _devices("gpus", instancetype, spec)
+
+
+def host_devices(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
+    return _devices("hostDevices", instancetype, spec)
+
+
+def _devices(field: str, instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
+    wanted = instancetype.get(field)
+    if not wanted:
+        return []
+    devices = spec["domain"]["devices"]
+    if field in devices:
+        return [Conflict(f"domain.devices.{field}")]
+    devices[field] = copy(wanted)
+    return []

@@ -1,0 +1,65 @@
+"""Guest memory, hugepages, hot-plug limit and overcommit of an instancetype (KubeVirt ``applyMemory``)."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from ...api.quantity import Quantity, parse
+from ...api.release import NEWEST, Release
+from .conflict import Conflict
+
+__all__ = ["memory"]
+
+
+def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> list[Conflict]:
+    """Reports only the first conflict, as KubeVirt does."""
+    wanted = instancetype["memory"]
+    domain = spec["domain"]
+    own = domain.get("memory", {})
+    resources = domain["resources"]
+    if release.any_memory_conflicts and "memory" in domain:
+        return [Conflict("domain.memory")]
+    if "guest" in own:
+        return [Conflict("domain.memory.guest")]
+    for field in ("hugepages", "maxGuest"):
+        if field in own and field in wanted:
+            return [Conflict(f"domain.memory.{field}")]
+    for kind in ("requests", "limits"):
+        if "memory" in resources.get(kind, {}):
+            return [Conflict(f"domain.resources.{kind}.memory")]
+
+    target = domain.setdefault("memory", {})
+    target["guest"] = wanted["guest"]
+    if "hugepages" in wanted:
+        target["hugepages"] = dict(wanted["hugepages"])
+    if "maxGuest" in wanted:
+        target["maxGuest"] = wanted["maxGuest"]
+    percent = wanted.get("overcommitPercent", 0)
+    if percent > 0:
+        resources.setdefault("requests", {})["memory"] = requested(wanted["guest"], percent)
+    return []
+
+
+def requested(guest: str, percent: int) -> str:
+    """The memory that the pod asks for when the guest's is overcommitted: a quantity in the guest's format.
+
+    KubeVirt computes it in 32-bit floats, so the result is off by up to one part in ten million: kept, to the byte.
+    """
+    amount = parse(guest)
+    share = _float32(1.0 - _float32(float(percent) / 100.0))
+    product = _float32(_float32(amount.value) * share)
+    # Go's conversion of a float beyond int64 gives the lowest int64 on amd64.
+    value = int(product) if -(2.0**63) <= product < 2.0**63 else -(2**63)
+    return Quantity.of(value, amount.format).text
+
+
+def _float32(value: float) -> float:
+    """The nearest 32-bit float; whole numbers are rounded once, not by way of a 64-bit float."""
+    if isinstance(value, int) and abs(value) >= 2**53:
+        shift = abs(value).bit_length() - 26
+        # 26 leading bits and a sticky one decide the rounding to 24.
+        sticky = 1 if abs(value) & ((1 << shift) - 1) else 0
+        value = float((abs(value) >> shift << 1 | sticky) << (shift - 1)) * (1 if value > 0 else -1)
+    result: float = struct.unpack("f", struct.pack("f", value))[0]
+    return result

@@ -1,0 +1,131 @@
+"""Whether a VM has what its preference requires (KubeVirt ``preference/requirements``)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+from ...api.errors import Crash
+from ...api.quantity import parse
+from ...api.release import NEWEST, Release
+from . import topology
+
+__all__ = ["Unmet", "unmet"]
+
+_INSTANCETYPE = "spec.instancetype"
+_TEMPLATE = "spec.template.spec"
+_CPU = f"{_TEMPLATE}.domain.cpu"
+
+Spec = Optional[dict[str, Any]]
+
+
+class Unmet(NamedTuple):
+    """A requirement that is not met.
+
+    message: KubeVirt's words. conflicts: full paths of the fields that provide too little.
+    """
+
+    message: str
+    conflicts: tuple[str, ...]
+
+
+def unmet(instancetype: Spec, preference: Spec, spec: dict[str, Any], release: Release = NEWEST) -> Unmet | None:
+    """The first unmet requirement in KubeVirt's order (cpu, memory, architecture), or None.
+
+    instancetype, preference: canonical specs or None. spec: the canonical VMI spec before the instancetype is applied
+    to it, or after: only its guest memory, architecture and, without an instancetype, its CPU count.
+    """
+    required = (preference or {}).get("requirements")
+    if not required or preference is None:
+        return None
+    domain = spec.get("domain", {})
+    return (
+        _cpu(required, instancetype, preference, domain, release)
+        or _memory(required, instancetype, domain, release)
+        or _architecture(required, spec)
+    )
+
+
+def _cpu(
+    required: dict[str, Any], instancetype: Spec, preference: dict[str, Any], domain: dict[str, Any], release: Release
+) -> Unmet | None:
+    if "cpu" not in required:
+        return None
+    need = required["cpu"]["guest"]
+    if instancetype is not None:
+        have = instancetype["cpu"]["guest"]
+        if have >= need:
+            return None
+        message = (
+            f"insufficient CPU resources of {have} vCPU provided by instance type, preference requires {need} vCPU"
+        )
+        return Unmet(message, (_INSTANCETYPE,))
+    if "cpu" not in domain:
+        return Unmet(f"no CPU resources provided by VirtualMachine, preference requires {need} vCPU", (_CPU,))
+    counted = _counted(preference, release)
+    if counted is None:
+        return None
+    fields, name = counted
+    # Go multiplies in uint32; a missing count is 0.
+    have = 1 if fields else 0
+    for field in fields:
+        have = have * domain["cpu"].get(field, 0) % 2**32
+    if have >= need:
+        return None
+    message = (
+        f"insufficient CPU resources of {have} vCPU provided by VirtualMachine,"
+        f" preference requires {need} vCPU provided as {name}"
+    )
+    return Unmet(message, tuple(f"{_CPU}.{field}" for field in fields))
+
+
+_SPREAD_FIELDS = {
+    topology.SOCKETS_CORES: ("sockets", "cores"),
+    topology.CORES_THREADS: ("cores", "threads"),
+    topology.SOCKETS_CORES_THREADS: ("sockets", "cores", "threads"),
+}
+
+
+def _counted(preference: dict[str, Any], release: Release) -> tuple[tuple[str, ...], str] | None:
+    """Which fields of a VM's cpu count for the preferred topology, and their name; None: nothing is checked."""
+    wanted = topology.preferred(preference, release)
+    if wanted in (topology.SOCKETS, topology.CORES, topology.THREADS):
+        return (wanted,), wanted
+    if wanted == topology.ANY:
+        return ("cores", "sockets", "threads"), "cores, sockets and threads"
+    if wanted == topology.SPREAD and not release.names_spread_by_across:
+        return ("cores", "sockets"), "cores and sockets"
+    if wanted == topology.SPREAD:
+        across = topology.spread_of(preference).across
+        return _SPREAD_FIELDS.get(across, ()), across
+    return None
+
+
+def _memory(required: dict[str, Any], instancetype: Spec, domain: dict[str, Any], release: Release) -> Unmet | None:
+    if "memory" not in required:
+        return None
+    need = required["memory"]["guest"]
+    own = domain.get("memory", {}).get("guest")
+    if not release.vm_memory_counts:
+        if instancetype is not None:
+            own = None
+        elif "memory" not in domain:
+            return None
+        elif own is None:
+            raise Crash("a VM with a memory object needs guest memory where the preference requires memory")
+    have = own if own is not None else "0" if instancetype is None else instancetype["memory"]["guest"]
+    if parse(have).nanos >= parse(need).nanos:
+        return None
+    by, path = ("VirtualMachine", f"{_TEMPLATE}.domain.memory")
+    if instancetype is not None:
+        by, path = ("instance type", _INSTANCETYPE)
+    return Unmet(f"insufficient Memory resources of {have} provided by {by}, preference requires {need}", (path,))
+
+
+def _architecture(required: dict[str, Any], spec: dict[str, Any]) -> Unmet | None:
+    if "architecture" not in required:
+        return None
+    need, have = required["architecture"], spec.get("architecture", "")
+    if need == have:
+        return None
+    message = f"preference requires architecture {need} but {have} is being requested"
+    return Unmet(message, (f"{_TEMPLATE}.architecture",))

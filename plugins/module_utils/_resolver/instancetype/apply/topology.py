@@ -1,0 +1,160 @@
+"""How vCPUs become sockets, cores and threads (KubeVirt ``applyGuestCPUTopology``)."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ...api.errors import Crash
+from ...api.release import NEWEST, Release
+
+__all__ = [
+    "NAMES",
+    "SPREAD",
+    "Spread",
+    "SpreadError",
+    "Topology",
+    "preferred",
+    "spread_indivisible",
+    "spread_of",
+    "topology",
+]
+
+SOCKETS: Final = "sockets"
+CORES: Final = "cores"
+THREADS: Final = "threads"
+SPREAD: Final = "spread"
+ANY: Final = "any"
+
+# What each name means. The long ones are deprecated since KubeVirt 1.4.
+NAMES: Final = {
+    "sockets": SOCKETS,
+    "cores": CORES,
+    "threads": THREADS,
+    "spread": SPREAD,
+    "any": ANY,
+    "preferSockets": SOCKETS,
+    "preferCores": CORES,
+    "preferThreads": THREADS,
+    "preferSpread": SPREAD,
+    "preferAny": ANY,
+}
+
+SOCKETS_CORES: Final = "SocketsCores"
+CORES_THREADS: Final = "CoresThreads"
+SOCKETS_CORES_THREADS: Final = "SocketsCoresThreads"
+
+_DEFAULT_RATIO: Final = 2
+_THREADS_PER_CORE: Final = 2
+
+
+class Topology(NamedTuple):
+    """Counts that multiply to the guest's vCPUs (less what a spread loses); a 0 is written as an absent field."""
+
+    sockets: int
+    cores: int
+    threads: int
+
+
+class Spread(NamedTuple):
+    """ratio: how many of the finer unit go into one of the coarser; across: what is spread over."""
+
+    ratio: int
+    across: str
+
+
+class SpreadError(NamedTuple):
+    """The vCPUs of the instancetype cannot be spread as the preference wants; virt-api refuses such a VM."""
+
+    message: str
+    field: str
+
+
+def preferred(preference: dict[str, Any] | None, release: Release = NEWEST) -> str:
+    """The topology a preference asks for in its plain spelling; "" for one that the release does not know."""
+    name = ((preference or {}).get("cpu") or {}).get("preferredCPUTopology")
+    if name is None:
+        return SOCKETS
+    return NAMES.get(name, "") if name not in release.unknown_topologies else ""
+
+
+def spread_of(preference: dict[str, Any]) -> Spread:
+    """Ratio and extent of a spread; without spreadOptions or preferSpreadSocketToCoreRatio 2 cores a socket."""
+    options = (preference.get("cpu") or {}).get("spreadOptions") or {}
+    ratio = options.get("ratio")
+    if ratio is None:
+        ratio = preference.get("preferSpreadSocketToCoreRatio") or _DEFAULT_RATIO
+    across = options.get("across")
+    return Spread(int(ratio), SOCKETS_CORES if across is None else str(across))
+
+
+def topology(vcpus: int, preference: dict[str, Any] | None, release: Release = NEWEST) -> Topology:
+    """The guest's topology for an instancetype's vCPUs and a canonical preference spec.
+
+    What a spread's integer division leaves over is lost, and names that KubeVirt does not know give one vCPU:
+    both as in KubeVirt, whose webhook refuses the former and whose preference webhook the latter.
+    Raises Crash for a ratio of 0.
+    """
+    if vcpus == 1 and not release.spreads_single_vcpu:
+        return Topology(1, 1, 1)
+    wanted = preferred(preference, release)
+    if wanted in (SOCKETS, ANY):
+        return Topology(vcpus, 1, 1)
+    if wanted == CORES:
+        return Topology(1, vcpus, 1)
+    if wanted == THREADS:
+        return Topology(1, 1, vcpus)
+    if wanted == SPREAD and preference is not None:
+        return _spread(vcpus, spread_of(preference))
+    return Topology(1, 1, 1)
+
+
+def _spread(vcpus: int, spread: Spread) -> Topology:
+    ratio = spread.ratio
+    if spread.across == SOCKETS_CORES:
+        return Topology(vcpus // _divisor(ratio), ratio, 1)
+    if spread.across == CORES_THREADS:
+        return Topology(1, vcpus // _divisor(ratio), ratio)
+    if spread.across == SOCKETS_CORES_THREADS:
+        return Topology(vcpus // _THREADS_PER_CORE // _divisor(ratio), ratio, _THREADS_PER_CORE)
+    return Topology(1, 1, 1)
+
+
+def _divisor(ratio: int) -> int:
+    if ratio == 0:
+        raise Crash("a spread ratio of 0 divides by zero")
+    return ratio
+
+
+def spread_indivisible(
+    instancetype: dict[str, Any] | None, preference: dict[str, Any] | None, release: Release = NEWEST
+) -> SpreadError | None:
+    """Whether the vCPUs cannot be spread without a rest, as virt-api checks it (canonical specs or None).
+
+    Raises Crash for a ratio of 0.
+    """
+    if preference is None or preferred(preference, release) != SPREAD:
+        return None
+    if instancetype is None:
+        if release.spread_needs_instancetype:
+            raise Crash("a spread without an instancetype")
+        return None
+    vcpus = instancetype["cpu"]["guest"]
+    ratio, across = spread_of(preference)
+    if across == SOCKETS_CORES and vcpus % _divisor(ratio):
+        by = (
+            "by the Spec.PreferSpreadSocketToCoreRatio or Spec.CPU.PreferSpreadOptions.Ratio"
+            f" of {ratio} provided by the preference"
+        )
+    elif across == CORES_THREADS and vcpus % _divisor(ratio):
+        by = f"by the number of threads per core {ratio}"
+    elif across == SOCKETS_CORES_THREADS and (
+        vcpus % _THREADS_PER_CORE or vcpus // _THREADS_PER_CORE % _divisor(ratio)
+    ):
+        by = (
+            f"by the number of threads per core {_THREADS_PER_CORE} and"
+            f" Spec.PreferSpreadSocketToCoreRatio or Spec.CPU.PreferSpreadOptions.Ratio of {ratio}"
+        )
+    else:
+        return None
+    message = release.spread_rest_message or f"{vcpus} vCPUs provided by the instance type are not divisible {by}"
+    return SpreadError(message, "instancetype.spec.cpu.guest")

@@ -1,0 +1,153 @@
+"""Reads the object that a ControllerRevision holds (KubeVirt ``pkg/instancetype/compatibility``).
+
+Today's KubeVirt reads v1beta1 alone; what KubeVirt before 1.0 stored as v1alpha1 or v1alpha2 fails with its message,
+but releases up to 1.6 read that too (`decode_alpha`). All reading goes through `decode`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NamedTuple
+
+from ...api import release_schema, schema
+from ...api.errors import go_reason
+from ...api.matcher import ROLE_OF_KIND, Role
+from ...api.release import NEWEST, Release
+from . import decode_alpha
+
+__all__ = ["API_VERSION", "Decoded", "DecodedSpec", "decode", "spec"]
+
+Manifest = dict[str, Any]
+
+API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
+
+_FAILED: Final = "failed to decode object in ControllerRevision: "
+_SCHEME: Final = "kubevirt.io/client-go/kubevirt/scheme/register.go:44"
+
+_CORE_KINDS: Final = (
+    "KubeVirt",
+    "VirtualMachine",
+    "VirtualMachineInstance",
+    "VirtualMachineInstanceMigration",
+    "VirtualMachineInstancePreset",
+    "VirtualMachineInstanceReplicaSet",
+)
+# What KubeVirt's client knows, with the Go package that the message names. Each kind has a List besides.
+_REGISTERED: Final = {
+    "kubevirt.io/v1": ("v1", _CORE_KINDS),
+    "kubevirt.io/v1alpha3": ("v1", _CORE_KINDS),
+    API_VERSION: ("v1beta1", tuple(ROLE_OF_KIND)),
+    "clone.kubevirt.io/v1alpha1": ("v1alpha1", ("VirtualMachineClone",)),
+    "clone.kubevirt.io/v1beta1": ("v1beta1", ("VirtualMachineClone",)),
+    "export.kubevirt.io/v1alpha1": ("v1alpha1", ("VirtualMachineExport",)),
+    "export.kubevirt.io/v1beta1": ("v1beta1", ("VirtualMachineExport",)),
+    "migrations.kubevirt.io/v1alpha1": ("v1alpha1", ("MigrationPolicy",)),
+    "pool.kubevirt.io/v1alpha1": ("v1alpha1", ("VirtualMachinePool",)),
+    "pool.kubevirt.io/v1beta1": ("v1beta1", ("VirtualMachinePool",)),
+    "snapshot.kubevirt.io/v1alpha1": (
+        "v1alpha1",
+        ("VirtualMachineSnapshot", "VirtualMachineSnapshotContent", "VirtualMachineRestore"),
+    ),
+    "snapshot.kubevirt.io/v1beta1": (
+        "v1beta1",
+        ("VirtualMachineSnapshot", "VirtualMachineSnapshotContent", "VirtualMachineRestore"),
+    ),
+}
+
+
+class Decoded(NamedTuple):
+    """What a ControllerRevision holds.
+
+    manifest: the canonical object with apiVersion and kind. None with an error; without one, the revision is empty.
+    """
+
+    manifest: Manifest | None = None
+    error: str | None = None
+
+
+class DecodedSpec(NamedTuple):
+    """spec: the canonical spec of the instancetype or preference, None with an error."""
+
+    spec: Manifest | None = None
+    error: str | None = None
+
+
+def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = None) -> Decoded:
+    """Reads `data` of a ControllerRevision's manifest.
+
+    role: what the VM means by it; releases before 1.3 need that to read a spec kept without its object.
+    """
+    data = revision.get("data")
+    if data is None:
+        return Decoded()
+    if not isinstance(data, dict):
+        return Decoded(error=f"{_FAILED}couldn't get version/kind; {_json_error(data)}")
+    if release.old_revisions:
+        spec_alone = decode_alpha.spec_revision(data, role, release)
+        if spec_alone is not None:
+            return Decoded(*spec_alone)
+    # A null is nothing to Go, and all else that is no text an error.
+    kind, api_version = ("" if data.get(field) is None else data[field] for field in ("kind", "apiVersion"))
+    for field, value in (("apiVersion", api_version), ("kind", kind)):
+        if not isinstance(value, str):
+            return Decoded(error=f"{_FAILED}couldn't get version/kind; {_json_error(value, f'struct field .{field}')}")
+    if api_version.count("/") > 1:
+        return Decoded(error=f"{_FAILED}unexpected GroupVersion string: {api_version}")
+    for field, value in (("Kind", kind), ("apiVersion", api_version.rpartition("/")[2])):
+        if not value:
+            return Decoded(error=f"{_FAILED}Object '{field}' is missing in '{_go_json(data)}'")
+    if release.old_revisions and api_version in decode_alpha.API_VERSIONS and kind in ROLE_OF_KIND:
+        converted = decode_alpha.convert(data, release)
+        return Decoded(converted.manifest, None if converted.error is None else _FAILED + converted.error)
+    go_type = _go_type(api_version, kind)
+    if go_type is None:
+        message = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
+        return Decoded(error=_FAILED + message)
+    if api_version != API_VERSION or kind not in ROLE_OF_KIND:
+        return Decoded(error=f"unexpected type in ControllerRevision: {go_type}")
+    try:
+        # Both kinds of either are alike but for their name.
+        manifest = release_schema.canonical(ROLE_OF_KIND[kind].kind, data, release)
+    except schema.FieldError as error:
+        return Decoded(error=_FAILED + go_reason(error))
+    return Decoded(manifest)
+
+
+def spec(revision: Manifest, role: Role, release: Release = NEWEST) -> DecodedSpec:
+    """The spec that a ControllerRevision holds, if it holds an object of the role."""
+    decoded = decode(revision, release, role)
+    if decoded.error is not None:
+        return DecodedSpec(error=decoded.error)
+    if decoded.manifest is None:
+        return DecodedSpec(error="unexpected type in ControllerRevision: <nil>")
+    kind = decoded.manifest["kind"]
+    if ROLE_OF_KIND[kind] is not role:
+        return DecodedSpec(error=f"unexpected type in ControllerRevision: {_go_type(API_VERSION, kind)}")
+    return DecodedSpec(decoded.manifest["spec"])
+
+
+def _go_type(api_version: str, kind: str) -> str | None:
+    """The Go type behind a kind, or None where KubeVirt's client knows none."""
+    package, kinds = _REGISTERED.get(api_version, ("", ()))
+    known = kind in kinds or (kind.endswith("List") and kind[: -len("List")] in kinds)
+    return f"*{package}.{kind}" if known else None
+
+
+def _go_json(data: Any) -> str:
+    """JSON as Go writes it: compact, keys sorted, with `<`, `>` and `&` escaped."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+_TYPE_META: Final = (
+    'value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\"";'
+    ' Kind string "json:\\"kind,omitempty\\"" }'
+)
+
+
+def _json_error(value: Any, target: str = _TYPE_META) -> str:
+    """Go's complaint about a JSON value of another type than the target."""
+    names = {str: "string", list: "array", dict: "object", bool: "bool"}
+    if target is not _TYPE_META:
+        target += " of type string"
+    return f"json parse error: json: cannot unmarshal {names.get(type(value), 'number')} into Go {target}"

@@ -1,0 +1,213 @@
+"""Instancetype and preference from the labels of a volume (KubeVirt ``pkg/instancetype/infer``).
+
+A volume is a PVC or a DataVolume. What a DataVolume comes from counts where it has no labels itself: a PVC, a
+VolumeSnapshot or a DataSource, which may lead on to one of the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ...api import release_schema, schema
+from ...api.errors import Crash
+from ...api.matcher import INSTANCETYPE, ROLES, Role
+from ...api.release import NEWEST, Release
+from . import revision
+from .find import CRASH, Lookup, Problem, not_found
+
+__all__ = [
+    "IGNORE",
+    "KIND_LABELS",
+    "NAME_LABELS",
+    "REJECT",
+    "Inferred",
+    "Matcher",
+    "NotInferred",
+    "from_volume",
+    "infer",
+]
+
+Manifest = dict[str, Any]
+
+REJECT: Final = "Reject"
+IGNORE: Final = "Ignore"
+
+_LABEL: Final = "instancetype.kubevirt.io/default-"
+NAME_LABELS: Final = {role: f"{_LABEL}{role.matcher}" for role in ROLES}
+KIND_LABELS: Final = {role: f"{_LABEL}{role.matcher}-kind" for role in ROLES}
+# What KubeVirt calls the sources that it follows.
+_SOURCE_TYPES: Final = {"pvc": "DataVolumeSourcePVC", "snapshot": "DataVolumeSourceSnapshot"}
+
+
+class Matcher(NamedTuple):
+    """What the labels say. kind: "" where there is no such label, which means the cluster-wide kind."""
+
+    name: str
+    kind: str
+
+
+class NotInferred(NamedTuple):
+    """Why nothing could be inferred.
+
+    ignorable: the volume just says nothing (the failure policy Ignore takes that); else something is not there.
+    missing: kind, namespace and name of an object that would have to be there, or None.
+    """
+
+    problem: Problem
+    ignorable: bool = False
+    missing: tuple[str, str, str] | None = None
+
+
+class Inferred(NamedTuple):
+    """vm: the canonical VM with its matchers inferred; None with an error.
+    error: the words of KubeVirt or of the API server. ignorable: whether the policy Ignore would let it pass."""
+
+    vm: Manifest | None = None
+    error: Problem | None = None
+    ignorable: bool = False
+
+
+def infer(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Inferred:
+    """The VM as admission leaves it after inference; without `inferFromVolume` only its form is canonical.
+
+    vm: a plain manifest. objects: where PVCs, DataVolumes, DataSources and VolumeSnapshots are found.
+    """
+    try:
+        vm = release_schema.canonical("VirtualMachine", vm, release)
+    except schema.FieldError as error:
+        return Inferred(error=Problem(str(error), "BadRequest", 400))
+    for role in ROLES:
+        try:
+            failed = _infer_in_place(vm, role, objects, release)
+        except Crash as crash:
+            return Inferred(error=Problem(str(crash), CRASH))
+        if failed is not None:
+            return Inferred(error=failed.problem, ignorable=failed.ignorable)
+    template = vm["spec"]["template"]
+    if template is not None:
+        template["spec"] = revision.as_written(template["spec"])
+    return Inferred(vm)
+
+
+def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release) -> NotInferred | None:
+    """Replaces the canonical VM's matcher of the role if it is to be inferred."""
+    matcher = role.matcher_of(vm)
+    volume = (matcher or {}).get("inferFromVolume")
+    if matcher is None or not volume:
+        return None
+    ignores = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
+    inferred = from_volume(vm, volume, role, objects, release)
+    if isinstance(inferred, NotInferred):
+        if not (ignores and inferred.ignorable):
+            return inferred
+        del vm["spec"][role.matcher]
+        return None
+    if ignores and role is INSTANCETYPE:
+        # The memory was the fallback for a volume without labels; it would conflict now.
+        vm["spec"]["template"]["spec"]["domain"].pop("memory", None)
+    vm["spec"][role.matcher] = {key: value for key, value in inferred._asdict().items() if value}
+    return None
+
+
+def from_volume(
+    vm: Manifest, volume: str, role: Role, objects: Lookup, release: Release = NEWEST
+) -> Matcher | NotInferred:
+    """What a volume of a canonical VM says about its instancetype or preference.
+
+    Raises Crash for a VM without template.
+    """
+    template = vm["spec"]["template"]
+    if template is None:
+        raise Crash("the VirtualMachine has no template")
+    trail = _Trail(role, objects, vm["metadata"].get("namespace", ""), release)
+    for entry in template["spec"].get("volumes", ()):
+        if entry["name"] != volume:
+            continue
+        if "persistentVolumeClaim" in entry:
+            return trail.labelled("PersistentVolumeClaim", entry["persistentVolumeClaim"]["claimName"])
+        if "dataVolume" in entry:
+            return trail.data_volume(entry["dataVolume"]["name"], vm["spec"].get("dataVolumeTemplates", ()))
+        return _ignorable(f"unable to infer defaults from volume {volume} as type is not supported")
+    return NotInferred(Problem(f"unable to find volume {volume} to infer defaults"))
+
+
+class _Trail:
+    """Follows one volume to the object whose labels count."""
+
+    def __init__(self, role: Role, objects: Lookup, namespace: str, release: Release) -> None:
+        """namespace: that of the VM."""
+        self._role = role
+        self._objects = objects
+        self._namespace = namespace
+        # Field of a source, and the kind of the object that it names.
+        self._origins = [("pvc", "PersistentVolumeClaim")]
+        if release.infers_from_snapshots:
+            self._origins.append(("snapshot", "VolumeSnapshot"))
+
+    def labelled(self, kind: str, name: str, namespace: str | None = None) -> Matcher | NotInferred:
+        """From an object that has the labels or says nothing. An empty namespace is not that of the VM."""
+        found = self._get(kind, name, namespace)
+        return found if isinstance(found, NotInferred) else self._labels(found)
+
+    def data_volume(self, name: str, templates: Any) -> Matcher | NotInferred:
+        """A template counts before a DataVolume of that name; of a template, the labels do not count."""
+        for template in templates:
+            if (template.get("metadata") or {}).get("name") == name:
+                return self._data_volume_spec(template.get("spec") or {})
+        found = self._get("DataVolume", name)
+        if isinstance(found, NotInferred):
+            # CDI removes a DataVolume once it has filled the PVC, which has the same name.
+            return self.labelled("PersistentVolumeClaim", name) if found.problem.reason == "NotFound" else found
+        matcher = self._labels(found)
+        return matcher if isinstance(matcher, Matcher) else self._data_volume_spec(found.get("spec") or {})
+
+    def _data_volume_spec(self, spec: Manifest) -> Matcher | NotInferred:
+        matcher = self._origin(spec.get("source") or {})
+        if matcher is not None:
+            return matcher
+        reference = spec.get("sourceRef")
+        if reference is None:
+            return _ignorable("unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported")
+        kind = reference.get("kind") or ""
+        if kind != "DataSource":
+            return _ignorable(f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not supported")
+        return self._data_source(reference.get("name") or "", reference.get("namespace"))
+
+    def _data_source(self, name: str, namespace: str | None) -> Matcher | NotInferred:
+        found = self._get("DataSource", name, namespace)
+        if isinstance(found, NotInferred):
+            return found
+        matcher = self._labels(found)
+        if isinstance(matcher, Matcher):
+            return matcher
+        source = (found.get("spec") or {}).get("source") or {}
+        sources = " or ".join(_SOURCE_TYPES[field] for field, _kind in self._origins)
+        return self._origin(source) or _ignorable(
+            f"unable to infer defaults from DataSource that doesn't provide {sources}"
+        )
+
+    def _origin(self, source: Manifest) -> Matcher | NotInferred | None:
+        """From the PVC or, without one, the snapshot that is copied; None where it is neither."""
+        for field, kind in self._origins:
+            origin = source.get(field)
+            if origin is not None:
+                return self.labelled(kind, origin.get("name") or "", origin.get("namespace") or "")
+        return None
+
+    def _get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | NotInferred:
+        place = self._namespace if namespace is None else namespace
+        found = self._objects.get(kind, place, name)
+        if found is None:
+            return NotInferred(not_found(kind, name), missing=(kind, place, name))
+        return NotInferred(found) if isinstance(found, Problem) else found
+
+    def _labels(self, manifest: Manifest) -> Matcher | NotInferred:
+        labels = (manifest.get("metadata") or {}).get("labels") or {}
+        label = NAME_LABELS[self._role]
+        if label not in labels:
+            return _ignorable(f"unable to find required {label} label on the volume")
+        return Matcher(labels[label], labels.get(KIND_LABELS[self._role], ""))
+
+
+def _ignorable(message: str) -> NotInferred:
+    return NotInferred(Problem(message), ignorable=True)

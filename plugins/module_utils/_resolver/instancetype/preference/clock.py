@@ -1,0 +1,21 @@
+"""Preferred clock offset and timers (KubeVirt ``applyClockPreferences``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.tree import copy
+
+__all__ = ["clock"]
+
+
+def clock(preference: dict[str, Any], spec: dict[str, Any]) -> None:
+    """Offset and timers are each taken whole; a VM's `utc`, `timezone` or `timer`, empty ones too, keep them out."""
+    preferred = preference.get("clock")
+    if preferred is None:
+        return
+    target = spec["domain"].setdefault("clock", {})
+    if "utc" not in target and "timezone" not in target:
+        target.update(copy(preferred.get("preferredClockOffset", {})))
+    if "preferredTimer" in preferred:
+        target.setdefault("timer", copy(preferred["preferredTimer"]))

@@ -1,0 +1,23 @@
+"""Preferred CPU features (KubeVirt ``applyCPUPreferences``); the preferred topology is part of `topology`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.errors import Crash
+
+__all__ = ["cpu_features"]
+
+
+def cpu_features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
+    """Appends the features that the VM does not name. Raises Crash where the VM has no cpu at all, as KubeVirt does."""
+    wanted = preference.get("cpu", {}).get("preferredCPUFeatures")
+    if not wanted:
+        return
+    if "cpu" not in spec["domain"]:
+        raise Crash("preferred CPU features need an instancetype or a cpu object in the VM")
+    cpu = spec["domain"]["cpu"]
+    own = {feature["name"] for feature in cpu.get("features", [])}
+    added = [dict(feature) for feature in wanted if feature["name"] not in own]
+    if added:
+        cpu["features"] = cpu.get("features", []) + added

@@ -1,0 +1,44 @@
+"""Preferred buses, cache, IO mode, block size and IO threads of disks (KubeVirt ``applyDiskPreferences``)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...api.release import NEWEST, Release
+from ...api.tree import copy
+
+__all__ = ["disks"]
+
+_DISK_FIELDS: Final = (
+    ("preferredDiskBlockSize", "blockSize"),
+    ("preferredDiskCache", "cache"),
+    ("preferredDiskIO", "io"),
+)
+
+
+def disks(preferred: dict[str, Any], devices: dict[str, Any], release: Release = NEWEST) -> None:
+    """A disk without a target becomes a `disk`; of several targets only the first of disk, cdrom, lun is looked at."""
+    for disk in devices.get("disks", ()):
+        if not any(target in disk for target in ("disk", "cdrom", "lun")):
+            disk["disk"] = {}
+        if "disk" in disk:
+            _disk_target(preferred, disk, release)
+        elif "cdrom" in disk:
+            _bus(preferred.get("preferredCdromBus"), disk["cdrom"])
+        else:
+            _bus(preferred.get("preferredLunBus"), disk["lun"])
+
+
+def _disk_target(preferred: dict[str, Any], disk: dict[str, Any], release: Release) -> None:
+    _bus(preferred.get("preferredDiskBus"), disk["disk"])
+    for source, field in _DISK_FIELDS:
+        if source in preferred:
+            disk.setdefault(field, copy(preferred[source]))
+    threaded = disk["disk"].get("bus") == "virtio" or release.gives_every_disk_an_io_thread
+    if threaded and "preferredDiskDedicatedIoThread" in preferred:
+        disk.setdefault("dedicatedIOThread", preferred["preferredDiskDedicatedIoThread"])
+
+
+def _bus(bus: Any, target: dict[str, Any]) -> None:
+    if bus:
+        target.setdefault("bus", bus)

@@ -1,0 +1,38 @@
+"""Preferred BIOS or EFI (KubeVirt ``applyFirmwarePreferences``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...api.release import NEWEST, Release
+
+__all__ = ["firmware"]
+
+
+def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
+    """In KubeVirt's order: each step sees what the one before chose."""
+    preferred = preference.get("firmware")
+    if preferred is None:
+        return
+    bootloader = spec["domain"].setdefault("firmware", {}).setdefault("bootloader", {})
+    if preferred.get("preferredUseBios") and _unchosen(bootloader):
+        bootloader["bios"] = {}
+    if "preferredUseBiosSerial" in preferred and "bios" in bootloader:
+        _fill(bootloader["bios"], "useSerial", preferred["preferredUseBiosSerial"], release)
+    if "preferredEfi" in preferred and _unchosen(bootloader):
+        # The deprecated fields below are not looked at beside it.
+        bootloader["efi"] = dict(preferred["preferredEfi"])
+        return
+    if preferred.get("preferredUseEfi") and _unchosen(bootloader):
+        bootloader["efi"] = {}
+    if "preferredUseSecureBoot" in preferred and "efi" in bootloader:
+        _fill(bootloader["efi"], "secureBoot", preferred["preferredUseSecureBoot"], release)
+
+
+def _fill(target: dict[str, Any], field: str, value: bool, release: Release) -> None:
+    if field not in target or release.overrides_boot_settings:
+        target[field] = value
+
+
+def _unchosen(bootloader: dict[str, Any]) -> bool:
+    return "bios" not in bootloader and "efi" not in bootloader

@@ -1,0 +1,30 @@
+"""Preferred model and binding of network interfaces (KubeVirt ``applyInterfacePreferences``)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...api.release import NEWEST, Release
+
+__all__ = ["interfaces"]
+
+_BINDINGS: Final = ("bridge", "slirp", "masquerade", "sriov", "macvtap", "passt", "passtBinding", "binding")
+
+
+def interfaces(
+    preferred: dict[str, Any], devices: dict[str, Any], networks: list[dict[str, Any]], release: Release = NEWEST
+) -> None:
+    """Masquerade is only for an interface without any binding on the pod network."""
+    for interface in devices.get("interfaces", ()):
+        if preferred.get("preferredInterfaceModel"):
+            interface.setdefault("model", preferred["preferredInterfaceModel"])
+        if "preferredInterfaceMasquerade" not in preferred:
+            continue
+        if release.masquerades_any_interface:
+            interface["masquerade"] = {}
+            continue
+        if any(binding in interface for binding in _BINDINGS):
+            continue
+        network = next((network for network in networks if network["name"] == interface["name"]), {})
+        if "pod" in network:
+            interface["masquerade"] = {}

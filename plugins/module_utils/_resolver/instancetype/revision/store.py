@@ -1,0 +1,251 @@
+"""What virt-controller writes so that a VM keeps its instancetype and preference (KubeVirt ``revision/store.go``).
+
+A ControllerRevision is made for a matcher whose reference in the VM's status has none yet, or is of another name,
+kind or volume; then the references are patched. Releases before 1.5 keep the revision's name in the matcher instead.
+The server's answers are foreseen from the objects given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Union
+
+from ...api import release_schema, schema
+from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ...api.release import NEWEST, Release
+from ..apply import applier
+from ..apply.conflict import webhook_message
+from ..find import revision
+from ..find.find import CRASH, Lookup, Problem, live, unexpected_kind
+
+__all__ = [
+    "Action",
+    "Create",
+    "Delete",
+    "PatchSpec",
+    "PatchStatus",
+    "Writes",
+    "already_exists",
+    "captured_anew",
+    "store",
+    "written",
+]
+
+Manifest = dict[str, Any]
+
+
+class Create(NamedTuple):
+    """A ControllerRevision is created (apps/v1; the manifest is without apiVersion and kind)."""
+
+    namespace: str
+    manifest: Manifest
+
+
+class Delete(NamedTuple):
+    """A ControllerRevision is deleted."""
+
+    namespace: str
+    name: str
+
+
+class PatchStatus(NamedTuple):
+    """The status subresource of a VirtualMachine gets a JSON patch."""
+
+    namespace: str
+    name: str
+    patch: list[Manifest]
+
+
+class PatchSpec(NamedTuple):
+    """A VirtualMachine gets a JSON patch of its spec."""
+
+    namespace: str
+    name: str
+    patch: list[Manifest]
+
+
+Action = Union[Create, Delete, PatchSpec, PatchStatus]
+
+
+class Writes(NamedTuple):
+    """actions: what is sent, in order; with an error, what is sent until then (the last one may be what fails).
+    instancetype_ref, preference_ref: the references in the VM's status afterwards, None for none.
+    instancetype, preference: the matchers in the VM's spec afterwards, None for none."""
+
+    actions: tuple[Action, ...] = ()
+    instancetype_ref: Manifest | None = None
+    preference_ref: Manifest | None = None
+    error: Problem | None = None
+    instancetype: Manifest | None = None
+    preference: Manifest | None = None
+
+
+def written(
+    actions: Iterable[Action], references: Mapping[Role, Manifest | None], matchers: Mapping[Role, Manifest | None]
+) -> Writes:
+    """Writes without an error."""
+    return Writes(
+        tuple(actions),
+        references.get(INSTANCETYPE),
+        references.get(PREFERENCE),
+        None,
+        matchers.get(INSTANCETYPE),
+        matchers.get(PREFERENCE),
+    )
+
+
+def already_exists(name: str) -> Problem:
+    """The API server's answer to creating a ControllerRevision that is there."""
+    return Problem(f'controllerrevisions.apps "{name}" already exists', "AlreadyExists", 409)
+
+
+class Created:
+    """The ControllerRevisions of a lookup, and those created since."""
+
+    def __init__(self, objects: Lookup) -> None:
+        self._objects = objects
+        self._created: dict[tuple[str, str], Manifest] = {}
+
+    def get(self, namespace: str, name: str) -> Manifest | Problem | None:
+        created = self._created.get((namespace, name))
+        return created if created is not None else self._objects.get("ControllerRevision", namespace, name)
+
+    def add(self, manifest: Manifest) -> Manifest | Problem | None:
+        """Creates a revision; returns what is there under its name already, or None."""
+        metadata = manifest["metadata"]
+        key = metadata.get("namespace", ""), metadata["name"]
+        existing = self.get(*key)
+        if existing is None:
+            self._created[key] = manifest
+        return existing
+
+
+class _Capture(NamedTuple):
+    """What the capture of a VM's revisions works on; actions grows."""
+
+    vm: Manifest
+    objects: Lookup
+    created: Created
+    actions: list[Action]
+    release: Release
+
+
+def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
+    """The fields by which a matcher is another one than the reference in the VM's status, so that it is captured anew.
+
+    A field that the matcher leaves out keeps what the status has.
+    """
+    fields = ("name", "kind", "inferFromVolume")
+    return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]
+
+
+def store(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
+    """What virt-controller writes for a VM (plain manifest), with the objects that exist in the cluster."""
+    try:
+        vm = release_schema.canonical("VirtualMachine", vm, release)
+    except schema.FieldError as error:
+        return Writes(error=Problem(str(error), "BadRequest", 400))
+    capture = _Capture(vm, objects, Created(objects), [], release)
+    return _store_in_status(capture) if release.captures_in_status else _store_in_spec(capture)
+
+
+def _store_in_status(capture: _Capture) -> Writes:
+    vm, actions = capture.vm, capture.actions
+    references = {role: vm["status"].get(role.reference) for role in ROLES}
+    patch: list[Manifest] = []
+    for role in ROLES:
+        synced = _sync(capture, role)
+        if isinstance(synced, Problem):
+            return Writes(tuple(actions), error=synced)
+        if synced is not None and synced != (references[role] or {}):
+            references[role] = synced
+            patch.append({"op": "add", "path": f"/status/{role.reference}", "value": synced})
+    if patch:
+        actions.append(PatchStatus(_namespace(vm), vm["metadata"].get("name", ""), patch))
+    return written(actions, references, {role: role.matcher_of(vm) for role in ROLES})
+
+
+def _store_in_spec(capture: _Capture) -> Writes:
+    """A matcher that names a revision keeps it, whatever it was captured from."""
+    vm, actions = capture.vm, capture.actions
+    matchers = {role: role.matcher_of(vm) for role in ROLES}
+    patch: list[Manifest] = []
+    for role, matcher in matchers.items():
+        if matcher is None or "revisionName" in matcher:
+            continue
+        name = _create(capture, role)
+        if isinstance(name, Problem):
+            return Writes(tuple(actions), error=name)
+        path = f"/spec/{role.matcher}/revisionName"
+        patch += ({"op": "test", "path": path, "value": None}, {"op": "add", "path": path, "value": name})
+        matchers[role] = {**matcher, "revisionName": name}
+    if patch:
+        actions.append(PatchSpec(_namespace(vm), vm["metadata"].get("name", ""), patch))
+    return written(actions, {}, matchers)
+
+
+def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
+    """The reference as the matcher wants it, creating the revision that it needs; None without a matcher."""
+    matcher = role.matcher_of(capture.vm)
+    if matcher is None:
+        return None
+    reference = dict(role.reference_of(capture.vm) or {})
+    for field in captured_anew(matcher, reference):
+        reference[field] = matcher[field]
+        reference.pop("controllerRevisionRef", None)
+    if "inferFromVolumeFailurePolicy" in matcher:
+        reference["inferFromVolumeFailurePolicy"] = matcher["inferFromVolumeFailurePolicy"]
+    if "revisionName" in matcher:
+        reference["controllerRevisionRef"] = {"name": matcher["revisionName"]}
+    if "controllerRevisionRef" not in reference:
+        name = _create(capture, role)
+        if isinstance(name, Problem):
+            return name
+        reference["controllerRevisionRef"] = {"name": name}
+    return reference
+
+
+def _create(capture: _Capture, role: Role) -> str | Problem:
+    """Creates the revision of the live object, or takes one that is there with the same spec; returns its name."""
+    vm, objects, created, actions, release = capture
+    matcher = role.matcher_of(vm) or {}
+    if release.storing_needs_kind and "kind" not in matcher:
+        return unexpected_kind(role, matcher)
+    found = live(vm, role, objects, release)
+    if found.error is not None or found.manifest is None:
+        return found.error or Problem(f"the VirtualMachine has no {role.matcher}")
+    try:
+        manifest = revision.controller_revision(vm, found.manifest, release)
+        spec = found.manifest.get("spec") or {}
+        conflict = _conflict(vm, spec, release) if role is INSTANCETYPE else None
+    except schema.FieldError as error:
+        return Problem(str(error))
+    if conflict is not None:
+        return conflict
+    name: str = manifest["metadata"]["name"]
+    actions.append(Create(_namespace(vm), manifest))
+    existing = created.add(manifest)
+    if existing is None:
+        return name
+    if isinstance(existing, Problem):
+        return Problem(f"failed to get ControllerRevision: {existing.message}", existing.reason, existing.code)
+    compared = revision.compare(manifest, existing, release, role)
+    if compared.error is not None:
+        return Problem(compared.error)
+    if not compared.equal:
+        return Problem(f"found existing ControllerRevision with unexpected data: {name}")
+    return name
+
+
+def _conflict(vm: Manifest, instancetype: Manifest, release: Release) -> Problem | None:
+    """Whether the instancetype has come to conflict with the VM since it was admitted."""
+    template = vm["spec"]["template"]
+    if template is None:
+        return Problem("the VirtualMachine has no template", CRASH)
+    # Without a preference nothing of it makes KubeVirt crash.
+    conflicts = applier.apply(template, instancetype, None, release).conflicts
+    return Problem(webhook_message(conflicts, release)) if conflicts else None
+
+
+def _namespace(vm: Manifest) -> str:
+    return vm["metadata"].get("namespace") or ""

@@ -1,0 +1,97 @@
+"""How virt-controller brings captured revisions to the version of today (KubeVirt ``pkg/instancetype/upgrade``).
+
+A captured revision that is not labelled as v1beta1 is created again under its new name, and the old one deleted.
+A revision that only the matcher names is left alone, but before 1.5 that was the captured one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...api import release_schema, schema
+from ...api.matcher import ROLES, Role
+from ...api.release import NEWEST, Release
+from ..find import decode, revision
+from ..find.find import CRASH, Lookup, Problem, not_found
+from .store import Action, Create, Created, Delete, PatchSpec, PatchStatus, Writes, already_exists, written
+
+__all__ = ["upgrade"]
+
+Manifest = dict[str, Any]
+
+
+class _Upgraded(NamedTuple):
+    old: str
+    new: str
+
+
+def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
+    """What virt-controller writes for a VM (plain manifest), with the objects that exist in the cluster.
+
+    All revisions are created before the VM is patched, and deleted after that. Releases before 1.3 do nothing.
+    """
+    try:
+        vm = release_schema.canonical("VirtualMachine", vm, release)
+    except schema.FieldError as error:
+        return Writes(error=Problem(str(error), "BadRequest", 400))
+    namespace = vm["metadata"].get("namespace", "")
+    references = {role: vm["status"].get(role.reference) for role in ROLES}
+    matchers = {role: role.matcher_of(vm) for role in ROLES}
+    if not release.upgrades_revisions:
+        return written((), references, matchers)
+    created = Created(objects)
+    creates: list[Action] = []
+    patch: list[Manifest] = []
+    deletes: list[Action] = []
+    for role in ROLES:
+        upgraded = _upgrade(vm, role, created, creates, release)
+        if isinstance(upgraded, Problem):
+            return Writes(tuple(creates), error=upgraded)
+        if upgraded is None:
+            continue
+        if release.captures_in_status:
+            path = f"/status/{role.reference}/controllerRevisionRef/name"
+            references[role] = {**(references[role] or {}), "controllerRevisionRef": {"name": upgraded.new}}
+        else:
+            path = f"/spec/{role.matcher}/revisionName"
+            matchers[role] = {**(matchers[role] or {}), "revisionName": upgraded.new}
+        patch.append({"op": "test", "path": path, "value": upgraded.old})
+        patch.append({"op": "replace", "path": path, "value": upgraded.new})
+        deletes.append(Delete(namespace, upgraded.old))
+    kind = PatchStatus if release.captures_in_status else PatchSpec
+    patches = [kind(namespace, vm["metadata"].get("name", ""), patch)] if patch else []
+    return written((*creates, *patches, *deletes), references, matchers)
+
+
+def _upgrade(
+    vm: Manifest, role: Role, created: Created, creates: list[Action], release: Release
+) -> _Upgraded | Problem | None:
+    """Creates the new revision where the captured one is not of today's version; None if nothing is to be done."""
+    matcher = role.matcher_of(vm)
+    if matcher is None:
+        return None
+    captured = matcher.get("revisionName")
+    if release.captures_in_status:
+        captured = ((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name")
+    if not captured:
+        return None
+    namespace = vm["metadata"].get("namespace", "")
+    old = created.get(namespace, captured)
+    if isinstance(old, Problem):
+        return old
+    if old is None:
+        return not_found("ControllerRevision", captured)
+    if revision.is_latest(old):
+        return None
+    decoded = decode.decode(old, release, role)
+    if decoded.error is not None:
+        return Problem(decoded.error)
+    if decoded.manifest is None:
+        return Problem(f'the ControllerRevision "{captured}" holds no object', CRASH)
+    new = revision.controller_revision(vm, decoded.manifest, release)
+    creates.append(Create(namespace, new))
+    name = new["metadata"]["name"]
+    existing = created.add(new)
+    if existing is not None:
+        return existing if isinstance(existing, Problem) else already_exists(name)
+    return _Upgraded(captured, name)

@@ -1,0 +1,232 @@
+"""Defaults that KubeVirt gives a VM from the cluster's configuration (``pkg/defaults``).
+
+All functions change the canonical VMI spec that they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from ...api import quantity
+from ...api.release import NEWEST, Release
+from ..find.find import Problem
+
+__all__ = [
+    "DEFAULT_ARCHITECTURE",
+    "Configuration",
+    "add_disks_for_volumes",
+    "add_network_interface",
+    "configuration",
+    "machine_type",
+    "set_architecture",
+    "set_machine_type",
+    "set_spec_defaults",
+]
+
+Spec = dict[str, Any]
+
+DEFAULT_ARCHITECTURE: Final = "amd64"
+
+_MACHINE_TYPES: Final = {"amd64": "q35", "arm64": "virt", "s390x": "s390-ccw-virtio"}
+_CPU_REQUEST: Final = "100m"
+_NETWORK_INTERFACES: Final = ("bridge", "masquerade", "slirp")
+_UINT32: Final = 2**32
+
+
+class Configuration(NamedTuple):
+    """What of a cluster's KubeVirt configuration matters here, with KubeVirt's own defaults.
+
+    architecture: that of VMs which name none. machine_type: "" or the machine type of all VMs.
+    machine_types: the machine type for an architecture. cpu_request: a quantity.
+    network_interface: bridge, masquerade or slirp. bridge_permitted: whether bridge may be used on the pod network.
+    memory_overcommit: the guests' memory in percent of what their pods ask for.
+    """
+
+    architecture: str = DEFAULT_ARCHITECTURE
+    machine_type: str = ""
+    machine_types: Mapping[str, str] = _MACHINE_TYPES
+    cpu_request: str = _CPU_REQUEST
+    network_interface: str = "bridge"
+    bridge_permitted: bool = True
+    eviction_strategy: str = "None"
+    memory_overcommit: int = 100
+
+
+def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAULT_ARCHITECTURE) -> Configuration:
+    """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`.
+
+    KubeVirt does not use a configuration with a value that it refuses, but its defaults; so does this.
+    """
+    spec = spec or {}
+    if not _is_valid(spec):
+        return Configuration()
+    network = spec.get("network") or {}
+    machine_types = dict(_MACHINE_TYPES)
+    for name, entry in (spec.get("architectureConfiguration") or {}).items():
+        # KubeVirt has no setting for s390x.
+        if name in ("amd64", "arm64") and (entry or {}).get("machineType"):
+            machine_types[name] = entry["machineType"]
+    permitted = network.get("permitBridgeInterfaceOnPodNetwork")
+    return Configuration(
+        architecture=architecture,
+        machine_type=spec.get("machineType") or "",
+        machine_types=machine_types,
+        cpu_request=quantity.canonical(str(spec.get("cpuRequest") or _CPU_REQUEST)),
+        network_interface=network.get("defaultNetworkInterface") or "bridge",
+        bridge_permitted=permitted is None or bool(permitted),
+        eviction_strategy=spec.get("evictionStrategy") or "None",
+        memory_overcommit=(spec.get("developerConfiguration") or {}).get("memoryOvercommit") or 100,
+    )
+
+
+def _is_valid(spec: dict[str, Any]) -> bool:
+    developer = spec.get("developerConfiguration") or {}
+    try:
+        quantity.parse(str(spec.get("cpuRequest") or _CPU_REQUEST))
+    except quantity.QuantityError:
+        return False
+    return (
+        (spec.get("imagePullPolicy") or "Always") in ("Always", "Never", "IfNotPresent")
+        and ((spec.get("network") or {}).get("defaultNetworkInterface") or "bridge") in _NETWORK_INTERFACES
+        and (developer.get("memoryOvercommit") or 100) > 0
+        and (developer.get("cpuAllocationRatio") or 10) > 0
+        and 0 <= (developer.get("pvcTolerateLessSpaceUpToPercent") or 0) <= 100
+    )
+
+
+def set_spec_defaults(spec: Spec, config: Configuration, release: Release = NEWEST) -> Problem | None:
+    """All defaults of a VMI spec, as virt-api sets them when it expands or validates a VM."""
+    set_architecture(spec, config)
+    set_machine_type(spec, config)
+    _set_cpu_request(spec, config)
+    if release.requests_guest_memory:
+        _set_memory_request(spec, config)
+    _set_guest_memory(spec)
+    _set_topology(spec)
+    _set_pull_policies(spec)
+    spec.setdefault("evictionStrategy", config.eviction_strategy)
+    problem = add_network_interface(spec, config)
+    if problem is None:
+        add_disks_for_volumes(spec)
+    return problem
+
+
+def set_architecture(spec: Spec, config: Configuration) -> None:
+    """The cluster's architecture, if the VM names none."""
+    if not spec.get("architecture") and config.architecture:
+        spec["architecture"] = config.architecture
+
+
+def set_machine_type(spec: Spec, config: Configuration) -> None:
+    """The machine type of the VM's architecture, if the VM names none (set_architecture comes first)."""
+    machine = spec["domain"].setdefault("machine", {"type": ""})
+    machine["type"] = machine["type"] or machine_type(spec.get("architecture", ""), config)
+
+
+def machine_type(architecture: str, config: Configuration) -> str:
+    """The cluster's machine type for an architecture; an unknown one counts as amd64."""
+    return config.machine_type or config.machine_types.get(architecture) or config.machine_types["amd64"]
+
+
+def add_disks_for_volumes(spec: Spec) -> None:
+    """A disk for each volume that has neither a disk nor a filesystem."""
+    devices = spec["domain"]["devices"]
+    known = {entry["name"] for field in ("disks", "filesystems") for entry in devices.get(field, ())}
+    added = [{"name": volume["name"]} for volume in spec.get("volumes", ()) if volume["name"] not in known]
+    if added:
+        devices["disks"] = devices.get("disks", []) + added
+
+
+def add_network_interface(spec: Spec, config: Configuration) -> Problem | None:
+    """The pod network and an interface on it, unless the VM has networks or interfaces or does not want them."""
+    devices = spec["domain"]["devices"]
+    if devices.get("autoattachPodInterface") is False or spec.get("networks") or devices.get("interfaces"):
+        return None
+    if config.network_interface == "slirp":
+        return Problem("slirp interface is deprecated as of v1.3")
+    if config.network_interface == "bridge" and not config.bridge_permitted:
+        return Problem("bridge interface is not enabled in kubevirt-config")
+    devices["interfaces"] = [{"name": "default", config.network_interface: {}}]
+    spec["networks"] = [{"name": "default", "pod": {}}]
+    return None
+
+
+def _set_cpu_request(spec: Spec, config: Configuration) -> None:
+    resources = spec["domain"]["resources"]
+    limit = resources.get("limits", {}).get("cpu")
+    if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("cpu")):
+        resources.setdefault("requests", {})["cpu"] = limit
+    if quantity.parse(config.cpu_request).nanos == quantity.parse(_CPU_REQUEST).nanos:
+        # The default is not written to the VM; virt-controller gives it to the pod.
+        return
+    dedicated = spec["domain"].get("cpu", {}).get("dedicatedCpuPlacement", False)
+    if "cpu" not in resources.get("requests", {}) and not dedicated:
+        resources.setdefault("requests", {})["cpu"] = config.cpu_request
+
+
+def _set_memory_request(spec: Spec, config: Configuration) -> None:
+    """What the pod asks for: the limit, else the guest's memory, else the size of its huge pages."""
+    resources = spec["domain"]["resources"]
+    limit = resources.get("limits", {}).get("memory")
+    if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("memory")):
+        resources.setdefault("requests", {})["memory"] = limit
+    if "memory" in resources.get("requests", {}):
+        return
+    memory = spec["domain"].get("memory", {})
+    try:
+        amount = quantity.parse(memory.get("guest") or memory.get("hugepages", {}).get("pageSize", ""))
+    except quantity.QuantityError:
+        return
+    if amount.value <= 0:
+        return
+    if config.memory_overcommit != 100:
+        amount = quantity.Quantity.of(amount.value * 100 // config.memory_overcommit, amount.format)
+    resources.setdefault("requests", {})["memory"] = amount.text
+
+
+def _set_guest_memory(spec: Spec) -> None:
+    memory = spec["domain"].setdefault("memory", {})
+    if "guest" in memory:
+        return
+    resources = spec["domain"]["resources"]
+    for field in ("requests", "limits"):
+        amount = resources.get(field, {}).get("memory")
+        if not _is_zero(amount):
+            memory["guest"] = amount
+            return
+    if "hugepages" in memory:
+        try:
+            memory["guest"] = quantity.canonical(memory["hugepages"].get("pageSize", ""))
+        except quantity.QuantityError:
+            # The page size is plain text to the API; what is no quantity gives no default.
+            return
+
+
+def _set_topology(spec: Spec) -> None:
+    cpu = spec["domain"].setdefault("cpu", {})
+    if any(cpu.get(field) for field in ("sockets", "cores", "threads")):
+        return
+    resources = spec["domain"]["resources"]
+    sockets = 1
+    for field in ("limits", "requests"):
+        amount = resources.get(field, {}).get("cpu")
+        if amount is not None:
+            sockets = quantity.parse(amount).value % _UINT32
+            break
+    cpu.update(cores=1, threads=1)
+    if sockets:
+        cpu["sockets"] = sockets
+
+
+def _set_pull_policies(spec: Spec) -> None:
+    for volume in spec.get("volumes", ()):
+        disk = volume.get("containerDisk")
+        if disk is not None and not disk.get("imagePullPolicy"):
+            image = disk["image"]
+            latest = image.endswith(":latest") or not (":" in image or "@" in image)
+            disk["imagePullPolicy"] = "Always" if latest else "IfNotPresent"
+
+
+def _is_zero(amount: str | None) -> bool:
+    return amount is None or quantity.parse(amount).nanos == 0

@@ -1,0 +1,90 @@
+"""A VM as its instancetype and preference make it, without matchers (KubeVirt ``pkg/instancetype/expand``)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...api import release_schema, schema
+from ...api.matcher import ROLES
+from ...api.release import NEWEST, Release
+from ..apply import applier, conflict
+from ..find import find, revision
+from ..find.find import CRASH, Lookup, Problem
+from . import defaults
+from .defaults import Configuration
+
+__all__ = ["Expanded", "expand", "fill"]
+
+Manifest = dict[str, Any]
+
+
+class Expanded(NamedTuple):
+    """vm: the canonical VM; None with an error.
+    conflicts: full paths of the VM's fields that its instancetype does not allow; the error has them too."""
+
+    vm: Manifest | None = None
+    error: Problem | None = None
+    conflicts: tuple[str, ...] = ()
+
+
+def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST) -> Expanded:
+    """What expand-spec answers for a VM (plain manifest), with the objects that exist in the cluster.
+
+    A VM without matchers comes back in canonical form, else unchanged. As in KubeVirt, neither the preference's
+    requirements nor whether a spread divides are checked.
+    """
+    config = config or Configuration()
+    try:
+        vm = release_schema.canonical("VirtualMachine", vm, release)
+    except schema.FieldError as error:
+        return Expanded(error=Problem(str(error), "BadRequest", 400))
+    template = vm["spec"]["template"]
+    if all(role.matcher_of(vm) is None for role in ROLES):
+        if template is not None:
+            template["spec"] = revision.as_written(template["spec"])
+        return Expanded(vm)
+    instancetype = find.instancetype_spec(vm, objects, release)
+    preference = find.preference_spec(vm, objects, release)
+    problem = instancetype.error or preference.error
+    if problem is not None:
+        return Expanded(error=problem)
+    if template is None:
+        return Expanded(error=Problem("the VirtualMachine has no template", CRASH))
+    failed = fill(template, instancetype.spec, preference.spec, config, release)
+    if failed is not None:
+        return failed
+    for role in ROLES:
+        vm["spec"].pop(role.matcher, None)
+        vm["status"].pop(role.reference, None)
+    return Expanded(vm)
+
+
+def fill(
+    template: Manifest,
+    instancetype: Manifest | None,
+    preference: Manifest | None,
+    config: Configuration,
+    release: Release = NEWEST,
+) -> Expanded | None:
+    """Changes a VM's canonical template to what instancetype, preference and defaults make of it.
+
+    instancetype, preference: canonical specs or None. Returns what failed, with which the template is half done.
+    """
+    spec = template["spec"]
+    if release.expand_sets_defaults:
+        defaults.add_disks_for_volumes(spec)
+        problem = defaults.add_network_interface(spec, config)
+        if problem is not None:
+            return Expanded(error=problem)
+    try:
+        conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
+    except applier.Crash as crash:
+        return Expanded(error=Problem(str(crash), CRASH))
+    if conflicts:
+        message = release.expand_conflict or conflict.webhook_message(conflicts, release)
+        return Expanded(
+            error=Problem(message, "BadRequest", 400),
+            conflicts=tuple(conflict.paths(conflicts)),
+        )
+    problem = defaults.set_spec_defaults(spec, config, release) if release.expand_sets_defaults else None
+    return None if problem is None else Expanded(error=problem)

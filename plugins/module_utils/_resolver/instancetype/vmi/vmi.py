@@ -1,0 +1,118 @@
+"""The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``).
+
+As far as instance types go: without the VM's generation, finalizers, the VM's own revision and changed block tracking.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Final, NamedTuple
+
+from ...api import release_schema, schema
+from ...api.matcher import ROLES
+from ...api.release import NEWEST, Release
+from ..apply import applier, conflict
+from ..find import find, revision
+from ..find.find import CRASH, Lookup, Problem
+from ..preference.devices import devices as apply_device_preferences
+from . import defaults
+from .defaults import Configuration
+
+__all__ = ["BuiltVMI", "build", "firmware_uuid"]
+
+Manifest = dict[str, Any]
+
+_FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
+
+
+class BuiltVMI(NamedTuple):
+    """metadata, spec: canonical; None with an error."""
+
+    metadata: Manifest | None = None
+    spec: Manifest | None = None
+    error: Problem | None = None
+
+
+def firmware_uuid(name: str) -> str:
+    """The firmware UUID of a VM that sets none; it depends on the VM's name alone."""
+    return str(uuid.uuid5(_FIRMWARE_NAMESPACE, name))
+
+
+def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST) -> BuiltVMI:
+    """What virt-controller creates when it starts a VM (plain manifest), with the objects that exist in the cluster."""
+    config = config or Configuration()
+    try:
+        vm = release_schema.canonical("VirtualMachine", vm, release)
+    except schema.FieldError as error:
+        return BuiltVMI(error=Problem(str(error), "BadRequest", 400))
+    if vm["spec"]["template"] is None:
+        return BuiltVMI(error=Problem("the VirtualMachine has no template", CRASH))
+    try:
+        return _build(vm, objects, config, release)
+    except applier.Crash as crash:
+        return BuiltVMI(error=Problem(str(crash), CRASH))
+
+
+def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:
+    metadata, spec = _metadata(vm), vm["spec"]["template"]["spec"]
+    firmware = spec["domain"].setdefault("firmware", {})
+    firmware["uuid"] = firmware.get("uuid") or firmware_uuid(metadata.get("name", ""))
+
+    if _starts_paused(vm):
+        spec["startStrategy"] = "Paused"
+
+    # The preferred devices come twice: before, as they decide on what is attached, and again for what was attached.
+    preference = find.preference_spec(vm, objects, release)
+    if preference.error is not None:
+        return BuiltVMI(error=preference.error)
+    if preference.spec is not None:
+        apply_device_preferences(preference.spec, spec, release)
+    defaults.add_disks_for_volumes(spec)
+    _add_input(spec)
+    problem = defaults.add_network_interface(spec, config)
+    if problem is not None:
+        return BuiltVMI(error=problem)
+
+    instancetype = find.instancetype_spec(vm, objects, release)
+    if instancetype.error is not None:
+        return BuiltVMI(error=instancetype.error)
+    _annotate(vm, metadata)
+    conflicts = applier.apply_in_place(metadata, spec, instancetype.spec, preference.spec, release)
+    if conflicts:
+        return BuiltVMI(error=Problem(conflict.controller_message(conflicts)))
+    return BuiltVMI(metadata, spec)
+
+
+def _metadata(vm: Manifest) -> Manifest:
+    metadata: Manifest = vm["spec"]["template"]["metadata"]
+    metadata.pop("generateName", None)
+    for field in ("name", "namespace"):
+        metadata.pop(field, None)
+        if field in vm["metadata"]:
+            metadata[field] = vm["metadata"][field]
+    metadata["ownerReferences"] = [revision.owner_reference(vm)]
+    return metadata
+
+
+def _starts_paused(vm: Manifest) -> bool:
+    """Whether the VM was asked to start paused (`virtctl start --paused`)."""
+    for request in vm["status"].get("stateChangeRequests", ())[:1]:
+        return bool(request["action"] == "Start" and request.get("data", {}).get("paused") == "true")
+    return False
+
+
+def _add_input(spec: Manifest) -> None:
+    devices = spec["domain"]["devices"]
+    if devices.get("autoattachInputDevice") and not devices.get("inputs"):
+        devices["inputs"] = [{"name": "default-0", "type": ""}]
+
+
+def _annotate(vm: Manifest, metadata: Manifest) -> None:
+    """The names of instancetype and preference, set before their own annotations so that these may conflict."""
+    for role in ROLES:
+        matcher = role.matcher_of(vm)
+        kind = role.kind_of(matcher) if matcher is not None else None
+        if matcher is None or kind is None:
+            continue
+        key = role.annotation if kind == role.kind else role.cluster_annotation
+        metadata.setdefault("annotations", {})[key] = matcher.get("name", "")

@@ -1,0 +1,98 @@
+"""Answers of KubeVirt's admission webhooks, as values (KubeVirt ``pkg/util/webhooks``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "INVALID",
+    "NOT_FOUND",
+    "NOT_SUPPORTED",
+    "Cause",
+    "Response",
+    "allowed",
+    "bad_request",
+    "crashed",
+    "invalid",
+]
+
+# Types of causes; in JSON the key of the type is `reason`.
+INVALID: Final = "FieldValueInvalid"
+NOT_FOUND: Final = "FieldValueNotFound"
+NOT_SUPPORTED: Final = "FieldValueNotSupported"
+REQUIRED: Final = "FieldValueRequired"
+
+# How many causes an answer of virt-api has at most.
+_MAX_CAUSES: Final = 10
+
+
+class Cause(NamedTuple):
+    """One broken rule. type: one of those above. field: a path, or several joined by commas."""
+
+    type: str
+    message: str
+    field: str
+
+
+class Response(NamedTuple):
+    """A webhook's answer.
+
+    code, reason, message, causes: of the Status with which the API server refuses the object; empty if allowed.
+    warnings: told to the user of an allowed object. stage: the step of the VM's validation that refused it.
+    crash: KubeVirt panics here (code 500).
+    """
+
+    allowed: bool = True
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    causes: tuple[Cause, ...] = ()
+    warnings: tuple[str, ...] = ()
+    stage: str = ""
+    crash: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer without what is empty."""
+        result: dict[str, Any] = {"allowed": self.allowed}
+        result.update({name: getattr(self, name) for name in ("code", "reason", "message", "stage")})
+        result["causes"] = self._causes()
+        result["warnings"] = list(self.warnings)
+        return {name: value for name, value in result.items() if value or name == "allowed"}
+
+    def status(self) -> dict[str, Any]:
+        """The Status within the AdmissionReview of a refusal."""
+        result: dict[str, Any] = {"message": self.message, "code": self.code}
+        if self.reason:
+            result["reason"] = self.reason
+        if self.causes:
+            result["details"] = {"causes": self._causes()}
+        return result
+
+    def _causes(self) -> list[dict[str, str]]:
+        return [{"reason": cause.type, "message": cause.message, "field": cause.field} for cause in self.causes]
+
+
+def allowed(warnings: Iterable[str] = ()) -> Response:
+    """The object may be stored."""
+    return Response(warnings=tuple(warnings))
+
+
+def invalid(causes: Iterable[Cause], stage: str = "") -> Response:
+    """The object breaks rules: the first ten are told, the rest counted."""
+    found = tuple(causes)
+    told = found[:_MAX_CAUSES]
+    messages = [cause.message for cause in told]
+    if len(found) > len(told):
+        messages.append(f"and {len(found) - len(told)} more validation errors")
+    return Response(False, 422, "Invalid", ", ".join(messages), told, stage=stage)
+
+
+def bad_request(message: str, stage: str = "") -> Response:
+    """The webhook failed with an error; its Status has neither reason nor causes."""
+    return Response(False, 400, message=message, stage=stage)
+
+
+def crashed(message: str, stage: str = "") -> Response:
+    """KubeVirt panics on this object, which so cannot be stored."""
+    return Response(False, 500, "InternalError", message, stage=stage, crash=True)

@@ -1,0 +1,135 @@
+"""The instancetype part of KubeVirt's mutating webhook for VMs (``pkg/instancetype/webhooks/vm``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...api import release_schema, schema, unmarshal
+from ...api.matcher import ROLES, Role
+from ...api.release import NEWEST, Release
+from ..find import find
+from ..find import infer as inference
+from ..find.find import CRASH, Lookup, Problem
+from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
+
+__all__ = ["Mutated", "matcher_causes", "mutate", "set_kinds"]
+
+Manifest = dict[str, Any]
+
+
+class Mutated(NamedTuple):
+    """vm: the canonical VM as it goes on; None where it is refused. refusal: why."""
+
+    vm: Manifest | None = None
+    refusal: Response | None = None
+
+
+def mutate(
+    vm: Manifest,
+    objects: Lookup,
+    old: Manifest | None = None,
+    operation: str = "CREATE",
+    release: Release = NEWEST,
+) -> Mutated:
+    """What admission makes of a VM: matchers checked and inferred, architecture, machine type and storage class set.
+
+    vm: a plain manifest. objects: instancetypes, preferences, revisions, and volumes to infer from.
+    old: the stored VM, on UPDATE. operation: CREATE or UPDATE. What virt-api sets for every VM is not part of it.
+    """
+    try:
+        canonical = release_schema.canonical("VirtualMachine", vm, release)
+        compared = old is not None and operation == "UPDATE"
+        before = release_schema.canonical("VirtualMachine", old, release) if compared else None
+    except schema.FieldError as error:
+        return Mutated(refusal=bad_request(unmarshal.message("VirtualMachine", vm) or str(error)))
+    if canonical["metadata"].get("deletionTimestamp"):
+        return Mutated(canonical)
+    refusal = _check_matchers(canonical, before, release)
+    if refusal is not None:
+        return Mutated(refusal=refusal)
+    inferred = inference.infer(canonical, objects, release)
+    if inferred.vm is None:
+        failed = inferred.error or Problem("cannot be inferred")
+        return Mutated(refusal=(crashed if failed.reason == CRASH else bad_request)(failed.message))
+    if release.sets_matcher_kind:
+        set_kinds(inferred.vm)
+    preference = find.preference_spec(inferred.vm, objects, release)
+    # A preference that does not exist is none here: others will say so.
+    if preference.spec is not None:
+        _apply(preference.spec, inferred.vm, release)
+    return Mutated(inferred.vm)
+
+
+def _check_matchers(vm: Manifest, old: Manifest | None, release: Release) -> Response | None:
+    """Each check stops at the first matcher that it refuses."""
+    if old is not None:
+        for role in ROLES:
+            causes = list(_update_causes(vm, old, role))
+            if causes:
+                return invalid(causes)
+    for role in ROLES:
+        causes = list(matcher_causes(vm, role, release))
+        if causes:
+            return invalid(causes)
+    return None
+
+
+def _update_causes(vm: Manifest, old: Manifest, role: Role) -> Iterator[Cause]:
+    """A pinned revision is of one object: another name needs another revision, or none."""
+    before, after = role.matcher_of(old), role.matcher_of(vm)
+    if before is None or after is None or not before.get("revisionName"):
+        return
+    if after.get("name") != before.get("name") and after.get("revisionName") == before["revisionName"]:
+        message = "the Matcher Name has been updated without updating the RevisionName"
+        yield Cause(INVALID, message, f"spec.{role.matcher}.revisionName")
+
+
+def matcher_causes(vm: Manifest, role: Role, release: Release = NEWEST) -> Iterator[Cause]:
+    """What is wrong with a canonical VM's matcher in itself."""
+    matcher = role.matcher_of(vm)
+    if matcher is None:
+        return
+    field = f"spec.{role.matcher}"
+    inferred = "inferFromVolume" in matcher
+    if "name" not in matcher and not inferred:
+        yield Cause(
+            NOT_FOUND, f"Either Name or InferFromVolume should be provided within the {role.matcher_type}", field
+        )
+    if inferred:
+        for key, label in (("name", "Name"), ("kind", "Kind")):
+            if key in matcher:
+                message = release.named_and_inferred.format(field=label, matcher=role.matcher_type)
+                yield Cause(release.named_and_inferred_type, message, f"{field}.{key}")
+    policy = matcher.get("inferFromVolumeFailurePolicy")
+    if policy not in (None, inference.IGNORE, inference.REJECT):
+        message = f"Invalid value '{policy}' for InferFromVolumeFailurePolicy"
+        yield Cause(INVALID, message, f"{field}.inferFromVolumeFailurePolicy")
+
+
+def set_kinds(vm: Manifest) -> None:
+    """Gives a VM's matchers without kind the cluster-wide one, in the letters that older releases write."""
+    for role in ROLES:
+        matcher = role.matcher_of(vm)
+        if matcher is not None and not matcher.get("kind"):
+            matcher["kind"] = role.cluster_kind.lower()
+
+
+def _apply(preference: Manifest, vm: Manifest, release: Release) -> None:
+    """Sets what has to be stored with the VM because cluster and CDI look at it there; without template nothing."""
+    template = vm["spec"]["template"]
+    if template is None:
+        return
+    spec = template["spec"]
+    architecture = preference.get("preferredArchitecture")
+    if architecture and not spec.get("architecture"):
+        spec["architecture"] = architecture
+    machine_type = preference.get("machine", {}).get("preferredMachineType")
+    if machine_type and not spec["domain"].get("machine", {}).get("type"):
+        spec["domain"]["machine"] = {"type": machine_type}
+    storage_class = preference.get("volumes", {}).get("preferredStorageClassName")
+    if storage_class:
+        for volume in vm["spec"].get("dataVolumeTemplates", ()):
+            for field in release.storage_class_fields:
+                if field in volume["spec"]:
+                    volume["spec"][field].setdefault("storageClassName", storage_class)

@@ -1,0 +1,184 @@
+"""What is written to give a VM other revisions: refreshed, pinned or unpinned. `_cluster` carries it out.
+
+Facts of KubeVirt 1.5 and later: the captured revision is in the VM's status; a revisionName in the spec counts before
+it and is copied there; taking it out keeps what was pinned; only a released reference is captured anew. Up to 1.4 the
+captured revision is in the spec, and taking it out captures anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..api.matcher import ROLES, Role
+from ..instancetype.find import decode, revision
+from ..instancetype.revision.store import captured_anew
+from . import drift
+from .drift import Drift, Effect, Specs
+
+__all__ = ["PREVIOUS", "Change", "history", "pin", "refresh", "unpin", "unreferenced"]
+
+Manifest = dict[str, Any]
+
+PREVIOUS: Final = "previous"
+
+
+class Change(NamedTuple):
+    """roles: what is changed. spec: merge patch of the VM's spec, None for none.
+    release: whether the references of the roles that spec does not name have to be released.
+    effect: what it means for the guest. refusal: why it cannot be, on one line.
+    expected: revision names by role's matcher that the VM refers to afterwards, where they are known."""
+
+    roles: tuple[Role, ...] = ()
+    spec: Manifest | None = None
+    release: bool = False
+    effect: Effect | None = None
+    refusal: str | None = None
+    expected: dict[str, str] | None = None
+
+    @property
+    def due(self) -> bool:
+        return bool(self.roles) and self.refusal is None
+
+
+def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
+    """Captures the current generation of what drifted, and of what has lost its revision."""
+    parts = dict(zip(ROLES, (found.instancetype, found.preference)))
+    outdated = {role: part for role in roles if (part := parts[role]) and part.state in (drift.DRIFTED, drift.LOST)}
+    due = tuple(outdated)
+    if not due:
+        return Change()
+    if found.effect.refusal:
+        return Change(due, refusal=f"would be refused after a refresh: {found.effect.refusal}")
+    pinned = [role for role, part in outdated.items() if part.pinned]
+    if any(role.reference_of(vm) for role in pinned):
+        return Change(due, refusal="is pinned by revisionName; unpin it first (state: unpinned)")
+    # Without a reference in the status this is the way of KubeVirt up to 1.4.
+    spec = {role.matcher: {"revisionName": None} for role in pinned}
+    return Change(due, spec or None, release=len(pinned) < len(due), effect=found.effect)
+
+
+def pin(
+    vm: Manifest, found: Drift, roles: Iterable[Role], wanted: str | Mapping[str, str], revisions: Iterable[Manifest]
+) -> Change:
+    """Pins a VM to a named revision, to the ones before those it has (PREVIOUS), or to one for each matcher.
+
+    wanted: a name, PREVIOUS, or names by role's matcher; a mapping has to fit in all that it names.
+    revisions: the ControllerRevisions of the VM's namespace.
+    """
+    revisions = list(revisions)
+    chosen: dict[Role, Manifest] = {}
+    for role in roles:
+        name = wanted if isinstance(wanted, str) else wanted.get(role.matcher)
+        if not name or not role.matcher_of(vm):
+            continue
+        target = _before(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions)
+        if target is not None:
+            chosen[role] = target
+        elif not isinstance(wanted, str):
+            return Change((role,), refusal=f"there is no revision {name} of its {role.matcher}")
+    if not chosen:
+        if wanted == PREVIOUS:
+            return Change(ROLES, refusal="has no earlier revision to go back to")
+        if not isinstance(wanted, str):
+            return Change(ROLES, refusal="no revision is named of an instancetype or preference that it has")
+        return Change(ROLES, refusal=f"there is no revision {wanted} of its instancetype or preference")
+    names = {role: target["metadata"]["name"] for role, target in chosen.items()}
+    due = [role for role in chosen if (role.matcher_of(vm) or {}).get("revisionName") != names[role]]
+    if not due:
+        return Change()
+    specs = dict(zip(ROLES, found.captured))
+    for role in due:
+        decoded = decode.spec(chosen[role], role)
+        if decoded.error is not None:
+            return Change(tuple(due), refusal=f"the revision {names[role]} cannot be read: {decoded.error}")
+        specs[role] = decoded.spec
+    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)))
+    if effect.refusal:
+        return Change(tuple(due), refusal=f"would be refused with that revision: {effect.refusal}")
+    spec = {role.matcher: {"revisionName": names[role]} for role in due}
+    return Change(tuple(due), spec, effect=effect, expected={role.matcher: names[role] for role in due})
+
+
+def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
+    """Takes the pins out; the VM keeps the revisions that were pinned until it is refreshed."""
+    pinned = [role for role in roles if (role.matcher_of(vm) or {}).get("revisionName")]
+    if not pinned:
+        return Change()
+    if not all(role.reference_of(vm) for role in pinned):
+        text = (
+            "has its revision in spec, as up to KubeVirt 1.4, where taking it out captures anew; use state: refreshed"
+        )
+        return Change(tuple(pinned), refusal=text)
+    expected = {role.matcher: (role.matcher_of(vm) or {})["revisionName"] for role in pinned}
+    return Change(tuple(pinned), {role.matcher: {"revisionName": None} for role in pinned}, expected=expected)
+
+
+def history(vm: Manifest, role: Role, revisions: Iterable[Manifest]) -> list[Manifest]:
+    """The VM's own revisions of what its matcher names, from the oldest generation to the newest."""
+    matcher = role.matcher_of(vm) or {}
+    uid = vm["metadata"].get("uid")
+    own = [
+        one
+        for one in revisions
+        if any(owner.get("uid") == uid for owner in one["metadata"].get("ownerReferences") or [])
+        and revision.labels(one).get(revision.NAME_LABEL) == matcher.get("name")
+        and revision.labels(one).get(revision.KIND_LABEL) == role.kind_of(matcher)
+    ]
+    return sorted(own, key=_generation)
+
+
+def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others: Iterable[str] = ()) -> list[Manifest]:
+    """Revisions of instancetypes and preferences that no VM refers to, oldest generation first.
+
+    vms, revisions: all of one namespace. others: names that snapshots and restores refer to.
+    A VM that is being given a revision at this moment may be about to refer to any of its own.
+    """
+    used, capturing = set(others), set()
+    for vm in vms:
+        for role in ROLES:
+            used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
+            used.add(((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name") or "")
+        if any(_captures(vm, role) for role in ROLES):
+            capturing.add(vm["metadata"].get("uid"))
+    return sorted(
+        (
+            one
+            for one in revisions
+            if revision.NAME_LABEL in revision.labels(one)
+            and one["metadata"]["name"] not in used
+            and not any(owner.get("uid") in capturing for owner in one["metadata"].get("ownerReferences") or [])
+        ),
+        key=_generation,
+    )
+
+
+def _captures(vm: Manifest, role: Role) -> bool:
+    """Whether virt-controller is about to make the VM refer to another revision than it does."""
+    matcher = role.matcher_of(vm)
+    if not matcher or matcher.get("revisionName"):
+        return False
+    reference = role.reference_of(vm) or {}
+    return not reference.get("controllerRevisionRef") or bool(captured_anew(matcher, reference))
+
+
+def _generation(one: Manifest) -> int:
+    label = revision.labels(one).get(revision.GENERATION_LABEL, "")
+    return int(label) if label.isdigit() else 0
+
+
+def _before(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest | None:
+    reference = revision.referenced(vm, role).name
+    earlier: Manifest | None = None
+    for one in history(vm, role, revisions):
+        if one["metadata"]["name"] == reference:
+            return earlier
+        earlier = one
+    return None
+
+
+def _named(name: str, role: Role, revisions: list[Manifest]) -> Manifest | None:
+    for one in revisions:
+        if one["metadata"]["name"] == name:
+            return one if decode.spec(one, role).error is None else None
+    return None

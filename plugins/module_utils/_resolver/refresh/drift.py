@@ -1,0 +1,213 @@
+"""Whether what a VM has captured still is what its instancetype and preference are now, and what a refresh would do."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..api import managed_fields as ownership
+from ..api import release_schema, semantic
+from ..api.matcher import ROLES, Role
+from ..api.release import NEWEST, Release, of
+from ..api.tree import differences
+from ..instancetype.apply import applier, topology
+from ..instancetype.apply.conflict import webhook_message
+from ..instancetype.find import decode, find, revision
+from ..instancetype.find.find import Lookup
+from ..instancetype.vmi import live_update
+from ..instancetype.vmi.guest import guest
+from ..instancetype.webhooks import validate
+
+__all__ = [
+    "CURRENT",
+    "DRIFTED",
+    "GONE",
+    "LOST",
+    "NEW",
+    "UNKNOWN",
+    "Drift",
+    "Effect",
+    "RoleDrift",
+    "Specs",
+    "drift",
+    "effect",
+]
+
+Manifest = dict[str, Any]
+
+CURRENT: Final = "current"
+DRIFTED: Final = "drifted"
+# The object was deleted; the VM lives on with what it captured.
+GONE: Final = "gone"
+# The revision was deleted: the VM cannot start again.
+LOST: Final = "revision lost"
+# Nothing is captured yet.
+NEW: Final = "not captured"
+# The live object or the revision could not be read, so that nobody can tell.
+UNKNOWN: Final = "unknown"
+
+
+# The newest release that reads revisions of v1alpha1 and v1alpha2.
+_READS_OLD: Final = of("1.6")
+
+
+class RoleDrift(NamedTuple):
+    """One of the two.
+
+    state: CURRENT, DRIFTED, GONE, LOST, NEW or UNKNOWN. kind, name: of the object.
+    revision: what the VM refers to, "" for none.
+    pinned: whether the play pinned it. generation: of the captured object; current_generation: of the live one.
+    recreated: the live object is another one of the same name. changes: of the spec, [{field, before, after}].
+    captured_at: when the revision was created. changed_at: when the live object was last changed. Both are times as
+    the API server writes them, "" where there is none.
+    problem: why it is UNKNOWN, in the words of who could not read it, else "".
+    """
+
+    state: str
+    kind: str
+    name: str
+    revision: str
+    pinned: bool
+    generation: int | None
+    current_generation: int | None
+    recreated: bool
+    changes: tuple[dict[str, Any], ...]
+    captured_at: str
+    changed_at: str
+    problem: str = ""
+
+
+class Specs(NamedTuple):
+    """Canonical specs of an instancetype and a preference; None for none."""
+
+    instancetype: Manifest | None
+    preference: Manifest | None
+
+
+class Effect(NamedTuple):
+    """What it means for a VM to have other specs.
+
+    guest, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
+    refusal: why KubeVirt would not accept the VM then, in its words, or None.
+    live: whether a running guest is likely to take the changes without a restart."""
+
+    guest: dict[str, Any]
+    guest_after: dict[str, Any]
+    changes: tuple[dict[str, Any], ...] = ()
+    refusal: str | None = None
+    live: bool = True
+
+
+class Drift(NamedTuple):
+    """instancetype, preference: None where the VM has none. captured: the specs that the VM has.
+    effect: what a refresh would do."""
+
+    instancetype: RoleDrift | None
+    preference: RoleDrift | None
+    captured: Specs
+    effect: Effect
+
+    @property
+    def drifted(self) -> bool:
+        return any(part is not None and part.state == DRIFTED for part in (self.instancetype, self.preference))
+
+
+def drift(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Drift:
+    """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are."""
+    parts, captured, current = [], [], []
+    for role in ROLES:
+        part, old, new = _role_drift(vm, role, objects, release)
+        parts.append(part)
+        captured.append(old)
+        current.append(new)
+    before = Specs(*captured)
+    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current), release))
+
+
+def effect(vm: Manifest, before: Specs, after: Specs, release: Release = NEWEST) -> Effect:
+    """What it means for a VM (plain manifest) to have the specs `after` in place of `before`."""
+    was, _refusal = _applied(vm, before, release)
+    will, refusal = _applied(vm, after, release)
+    if refusal is not None:
+        return Effect(guest(was), guest(was), refusal=refusal)
+    changes = tuple(differences(was, will))
+    return Effect(guest(was), guest(will), changes, live=live_update.foreseen(vm, was, will))
+
+
+def _role_drift(
+    vm: Manifest, role: Role, objects: Lookup, release: Release
+) -> tuple[RoleDrift | None, Manifest | None, Manifest | None]:
+    """The drift and the canonical specs as captured and as they would be captured now."""
+    matcher = role.matcher_of(vm)
+    if not matcher:
+        return None, None, None
+    reference = revision.referenced(vm, role, release)
+    kept = find.captured(vm, role, objects, release)
+    live = find.live(vm, role, objects, release)
+    old = kept_spec(kept.manifest, role, release).spec if kept.manifest is not None else None
+    new = _spec(role, live.manifest, release) if live.manifest is not None else None
+    same = old is not None and new is not None and semantic.equal(role.spec_type, old, new)
+    problem = ""
+    if not reference.name:
+        state = NEW
+    elif old is None:
+        state, problem = _unread(kept.error, LOST)
+    elif new is None:
+        state, problem = _unread(live.error, GONE)
+    else:
+        state = CURRENT if same else DRIFTED
+    data = (kept.manifest or {}).get("data") or {}
+    metadata = data.get("metadata") or {}
+    now = (live.manifest or {}).get("metadata") or {}
+    part = RoleDrift(
+        state=state,
+        kind=role.kind_of(matcher) or str(matcher.get("kind")),
+        name=str(matcher.get("name", "")),
+        revision=reference.name,
+        pinned=reference.pinned,
+        generation=metadata.get("generation"),
+        current_generation=now.get("generation"),
+        recreated=bool(metadata.get("uid") and now.get("uid") and metadata["uid"] != now["uid"]),
+        changes=tuple(differences(old, new)) if state == DRIFTED else (),
+        captured_at=str(((kept.manifest or {}).get("metadata") or {}).get("creationTimestamp") or ""),
+        changed_at=ownership.changed_at(live.manifest or {}),
+        problem=problem,
+    )
+    return part, old if old is not None else new, new if new is not None else old
+
+
+def _unread(error: find.Problem | None, gone: str) -> tuple[str, str]:
+    """The state of what is not there to be compared, and why nobody can tell. gone: the state of what was deleted."""
+    if error is None or error.code == 404:
+        return gone, ""
+    return UNKNOWN, error.message
+
+
+def kept_spec(kept: Manifest, role: Role, release: Release = NEWEST) -> decode.DecodedSpec:
+    """What a revision holds, also one of an API version that only older releases read; else the release's error."""
+    found = decode.spec(kept, role, release)
+    if found.error is None:
+        return found
+    older = decode.spec(kept, role, _READS_OLD)
+    return older if older.error is None else found
+
+
+def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
+    return release_schema.canonical(role.spec_type, manifest.get("spec"), release)
+
+
+def _applied(vm: Manifest, specs: Specs, release: Release) -> tuple[Manifest, str | None]:
+    """The VMI spec that results, and why KubeVirt would not accept it."""
+    instancetype, preference = specs
+    template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
+    spec: Manifest = template["spec"]
+    try:
+        uneven = topology.spread_indivisible(instancetype, preference, release)
+        unmet = validate.unmet(template, instancetype, preference, release=release)
+        conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
+    except applier.Crash as crash:
+        return spec, str(crash)
+    if uneven is not None:
+        return spec, uneven.message
+    if conflicts:
+        return spec, webhook_message(conflicts, release)
+    return spec, unmet.message if unmet is not None else None

@@ -1,0 +1,192 @@
+"""The matrix of a catalog as people see it: a table in Markdown, a picture, a page with that picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
+
+from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label
+from ._pages import render
+
+Facts = dict[str, Any]
+
+# Lengths in pixels at 100 %.
+_CELL: Final = 17
+_GAP: Final = 7
+_LETTER: Final = 6.4
+_FIGURES: Final = 96
+_TOTAL: Final = 34
+
+# What fits is quiet, as most pairs do: the others are to be seen, and their letters tell them apart without colour.
+_COLOURS: Final = """
+:root{color-scheme:light dark;--ink:#1d2530;--soft:#5b6675;--line:#9aa5b4;--page:#fff;--row:#e8edf3;--fit:#cde7da}
+@media screen and (prefers-color-scheme:dark){
+:root{--ink:#e6e9ec;--soft:#9aa4ae;--line:#5b6675;--page:#15191d;--row:#2a323b;--fit:#25523c}}
+:root{--few:#f4c04e;--few-ink:#3d2a00;--little:#8fb4f0;--little-ink:#0d2a5c;--both:#c583b8;--both-ink:#2f0526;
+--uneven:#ea7f69;--uneven-ink:#3f0a00}
+"""
+# Sign → the name of its colours.
+_SIGNS: Final = {"c": "few", "m": "little", "b": "both", "s": "uneven"}
+
+_STYLE: Final = (
+    _COLOURS
+    + """
+text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
+.s{font-size:10px;text-anchor:middle;font-weight:600}
+.t{font-size:8.5px;text-anchor:middle}.r{text-anchor:end}.q{fill:var(--soft)}.g{font-weight:700;font-size:12px}
+.o:hover .n{font-weight:700}.o:hover .h{fill:var(--row)}.h,.p{fill:var(--page)}.l{fill:var(--line)}
+.f{fill:var(--fit)}
+"""
+    + "".join(f".{name}{{fill:var(--{name})}}.{name}-ink{{fill:var(--{name}-ink)}}\n" for name in _SIGNS.values())
+)
+
+
+class _Axis(NamedTuple):
+    """starts: the offset of each entry; a gap is before each group. groups: (name, offset, length). length: of all."""
+
+    starts: list[float]
+    groups: list[tuple[str, float, float]]
+    length: float
+
+
+def svg(found: Matrix, title: str) -> str:
+    """The picture: rows are instancetypes, columns preferences; every cell tells in words what it is about."""
+    rows = _axis([one["series"] for one in found.instancetypes])
+    columns = _axis([one["os"] for one in found.preferences])
+    names = max((len(label(one)) for one in found.instancetypes), default=0) * _LETTER
+    left = 8 + names + _FIGURES
+    heights = max((len(label(one)) for one in found.preferences), default=0) * _LETTER
+    # Above the names the operating systems, below them what is required.
+    top = 48 + heights + 2 * _CELL
+    width, height = left + columns.length + _TOTAL + 60, top + rows.length + 2 * _CELL + 8
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
+        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
+        f"<style>{_STYLE}</style>",
+        f'<rect width="{width:.0f}" height="{height:.0f}" class="p"/>',
+        *_column_heads(found, columns, left, top),
+        *_rows(found, rows, columns, left, top),
+        *_column_totals(found, columns, left, top + rows.length + 16),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def html(found: Matrix, title: str) -> str:
+    """A page with the picture, its legend and the counts."""
+    fitting = sum(not cell.sign for cells in found.cells for cell in cells)
+    legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
+    return render(
+        "catalog", title=title, found=found, fitting=fitting, legend=legend, picture=Markup(svg(found, title))
+    )
+
+
+def markdown(found: Matrix, title: str) -> str:
+    """A heading, a table with a row for each instancetype, and what the signs mean."""
+    head = ["instancetype", "vCPUs", "memory", *(label(one) for one in found.preferences)]
+    lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
+    needs = [_needs(one) for one in found.preferences]
+    lines.append(_row(["*needs*", "", "", *needs]))
+    for one, cells in zip(found.instancetypes, found.cells):
+        signs = [cell.sign or "✓" for cell in cells]
+        lines.append(_row([label(one), str(one["vcpus"]), one["memory"], *signs]))
+    legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
+    return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", ""])
+
+
+def _axis(groups: Sequence[str]) -> _Axis:
+    starts: list[float] = []
+    spans: list[tuple[str, float, float]] = []
+    offset = 0.0
+    for index, group in enumerate(groups):
+        if index and group != groups[index - 1]:
+            offset += _GAP
+        starts.append(offset)
+        if index and group == groups[index - 1]:
+            name, begin, _length = spans[-1]
+            spans[-1] = (name, begin, offset + _CELL - begin)
+        else:
+            spans.append((group, offset, _CELL))
+        offset += _CELL
+    return _Axis(starts, spans, offset)
+
+
+def _column_heads(found: Matrix, columns: _Axis, left: float, top: float) -> list[str]:
+    parts = []
+    for name, begin, length in columns.groups:
+        # A name that is wider than its group would run into the next one.
+        if name and len(name) * 7.4 <= length + _GAP:
+            parts.append(f'<text class="g" x="{left + begin:.0f}" y="20">{escape(name)}</text>')
+        parts.append(f'<rect x="{left + begin:.0f}" y="26" width="{length:.0f}" height="2" class="l"/>')
+    for what, row in (("vCPUs needed", 2), ("GiB needed", 1)):
+        parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{top - row * _CELL + 9:.0f}">{what}</text>')
+    for one, start in zip(found.preferences, columns.starts):
+        x = left + start + _CELL / 2
+        y = top - 2 * _CELL - 8
+        parts.append(
+            f'<text transform="translate({x + 4:.1f} {y:.0f}) rotate(-90)">{escape(label(one))}'
+            f"<title>{escape(_preference(one))}</title></text>"
+        )
+        for value, row in ((one["vcpus"], 2), (_gib(one), 1)):
+            if value:
+                parts.append(f'<text class="t q" x="{x:.1f}" y="{top - row * _CELL + 9:.0f}">{value}</text>')
+    return parts
+
+
+def _rows(found: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) -> list[str]:
+    parts = []
+    systems = [label(one) for one in found.preferences]
+    for one, cells, start in zip(found.instancetypes, found.cells, rows.starts):
+        y = top + start
+        base = y + _CELL - 5
+        shade = f'<rect class="h" x="0" y="{y:.0f}" width="{left + columns.length + 60:.0f}" height="{_CELL}"/>'
+        parts.append(f'<g class="o">{shade}<text class="n" x="8" y="{base:.0f}">{escape(label(one))}</text>')
+        parts.append(f'<text class="r q" x="{left - 56:.0f}" y="{base:.0f}">{one["vcpus"]}</text>')
+        parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{base:.0f}">{escape(one["memory"])}</text>')
+        for name, cell, begin in zip(systems, cells, columns.starts):
+            x = left + begin
+            colour = _SIGNS[cell.sign] if cell.sign else "f"
+            words = "; ".join(cell.reasons) or "fits"
+            parts.append(
+                f'<rect x="{x:.0f}" y="{y:.0f}" width="{_CELL - 1}" height="{_CELL - 1}" class="{colour}">'
+                f"<title>{escape(f'{label(one)} and {name}: {words}')}</title></rect>"
+            )
+            if cell.sign:
+                parts.append(
+                    f'<text class="s {colour}-ink" x="{x + (_CELL - 1) / 2:.1f}" y="{base:.0f}"'
+                    f' pointer-events="none">{cell.sign}</text>'
+                )
+        fitting = sum(not cell.sign for cell in cells)
+        parts.append(f'<text class="q" x="{left + columns.length + 8:.0f}" y="{base:.0f}">{fitting}</text></g>')
+    return parts
+
+
+def _column_totals(found: Matrix, columns: _Axis, left: float, y: float) -> list[str]:
+    parts = [f'<text class="r q" x="{left - 8:.0f}" y="{y:.0f}">instancetypes that fit</text>']
+    for index, start in enumerate(columns.starts):
+        fitting = sum(not cells[index].sign for cells in found.cells)
+        parts.append(f'<text class="t q" x="{left + start + (_CELL - 1) / 2:.1f}" y="{y:.0f}">{fitting}</text>')
+    return parts
+
+
+def _preference(one: Facts) -> str:
+    needs = [f"{one['vcpus']} vCPUs" if one["vcpus"] else "", one["memory"] if one["memory_bytes"] else ""]
+    return f"{label(one)}: needs {' and '.join(filter(None, needs)) or 'nothing'}; topology {one['topology']}"
+
+
+def _gib(one: Facts) -> str:
+    """GiB with at most two decimals, and without what is no news, such as ``.5``; "" for none."""
+    if not one["memory_bytes"]:
+        return ""
+    return f"{one['memory_bytes'] / 2**30:.2f}".rstrip("0").rstrip(".").lstrip("0")
+
+
+def _needs(one: Facts) -> str:
+    return " ".join(filter(None, (str(one["vcpus"] or ""), one["memory"] if one["memory_bytes"] else "")))
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,250 @@
+"""Where each field of an expanded VM comes from: the VM, its instancetype, its preference or the cluster's defaults.
+
+Nothing here knows a rule of KubeVirt. The VM is expanded as it is, and again without one of the four, and the results
+are compared: a field comes from that without which it would have another value.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NamedTuple, Optional
+
+from ..module_utils._resolver.api import release_schema, schema
+from ..module_utils._resolver.api.release import NEWEST, Release
+from ..module_utils._resolver.api.tree import copy
+from ..module_utils._resolver.instancetype.apply import applier
+from ..module_utils._resolver.instancetype.find.find import Problem
+from ..module_utils._resolver.instancetype.vmi import expand as expansion
+from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
+
+__all__ = ["DEFAULT", "INSTANCETYPE", "PREFERENCE", "VM", "Alternative", "Row", "Unexplained", "explain", "table"]
+
+VM: Final = "VM"
+INSTANCETYPE: Final = "instancetype"
+PREFERENCE: Final = "preference"
+DEFAULT: Final = "default"
+
+Spec = Optional[dict[str, Any]]
+Path = tuple[Any, ...]
+Leaves = dict[Path, Any]
+
+_TEMPLATE: Final = "VirtualMachineInstanceTemplateSpec"
+_MISSING: Final = object()
+
+
+class Alternative(NamedTuple):
+    """What would be if the row's source said nothing: mostly the same field with another value."""
+
+    field: str
+    value: Any
+    source: str
+
+
+class Row(NamedTuple):
+    """One field.
+
+    field: its path from the template (``spec.domain.cpu.sockets``). value: None for a field that the source removed.
+    source: VM, INSTANCETYPE, PREFERENCE or DEFAULT. What the preference makes of the instancetype's vCPUs is the
+    preference's. instead_of: what the source overrode, or kept from having a say.
+    """
+
+    field: str
+    value: Any
+    source: str
+    instead_of: tuple[Alternative, ...]
+
+
+class Unexplained(Exception):
+    """The VM cannot be expanded. problem: why, in KubeVirt's words."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def explain(
+    template: dict[str, Any],
+    instancetype: Spec,
+    preference: Spec,
+    config: Configuration,
+    release: Release = NEWEST,
+) -> list[Row]:
+    """The fields of a VM's expanded template, in the order of their paths.
+
+    template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set,
+    as expand-spec sets none. Objects that are always there and empty are left out.
+    Raises Unexplained, and schema.FieldError for a template that is not of the API's types.
+    """
+    cluster = _Cluster(config, release, sets_defaults=(instancetype, preference) != (None, None))
+    outcome = _Outcome(template, instancetype, preference, cluster)
+    problem = outcome.problem
+    if problem is not None:
+        raise Unexplained(problem)
+    others = {
+        INSTANCETYPE: _Outcome(template, None, preference, cluster),
+        PREFERENCE: _Outcome(template, instancetype, None, cluster),
+    }
+    rows = []
+    for path in outcome.paths():
+        source = outcome.source(path)
+        if source == VM:
+            without = _Outcome(_without(outcome.own, path), instancetype, preference, cluster)
+            instead = _instead_of_vm(outcome, without, path)
+        elif source in others:
+            instead = _alternatives(outcome, others[source], [path])
+        else:
+            instead = ()
+        value = outcome.full.get(path)
+        rows.append(Row(_text(path), value, source, instead))
+    return rows
+
+
+class _Cluster(NamedTuple):
+    """What expands the VM. sets_defaults: not for a VM that has neither instancetype nor preference."""
+
+    config: Configuration
+    release: Release
+    sets_defaults: bool
+
+    def canonical(self, template: dict[str, Any]) -> dict[str, Any]:
+        return release_schema.canonical(_TEMPLATE, template, self.release)
+
+
+class _Outcome:
+    """What becomes of a template, and of the same with less."""
+
+    def __init__(self, template: dict[str, Any], instancetype: Spec, preference: Spec, cluster: _Cluster) -> None:
+        self.own = schema.declared(_TEMPLATE, template)
+        self._given = instancetype, preference
+        self._cluster = cluster
+        self.problem: Problem | None = None
+        self.full = self._expanded(instancetype, preference)
+        self._parts: tuple[Leaves, ...] | None = None
+
+    def paths(self) -> list[Path]:
+        """The fields to be told of: those that there are, and those of the VM that are no more."""
+        blank = _leaves(self._cluster.canonical({}))
+        own, written = _leaves(self.own), self.written()
+        known = [path for path, value in self.full.items() if path in own or written.get(path, _MISSING) != value]
+        parents = {path[:length] for path in self.full for length in range(len(path) + 1)}
+        # An empty object that goes, a nodeSelector, said nothing.
+        removed = [path for path, value in written.items() if path in own and path not in parents and value != {}]
+        return sorted((path for path in known + removed if path not in blank), key=_order)
+
+    def source(self, path: Path) -> str:
+        """Which of the four gives the field its value; a removed field has none."""
+        if self._parts is None:
+            instancetype, preference = self._given
+            self._parts = (
+                _leaves(self.own),
+                self._applied(instancetype, None),
+                self._applied(instancetype, preference),
+                self._expanded(instancetype, None),
+            )
+        own, with_instancetype, with_both, without_preference = self._parts
+        value = self.full.get(path, _MISSING)
+        if own.get(path, _MISSING) == value:
+            return VM
+        if with_instancetype.get(path, _MISSING) == value:
+            return INSTANCETYPE
+        if with_both.get(path, _MISSING) == value:
+            return PREFERENCE
+        if without_preference.get(path, _MISSING) == value:
+            return DEFAULT
+        # On what only the defaults attach, such as a disk for a volume.
+        return PREFERENCE
+
+    def _applied(self, instancetype: Spec, preference: Spec) -> Leaves:
+        template = self._cluster.canonical(self.own)
+        release = self._cluster.release
+        # With less than what the VM was expanded with, and so no crash of KubeVirt either.
+        conflicts = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+        return {} if conflicts else _leaves(template)
+
+    def written(self) -> Leaves:
+        """The VM's own fields with what Go always writes."""
+        return _leaves(self._cluster.canonical(self.own))
+
+    def _expanded(self, instancetype: Spec, preference: Spec) -> Leaves:
+        if not self._cluster.sets_defaults:
+            return self._applied(None, None)
+        template = self._cluster.canonical(self.own)
+        failed = expansion.fill(template, instancetype, preference, self._cluster.config, self._cluster.release)
+        if failed is not None:
+            self.problem = failed.error
+            return {}
+        return _leaves(template)
+
+
+def _instead_of_vm(outcome: _Outcome, without: _Outcome, path: Path) -> tuple[Alternative, ...]:
+    """Besides the field itself, what appears elsewhere without it: a preferred EFI without the VM's BIOS."""
+    written = without.written()
+    # Without a field that has to be there the object is none.
+    if path in written:
+        return ()
+    appeared = [other for other in without.full if other not in outcome.full and other not in written]
+    return _alternatives(outcome, without, [path, *sorted(set(appeared) - {path}, key=_order)])
+
+
+def _alternatives(outcome: _Outcome, without: _Outcome, paths: list[Path]) -> tuple[Alternative, ...]:
+    return tuple(
+        Alternative(_text(path), without.full[path], without.source(path))
+        for path in paths
+        if path in without.full and without.full[path] != outcome.full.get(path, _MISSING)
+    )
+
+
+def _leaves(value: Any, path: Path = ()) -> Leaves:
+    """The fields with their values: everything but objects with entries and lists of objects."""
+    entries: Any = ()
+    if isinstance(value, dict):
+        entries = value.items()
+    elif isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
+        entries = enumerate(value)
+    found: Leaves = {}
+    for key, entry in entries:
+        found.update(_leaves(entry, (*path, key)))
+    return found if entries else {path: value}
+
+
+def _without(template: dict[str, Any], path: Path) -> dict[str, Any]:
+    """A copy without a field, and without the objects that it alone filled."""
+    result = copy(template)
+    holders: list[Any] = [result]
+    for key in path[:-1]:
+        holders.append(holders[-1][key])
+    for holder, key in zip(reversed(holders), reversed(path)):
+        if not isinstance(holder, dict):
+            break
+        del holder[key]
+        if holder:
+            break
+    return result
+
+
+def _order(path: Path) -> tuple[tuple[bool, Any], ...]:
+    return tuple((isinstance(key, int), key) for key in path)
+
+
+def _text(path: Path) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)[1:]
+
+
+def table(rows: list[Row]) -> list[str]:
+    """The rows as lines of text with aligned columns."""
+    cells = [("FIELD", "VALUE", "SOURCE", "INSTEAD OF")]
+    for row in rows:
+        removed = row.value is None
+        instead = "; ".join(_instead(row, other) for other in row.instead_of)
+        cells.append((row.field, "(removed)" if removed else _json(row.value), row.source, instead))
+    widths = [max(len(line[column]) for line in cells) for column in range(3)]
+    return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[3]]).rstrip() for line in cells]
+
+
+def _instead(row: Row, other: Alternative) -> str:
+    field = "" if other.field == row.field else f"{other.field} "
+    return f"{field}{_json(other.value)} ({other.source})"
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) and value else json.dumps(value)

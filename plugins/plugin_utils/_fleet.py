@@ -1,0 +1,261 @@
+"""A fleet of VMs in figures: what it has been promised, what drifts and for how long, what is left over.
+
+Everything is counted from what the modules virtual_machine_info, controller_revision_info, instancetype_info and
+preference_info return.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from calendar import timegm
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ..module_utils._resolver.api.matcher import ROLES
+from ..module_utils._resolver.api.quantity import QuantityError, parse
+from ..module_utils._resolver.refresh import drift
+
+__all__ = ["AGES", "ENDED", "UNKNOWN_AGE", "FleetError", "summary"]
+
+Told = dict[str, Any]
+
+# Phases of a VMI whose guest is no more.
+ENDED: Final = ("Succeeded", "Failed")
+
+# How long VMs drift: name and upper limit in days.
+AGES: Final = (
+    ("less than a day", 1),
+    ("1 to 7 days", 7),
+    ("1 to 4 weeks", 28),
+    ("4 to 12 weeks", 84),
+    ("more than 12 weeks", float("inf")),
+)
+UNKNOWN_AGE: Final = "not known"
+
+_SECONDS_A_DAY: Final = 24 * 60 * 60
+# As API servers write it: RFC 3339 in UTC.
+_TIME: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
+
+
+class FleetError(ValueError):
+    """What was given is not what the modules return; one line says where and what is missing."""
+
+
+def summary(
+    vms: Iterable[Told],
+    revisions: Iterable[Told],
+    unreferenced: Iterable[Told],
+    instancetypes: Iterable[Told],
+    preferences: Iterable[Told],
+    now: str,
+) -> Told:
+    """The fleet in plain values; see the RETURN of the filter `fleet`.
+
+    vms: as virtual_machine_info returns them. revisions, unreferenced: virtual_machines and unreferenced as
+    controller_revision_info returns them. instancetypes, preferences: as instancetype_info and preference_info do.
+    now: the time of the report, such as ``2026-03-01T08:00:00Z``. Raises FleetError for anything else.
+    """
+    captured = _by_label(revisions, "revisions")
+    rows = [_row(vm, captured.get(label, {})) for label, vm in _by_label(vms, "virtual_machines").items()]
+    catalogs = {"instancetype": _entries(instancetypes, "instancetypes")}
+    catalogs["preference"] = _entries(preferences, "preferences")
+    known = {*captured, *(_label(row) for row in rows)}
+    orphaned: list[Told] = []
+    kept: list[Told] = []
+    for index, one in enumerate(unreferenced):
+        _need(one, ("namespace", "name", "virtual_machine"), f"unreferenced[{index}]")
+        (kept if f"{one['namespace']}/{one['virtual_machine']}" in known else orphaned).append(dict(one))
+    entries = [entry for found in catalogs.values() for entry in found]
+    result: Told = {
+        "generated_at": now,
+        "instancetypes": _users(rows, "instancetype", catalogs["instancetype"]),
+        "preferences": _users(rows, "preference", catalogs["preference"]),
+        "drift": {
+            "by_age": _by_age(rows, now),
+            "by_change": _by_change(rows),
+            "refused": [_label(row) for row in rows if row["refusal"]],
+        },
+        "restart_required": [_label(row) for row in rows if row["restart_required"]],
+        "unused": [entry for entry in entries if entry["used_by"] == []],
+        "deprecated": [entry for entry in entries if entry["deprecated"]],
+        "orphaned_revisions": orphaned,
+        "kept_revisions": kept,
+        "virtual_machines": rows,
+    }
+    return {"totals": _totals(result), **result}
+
+
+def _totals(result: Told) -> Told:
+    rows = result["virtual_machines"]
+    running = [row for row in rows if row["running"]]
+    return {
+        "virtual_machines": len(rows),
+        "running": len(running),
+        "vcpus": sum(row["vcpus"] or 0 for row in rows),
+        "memory_bytes": sum(row["memory_bytes"] or 0 for row in rows),
+        "vcpus_running": sum(row["vcpus_running"] or 0 for row in running),
+        "memory_bytes_running": sum(row["memory_bytes_running"] or 0 for row in running),
+        "drifted": sum(row["drifted"] for row in rows),
+        "unknown": sum(row["unknown"] for row in rows),
+        "problems": sum(bool(row["problem"]) for row in rows),
+        "refused": len(result["drift"]["refused"]),
+        "restart_required": len(result["restart_required"]),
+        "unused": len(result["unused"]),
+        "deprecated": len(result["deprecated"]),
+        "orphaned_revisions": len(result["orphaned_revisions"]),
+        "kept_revisions": len(result["kept_revisions"]),
+    }
+
+
+def _row(vm: Told, captured: Told) -> Told:
+    """A VM: what it is promised and what there is to do."""
+    parts = {role.matcher: vm.get(role.matcher) or {} for role in ROLES}
+    drifted = bool(vm["drifted"])
+    guest = (vm.get("resources") or {}).get("guest") or {}
+    instance = vm.get("instance") or {}
+    running = bool(instance) and instance.get("phase") not in ENDED
+    actual = instance.get("guest") or {} if running else {}
+    since = _since(parts.values()) if drifted else ""
+    return {
+        "namespace": vm["namespace"],
+        "name": vm["name"],
+        **{role: _object(part) for role, part in parts.items()},
+        "status": vm.get("status", ""),
+        "run_strategy": vm.get("run_strategy", ""),
+        "running": running,
+        "vcpus": guest.get("vcpus"),
+        "memory_bytes": guest.get("memory_bytes"),
+        "vcpus_running": actual.get("vcpus"),
+        "memory_bytes_running": _bytes(actual.get("memory")),
+        "drifted": drifted,
+        "unknown": any(part.get("state") == drift.UNKNOWN for part in parts.values()),
+        "drifts_since": since,
+        "captured_at": min((part["captured_at"] for part in parts.values() if part.get("captured_at")), default=""),
+        "changes": list(captured.get("changes") or []) if drifted else [],
+        "needs": captured.get("needs", "") if drifted else "",
+        "refusal": captured.get("refusal", "") if drifted else "",
+        "restart_required": bool(vm.get("restart_required")),
+        "problem": vm.get("problem", ""),
+    }
+
+
+def _object(part: Told) -> Told | None:
+    """What a VM refers to; None without it."""
+    if not part:
+        return None
+    names = ("kind", "name", "revision", "state", "generation", "current_generation", "pinned")
+    return {name: part.get(name) for name in names}
+
+
+def _since(parts: Iterable[Told]) -> str:
+    """When the object was last changed that the VM drifts from: at least since then it drifts. "" if nobody knows."""
+    changed = [part.get("changed_at") or "" for part in parts if part.get("state") == drift.DRIFTED]
+    return min((one for one in changed if one), default="")
+
+
+def _users(rows: list[Told], role: str, entries: list[Told]) -> list[Told]:
+    """The instancetypes or preferences that VMs refer to, the most used first, and last the VMs that have none."""
+    deprecated = {_place(entry) for entry in entries if entry["deprecated"]}
+    groups: dict[tuple[str, str, str], list[Told]] = {}
+    for row in rows:
+        one = row[role]
+        kind, name = (one["kind"] or "", one["name"] or "") if one else ("", "")
+        namespace = "" if not name or "Cluster" in kind else row["namespace"]
+        groups.setdefault((kind, namespace, name), []).append(row)
+    told = [
+        {
+            "kind": kind,
+            "namespace": namespace,
+            "name": name,
+            "deprecated": (kind, namespace, name) in deprecated,
+            "virtual_machines": len(members),
+            "running": sum(row["running"] for row in members),
+            "drifted": sum(_drifts_from(row, role) for row in members),
+            "vcpus": sum(row["vcpus"] or 0 for row in members),
+            "memory_bytes": sum(row["memory_bytes"] or 0 for row in members),
+        }
+        for (kind, namespace, name), members in groups.items()
+    ]
+    return sorted(told, key=lambda one: (not one["name"], -one["virtual_machines"], one["name"], one["namespace"]))
+
+
+def _drifts_from(row: Told, role: str) -> bool:
+    return bool(row[role]) and row[role]["state"] == drift.DRIFTED
+
+
+def _by_age(rows: list[Told], now: str) -> list[Told]:
+    counts = dict.fromkeys([*(name for name, _limit in AGES), UNKNOWN_AGE], 0)
+    for row in rows:
+        if row["drifted"]:
+            counts[_age(row["drifts_since"], now)] += 1
+    if not counts[UNKNOWN_AGE]:
+        del counts[UNKNOWN_AGE]
+    return [{"age": name, "virtual_machines": count} for name, count in counts.items()]
+
+
+def _age(since: str, now: str) -> str:
+    times = [timegm(tuple(map(int, found.groups()))) for found in map(_TIME.fullmatch, (since, now)) if found]
+    if len(times) < 2:
+        return UNKNOWN_AGE
+    days = (times[1] - times[0]) / _SECONDS_A_DAY
+    return next(name for name, limit in AGES if days < limit)
+
+
+def _by_change(rows: list[Told]) -> list[Told]:
+    """VMs that drift, together where the same fields of their VMIs would change in the same way; most VMs first."""
+    groups: dict[str, Told] = {}
+    for row in rows:
+        if row["drifted"] and not row["refusal"]:
+            key = json.dumps([row["changes"], row["needs"]], sort_keys=True)
+            group = groups.setdefault(key, {"changes": row["changes"], "needs": row["needs"], "virtual_machines": []})
+            group["virtual_machines"].append(_label(row))
+    return sorted(groups.values(), key=lambda group: -len(group["virtual_machines"]))
+
+
+def _entries(found: Iterable[Told], what: str) -> list[Told]:
+    """Instancetypes or preferences in what a report needs of them. used_by: None where it is not known."""
+    names = ("kind", "namespace", "name", "catalog", "catalog_version")
+    told = []
+    for index, one in enumerate(found):
+        _need(one, ("kind", "name"), f"{what}[{index}]")
+        used = one.get("used_by")
+        told.append(
+            {
+                **{name: one.get(name) or "" for name in names},
+                "deprecated": bool(one.get("deprecated")),
+                "used_by": None if used is None else list(used),
+            }
+        )
+    return told
+
+
+def _place(entry: Told) -> tuple[str, str, str]:
+    return entry["kind"], entry["namespace"], entry["name"]
+
+
+def _by_label(found: Iterable[Told], what: str) -> dict[str, Told]:
+    told: dict[str, Told] = {}
+    for index, one in enumerate(found):
+        _need(one, ("namespace", "name", "drifted"), f"{what}[{index}]")
+        told[_label(one)] = one
+    return dict(sorted(told.items()))
+
+
+def _need(one: Any, names: tuple[str, ...], where: str) -> None:
+    if not isinstance(one, Mapping):
+        raise FleetError(f"{where}: expected an entry of a module's result, found {one!r}")
+    missing = [name for name in names if name not in one]
+    if missing:
+        raise FleetError(f"{where}: has no {missing[0]}; give what the module returned")
+
+
+def _label(one: Mapping[str, Any]) -> str:
+    return f"{one['namespace']}/{one['name']}"
+
+
+def _bytes(memory: Any) -> int | None:
+    try:
+        return parse(memory).value if memory else None
+    except QuantityError:
+        return None

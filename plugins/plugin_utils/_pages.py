@@ -1,0 +1,48 @@
+"""Pages of HTML that need nothing else: no script, no font, no network. Their templates are in `pages`."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ..module_utils._resolver.api.quantity import human
+
+TEMPLATES = Path(__file__).with_name("pages")
+
+
+def render(name: str, **values: Any) -> str:
+    """The page of the template `name`.html.j2. Values are text there, never tags: all of them are escaped."""
+    return _environment().get_template(f"{name}.html.j2").render(values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters.update(number=_number, memory=_memory, share=_share)
+    return environment
+
+
+def _number(count: int) -> str:
+    return f"{count:,}"
+
+
+def _memory(count: int) -> str:
+    """Bytes as one reads them, rounded: ``102 TiB``, ``1.5 GiB``."""
+    amount = human(str(count))
+    suffix = amount.lstrip("0123456789.")
+    figure = float(amount[: len(amount) - len(suffix)])
+    return f"{figure:,.0f} {suffix}B" if figure >= 100 else f"{figure:.3g} {suffix}B"
+
+
+def _share(part: int, whole: int) -> str:
+    percent = 100 * part / whole
+    return "less than 1 %" if percent < 1 else f"{percent:.0f} %"

@@ -1,0 +1,242 @@
+"""What the filters answer about one VM: expanded, its conflicts, what it needs and gets, where its fields come from.
+
+Each takes plain manifests. An instancetype or preference may be given as a manifest or as its bare spec, in place of
+what the VM's matcher names; else it is looked up by the matcher among `objects`. release: the KubeVirt that answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..module_utils._resolver.api import release_schema
+from ..module_utils._resolver.api.errors import Crash
+from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role
+from ..module_utils._resolver.api.release import NEWEST, Release
+from ..module_utils._resolver.api.schema import FieldError
+from ..module_utils._resolver.api.semantic import equal
+from ..module_utils._resolver.api.tree import copy, differences
+from ..module_utils._resolver.instancetype.apply import applier, conflict, topology
+from ..module_utils._resolver.instancetype.find import find
+from ..module_utils._resolver.instancetype.find import infer as inference
+from ..module_utils._resolver.instancetype.find.find import Objects
+from ..module_utils._resolver.instancetype.vmi import expand as expansion
+from ..module_utils._resolver.instancetype.vmi import resources as resource
+from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
+from ..module_utils._resolver.instancetype.webhooks import mutate, validate
+from ..module_utils._resolver.refresh import drift as drifting
+from . import _explain as explanation
+
+__all__ = ["Unanswerable", "conflicts", "drift", "expand", "explain", "infer", "requirements", "resources"]
+
+Manifest = dict[str, Any]
+Given = dict[str, "Manifest | None"]
+
+# Names what is given as an argument; no object of a cluster can be called so.
+_GIVEN = "(given)"
+
+
+class Unanswerable(Exception):
+    """There is no answer for this input; one line says which field or object is the reason."""
+
+
+def expand(vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
+    """The VM as expand-spec would return it: without matchers, with everything that they and the defaults give.
+
+    given: {"instancetype": ..., "preference": ...}, None where the matcher counts.
+    """
+    vm, lookup = _resolved(vm, given, objects, release)
+    expanded = expansion.expand(vm, lookup, None, release)
+    if expanded.error is not None or expanded.vm is None:
+        raise Unanswerable(expanded.error.message if expanded.error else "cannot be expanded")
+    return _without_empty_status(expanded.vm)
+
+
+def conflicts(vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST) -> list[dict[str, str]]:
+    """The VM's fields that its instancetype decides: [{path, message}], in KubeVirt's order; [] if there are none."""
+    instancetype, preference, template = _parts(vm, given, objects, release)
+    try:
+        found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+    except Crash as crash:
+        raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
+    return [{"path": one.full_path(), "message": conflict.cause_message(one, release)} for one in found]
+
+
+def requirements(
+    vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST
+) -> list[dict[str, Any]]:
+    """What the preference requires and the VM has not: [{message, paths}]; [] if all is met.
+
+    Like KubeVirt it tells the first one only: of vCPUs, memory, architecture; and before them whether the vCPUs can
+    be spread as the preference wants. What a VM does not say has the defaults of a cluster without settings.
+    """
+    instancetype, preference, template = _parts(vm, given, objects, release)
+    try:
+        uneven = topology.spread_indivisible(instancetype, preference, release)
+        if uneven is not None:
+            return [{"message": uneven.message, "paths": [uneven.field]}]
+        unmet = validate.unmet(template, instancetype, preference, release=release)
+    except Crash as crash:
+        raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
+    return [] if unmet is None else [{"message": unmet.message, "paths": list(unmet.conflicts)}]
+
+
+def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
+    """The VM with the matchers that admission infers from its volumes (`inferFromVolume`)."""
+    _check(vm)
+    inferred = inference.infer(vm, Objects(objects), release)
+    if inferred.error is not None or inferred.vm is None:
+        raise Unanswerable(inferred.error.message if inferred.error else "cannot be inferred")
+    return _without_empty_status(inferred.vm)
+
+
+def resources(
+    vm: Manifest,
+    given: Given,
+    objects: list[Manifest],
+    release: Release = NEWEST,
+    cpu_allocation_ratio: int = resource.CPU_ALLOCATION_RATIO,
+) -> dict[str, Any]:
+    """{guest, pod}: what the VM's guest gets and what its pod asks for; see resources.resources."""
+    instancetype, preference, template = _parts(vm, given, objects, release)
+    # A VMI gets the defaults when it is created, of a VM without matchers and in releases whose expand-spec lacks them.
+    creating = release._replace(expand_sets_defaults=True)
+    failed = expansion.fill(template, instancetype, preference, Configuration(), creating)
+    if failed is not None:
+        raise Unanswerable(failed.error.message if failed.error else "cannot be expanded")
+    return resource.resources(template["metadata"], template["spec"], cpu_allocation_ratio)
+
+
+def explain(
+    vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, format: str = "rows"
+) -> list[Any]:
+    """Where each field of the expanded template comes from; see explain.explain.
+
+    format: rows, [{field, value, source, instead_of}], or table, lines of text.
+    """
+    instancetype, preference, _template = _parts(vm, given, objects, release)
+    try:
+        rows = explanation.explain(vm["spec"].get("template") or {}, instancetype, preference, Configuration(), release)
+    except explanation.Unexplained as failed:
+        raise Unanswerable(failed.problem.message) from None
+    if format == "table":
+        return list(explanation.table(rows))
+    return [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
+
+
+def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST) -> dict[str, Any]:
+    """How what was captured differs from what is now.
+
+    manifest: a VM, whose ControllerRevisions are among `current`; or a ControllerRevision, an instancetype or a
+    preference, compared with the object of the same kind and name: {drifted, changes}.
+    """
+    if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
+        return _object_drift(manifest, Objects(current), release)
+    found = drifting.drift(_admitted(manifest, release), Objects(current), release)
+    effect = found.effect
+    result: dict[str, Any] = {
+        "drifted": found.drifted,
+        "guest": effect.guest,
+        "guest_after_refresh": effect.guest_after,
+        "changes": list(effect.changes),
+    }
+    if effect.refusal:
+        result["refusal"] = effect.refusal
+    for role, part in zip(ROLES, (found.instancetype, found.preference)):
+        if part is not None:
+            result[role.matcher] = {**part._asdict(), "changes": list(part.changes)}
+    return result
+
+
+def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict[str, Any]:
+    captured = manifest["kind"] == "ControllerRevision"
+    kept = manifest.get("data") if captured else manifest
+    kind = kept.get("kind") if isinstance(kept, dict) else None
+    if not isinstance(kept, dict) or kind not in ROLE_OF_KIND:
+        raise FieldError("data.kind", f"{kind!r} is neither instancetype nor preference")
+    role = ROLE_OF_KIND[kind]
+    if captured:
+        decoded = drifting.kept_spec(manifest, role, release)
+        if decoded.spec is None:
+            raise Unanswerable(decoded.error or "cannot be read")
+        old = decoded.spec
+    else:
+        old = _spec(role.spec_type, kept, release)
+    name = (kept.get("metadata") or {}).get("name") or ""
+    live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
+    if live is None:
+        raise Unanswerable(find.not_found(kind, name).message)
+    new = _spec(role.spec_type, live, release)
+    return {"drifted": not equal(role.spec_type, old, new), "changes": differences(old, new)}
+
+
+def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
+    try:
+        return release_schema.canonical(spec_type, manifest.get("spec"), release)
+    except FieldError as error:
+        raise error.under("spec") from None
+
+
+def _parts(
+    vm: Manifest, given: Given, objects: list[Manifest], release: Release
+) -> tuple[Manifest | None, Manifest | None, dict[str, Any]]:
+    """Canonical instancetype and preference spec (None: none) and template."""
+    vm, lookup = _resolved(vm, given, objects, release)
+    specs = []
+    for role in ROLES:
+        found = find.spec(vm, role, lookup, release)
+        if found.error is not None:
+            raise Unanswerable(found.error.message)
+        specs.append(found.spec)
+    try:
+        template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
+    except FieldError as error:
+        raise error.under("spec.template") from None
+    return specs[0], specs[1], template
+
+
+def _resolved(vm: Manifest, given: Given, objects: list[Manifest], release: Release) -> tuple[Manifest, Objects]:
+    """The VM with matchers for what is given as an argument, and a lookup that knows it."""
+    vm = _admitted(vm, release)
+    added = []
+    for role in ROLES:
+        manifest = given.get(role.matcher)
+        if manifest is None:
+            _check_inferred(role, vm)
+            continue
+        # The spec of neither has a field `spec`.
+        spec = manifest.get("spec", manifest)
+        vm["spec"][role.matcher] = {"name": _GIVEN, "kind": role.cluster_kind}
+        if vm.get("status"):
+            vm["status"].pop(role.reference, None)
+        added.append({"kind": role.cluster_kind, "metadata": {"name": _GIVEN}, "spec": spec})
+    return vm, Objects([*objects, *added])
+
+
+def _admitted(vm: Manifest, release: Release) -> Manifest:
+    """A copy of the VM with matchers as the cluster stores them."""
+    _check(vm)
+    vm = copy(vm)
+    if release.sets_matcher_kind:
+        mutate.set_kinds(vm)
+    return vm
+
+
+def _check(vm: Manifest) -> None:
+    if not isinstance(vm.get("spec"), dict):
+        raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
+
+
+def _check_inferred(role: Role, vm: Manifest) -> None:
+    """KubeVirt infers at admission, and in all later steps would look for an object without a name."""
+    matcher = role.matcher_of(vm)
+    if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
+        volume = matcher["inferFromVolume"]
+        raise FieldError(
+            f"spec.{role.matcher}", f"is to be inferred from the volume {volume}; give the VM to the filter infer first"
+        )
+
+
+def _without_empty_status(vm: Manifest) -> Manifest:
+    if not vm.get("status"):
+        vm.pop("status", None)
+    return vm

@@ -1,0 +1,88 @@
+"""The filter refresh_page: what a refresh did as a page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.refresh_page import FilterModule
+
+refresh_page = FilterModule().filters()["refresh_page"]
+
+
+def state(generation: int, memory: str) -> dict[str, Any]:
+    captured = {
+        "name": "u1.small",
+        "revision": f"web-{generation}",
+        "generation": generation,
+        "pinned": generation == 1,
+    }
+    return {
+        "status": "Running",
+        "run_strategy": "Always",
+        "guest": {"vcpus": 2, "memory": memory, "gpus": [{"name": "gpu0"}], "host_devices": ["nic0"]},
+        "instancetype": {**captured, "pinned": generation == 1},
+    }
+
+
+def result(**more: Any) -> dict[str, Any]:
+    vm = {
+        "namespace": "shop",
+        "name": "web",
+        "outcome": "refreshed",
+        "restarted": True,
+        "restart_required": False,
+        "takes_effect": "restart",
+        "msg": "shop/web: as <asked>",
+        "before": state(1, "2Gi"),
+        "after": state(2, "4Gi"),
+        "changes": [{"field": "domain.memory.guest", "before": None, "after": "4Gi"}],
+    }
+    return {
+        "check_mode": False,
+        "stopped": "",
+        "counts": {"refreshed": 1, "failed": 0},
+        "virtual_machines": [{**vm, **more}],
+    }
+
+
+def words(page: str) -> str:
+    return " ".join(re.sub("<[^>]*>", " ", page.partition("</style>")[2]).split())
+
+
+def test_a_vm_has_a_row() -> None:
+    shown = words(refresh_page(result(), "namespaces shop"))
+    assert "UTC · namespaces shop 1 virtual machines 1 refreshed" in shown
+    assert "shop/ web refreshed restarted as &lt;asked&gt; Running Always" in shown
+    assert "2 vCPU, 2Gi, gpu0, nic0 u1.small, generation 1 (pinned)" in shown
+    assert "2 vCPU, 4Gi, gpu0, nic0 u1.small, generation 2" in shown
+    assert "domain.memory.guest : not set → 4Gi" in shown
+
+
+def test_what_was_not_restarted_says_when_it_takes_effect() -> None:
+    assert "needs a restart" in refresh_page(result(restarted=False, restart_required=True))
+    later = result(restarted=False, takes_effect="next start", after={}, changes=[])
+    assert "refreshed takes effect at its next start as &lt;asked&gt; gone Always" in words(refresh_page(later))
+
+
+def test_a_check_and_a_stop_are_said() -> None:
+    shown = words(refresh_page({**result(), "check_mode": True, "stopped": "1 failed, at most 0 may"}))
+    assert "Revision refresh: what would be done" in shown
+    assert "Stopped. 1 failed, at most 0 may" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (([],), "refresh_page: expected the result of the role revision_refresh, found []"),
+        (({},), "refresh_page: it is not the result of the role revision_refresh: 'dict object' has no attribute"),
+        ((result(), "", 0), "refresh_page: rows: expected a whole number, 1 or more, found 0"),
+    ],
+)
+def test_bad_input(arguments: tuple[Any, ...], told: str) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        refresh_page(*arguments)
+    assert str(caught.value).startswith(told)

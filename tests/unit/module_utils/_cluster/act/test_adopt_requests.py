@@ -1,0 +1,118 @@
+"""Adopting VMs: what is read and written, and what becomes of a write that meets another one or loses its answer."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import (
+    Adopted,
+    Unreadable,
+    Wanted,
+    adopt,
+)
+from scripted_server import listed, session_with, status
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
+VM_PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/web"
+SMALL = {"metadata": {"name": "small"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}
+VM: dict[str, Any] = {
+    "apiVersion": "kubevirt.io/v1",
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "namespace": "shop", "uid": "1", "generation": 3},
+    "spec": {
+        "runStrategy": "Halted",
+        "template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "2Gi"}}}},
+    },
+}
+ADOPTED = {"kind": "VirtualMachineClusterInstancetype", "name": "small"}
+TEST_FAILED = status(422, "the server rejected our request due to an error in our request", "Invalid")
+
+
+class Server:
+    """A cluster with one VM and one instancetype. patches: the answers to patches, None for none.
+
+    denied: plurals that may not be listed. matcher: the instancetype of the VM when it is read again.
+    """
+
+    def __init__(self, *patches: Any, denied: tuple[str, ...] = (), matcher: Any = None) -> None:
+        self._patches = list(patches)
+        self._denied = denied
+        self._matcher = matcher
+        self.requests: list[tuple[str, str]] = []
+
+    def answer(self, method: str, path: str, _query: dict[str, str]) -> tuple[int, Any] | None:
+        plural = path.rpartition("/")[2]
+        self.requests.append((method, plural))
+        if method == "PATCH":
+            return self._patches.pop(0)
+        if plural in self._denied:
+            return status(403, f"{plural} is forbidden", "Forbidden")
+        if path == VM_PATH:
+            found = copy.deepcopy(VM)
+            found["spec"]["instancetype"] = self._matcher
+            return 200, found
+        return 200, listed(*([SMALL] if plural == "virtualmachineclusterinstancetypes" else []))
+
+    def adopt(self, wanted: Wanted | None = None, write: bool = True) -> Adopted:
+        with session_with(self.answer) as session:
+            return adopt(session, [copy.deepcopy(VM)], wanted or Wanted(), write, 2)[0]
+
+
+def test_nothing_is_written_unless_asked() -> None:
+    server = Server()
+    found = server.adopt(write=False)
+    assert (found.changed, found.failed) == (True, None)
+    assert {method for method, _plural in server.requests} == {"GET"}
+    assert len(set(server.requests)) == len(server.requests)
+
+
+def test_a_vm_with_an_instancetype_costs_no_request() -> None:
+    def answer(_method: str, _path: str, _query: dict[str, str]) -> None:
+        raise AssertionError
+
+    vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
+    with session_with(answer) as session:
+        (found,) = adopt(session, [vm], Wanted(), True, 2)
+    assert (found.adoption, found.changed, found.failed) == (None, False, None)
+
+
+def test_a_vm_that_was_changed_meanwhile_is_left_alone() -> None:
+    found = Server(TEST_FAILED).adopt()
+    assert not found.changed
+    assert found.failed == "it was changed by somebody else meanwhile; nothing was written, run the task again"
+    # Somebody may even have given it an instancetype, but another one.
+    assert not Server(TEST_FAILED, matcher={"name": "large"}).adopt().changed
+
+
+@pytest.mark.parametrize("lost", [None, status(504, "gateway timeout"), TEST_FAILED])
+def test_a_write_whose_answer_was_lost_counts_as_done(lost: Any) -> None:
+    found = Server(lost, matcher=ADOPTED).adopt()
+    assert (found.changed, found.failed) == (True, None)
+
+
+def test_what_the_cluster_refuses_fails_with_its_words() -> None:
+    cause = {"reason": "FieldValueInvalid", "field": "spec.x", "message": "no"}
+    refusal = {"kind": "Status", "code": 422, "reason": "Invalid", "message": "no", "details": {"causes": [cause]}}
+    assert Server((422, refusal)).adopt().failed == "no"
+    denied = Server(status(403, "virtualmachines is forbidden", "Forbidden")).adopt()
+    assert 'resources: ["virtualmachines"]' in str(denied.failed)
+
+
+def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
+    found = Server(denied=("virtualmachineinstancetypes", "virtualmachineclusterpreferences")).adopt(write=False)
+    assert found.changed
+    assert [warning.partition(":")[0] for warning in found.warnings] == [
+        "instancetypes of the kind VirtualMachineInstancetype are left out",
+        "preferences of the kind VirtualMachineClusterPreference are left out",
+    ]
+    without = Server(denied=("virtualmachineclusterinstancetypes",)).adopt(write=False)
+    assert without.failed == "no instancetype gives it what it has"
+
+
+def test_a_pattern_that_fits_nothing_is_an_error() -> None:
+    assert Server().adopt(Wanted(instancetypes=["sm*"]), write=False).changed
+    with pytest.raises(Unreadable, match=r"^instancetypes: nothing that .* of shop can have fits 'smal'$"):
+        Server().adopt(Wanted(instancetypes=["smal"]), write=False)

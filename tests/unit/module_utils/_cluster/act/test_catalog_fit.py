@@ -1,0 +1,86 @@
+"""Whether a catalog fits the cluster, where its schemas cannot be read or are not what one expects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_fit import Fit, fits
+from scripted_server import Store, forbidden, session_with
+
+Manifest = dict[str, Any]
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+OPENAPI = "/openapi/v3/apis/instancetype.kubevirt.io/v1beta1"
+SPEC = {"properties": {"cpu": {"properties": {"guest": {}}}, "memory": {"properties": {"guest": {}}}}}
+SIZE: Manifest = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineInstancetype",
+    "metadata": {"name": "small", "namespace": "shop"},
+    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "annotations": {"a": "b"}},
+}
+
+
+def definition(**version: Any) -> Manifest:
+    served = {"name": "v1beta1", "served": True, "schema": {"openAPIV3Schema": {"properties": {"spec": SPEC}}}}
+    return {
+        "metadata": {"name": "virtualmachineinstancetypes.instancetype.kubevirt.io"},
+        "spec": {"versions": [{**served, **version}]},
+    }
+
+
+def described(kind: str, **schema: Any) -> Manifest:
+    named = {"x-kubernetes-group-version-kind": [{"kind": kind}], **schema}
+    return {"components": {"schemas": {"other": {}, "this": named}}}
+
+
+def compared(store: Store) -> Fit:
+    with session_with(store) as session:
+        return fits(session, [SIZE])
+
+
+def test_what_the_definition_does_not_have_would_be_lost() -> None:
+    found = compared(Store({DEFINITIONS: [definition()]}))
+    [(place, misfit)] = found.misfits
+    assert (place.name, misfit.lost, found.warnings) == ("small", ("spec.annotations",), [])
+    assert found.manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
+
+
+def test_a_version_that_is_not_served_and_a_definition_that_is_not_there_leave_it_to_the_server() -> None:
+    for store in (Store({DEFINITIONS: [definition(served=False)]}), Store({DEFINITIONS: []})):
+        found = compared(store)
+        assert (found.manifests, found.misfits, found.warnings) == ([SIZE], [], [])
+
+
+def test_who_may_not_read_definitions_is_told_by_the_published_description() -> None:
+    answer = described("VirtualMachineInstancetype", properties={"spec": SPEC})
+    store = Store({}, {("GET", SIZE["kind"].lower() + "s.instancetype.kubevirt.io"): forbidden("definitions")})
+    store.answers["GET", OPENAPI] = (200, answer)
+    found = compared(store)
+    assert ([one.lost for _place, one in found.misfits], found.warnings) == ([("spec.annotations",)], [])
+
+
+@pytest.mark.parametrize(
+    "published",
+    [
+        forbidden("openapi"),
+        None,
+        (200, {}),
+        (200, described("VirtualMachinePreference", properties={"spec": SPEC})),
+        (200, described("VirtualMachineInstancetype")),
+    ],
+)
+def test_without_either_it_is_not_known(published: Any) -> None:
+    found = compared(Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published}))
+    assert (found.manifests, found.misfits) == ([SIZE], [])
+    assert found.warnings == [
+        "whether VirtualMachineInstancetype of this catalog fits is not known: x is forbidden. To permit it, grant "
+        '{apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["get"]}'
+    ]
+
+
+def test_a_cut_connection_is_told_once_for_each_kind() -> None:
+    found = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
+    [told] = found.warnings
+    assert told.startswith("whether VirtualMachineInstancetype of this catalog fits is not known: cannot reach ")

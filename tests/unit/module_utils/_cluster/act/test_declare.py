@@ -1,0 +1,181 @@
+"""Declaring objects of which some cannot be read, written or waited for: what becomes of the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import (
+    Entry,
+    Finding,
+    Result,
+    Settings,
+    Subject,
+    declare,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import State
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from scripted_server import Store, forbidden, session_with, status
+
+Manifest = dict[str, Any]
+KIND = "VirtualMachineInstancetype"
+PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
+SIZES = Subject(plural="instancetypes")
+
+
+def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"cpu": {"guest": guest}, "memory": {"guest": "2Gi"}},
+    }
+
+
+def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> Entry:
+    made = manifest(name, namespace)
+    return Entry(f"{namespace}/{name}", Key(KIND, namespace, name), state, made, **options)
+
+
+def run(store: Any, *entries: Entry, subject: Subject = SIZES, **settings: Any) -> list[Result]:
+    with session_with(store) as session:
+        return declare(session, subject, list(entries), Settings(concurrency=1, **settings))
+
+
+def empty(*namespaces: str) -> Store:
+    return Store({PATH.format(namespace): [] for namespace in namespaces})
+
+
+def test_one_that_is_wrong_in_itself_stops_the_task() -> None:
+    store = empty("shop")
+    wrong, right = run(store, entry("a", problem="name: is wrong"), entry("b"))
+    assert (wrong.failed, wrong.left) == ("name: is wrong", None)
+    assert (right.failed, right.left) == (None, "nothing was sent, since other entries are wrong")
+    assert store.asked == []
+
+
+def test_a_namespace_that_cannot_be_read_fails_its_entries_only() -> None:
+    store = empty("shop", "lab")
+    store.answers["GET", "/lab/virtualmachineinstancetypes"] = forbidden("x")
+    first, second, other = run(store, entry("a", "lab"), entry("b", "lab"), entry("c"))
+    for result in (first, second):
+        assert 'resources: ["virtualmachineinstancetypes"], verbs: ["list"]' in str(result.failed)
+        assert not result.changed
+    assert (other.failed, other.action, store.writes) == (None, plan.CREATE, [("PATCH", PATH.format("shop") + "/c")])
+
+
+def test_with_fail_fast_nothing_is_sent_once_preflight_refuses() -> None:
+    picky = Subject(
+        plural="instancetypes",
+        preflight=lambda _session, planned: [
+            [Finding("too small")] if step.entry.key.name == "a" else [] for step in planned
+        ],
+    )
+    store = empty("shop")
+    refused, spared = run(store, entry("a"), entry("b"), subject=picky, fail_fast=True)
+    assert refused.failed == "too small"
+    assert spared.failed == "not sent: another object of the task had failed (fail_fast)"
+    assert store.writes == []
+    refused, sent = run(store, entry("a"), entry("b"), subject=picky)
+    assert (refused.failed, sent.failed, len(store.writes)) == ("too small", None, 1)
+
+
+def test_with_fail_fast_nothing_is_sent_after_a_write_that_failed_and_nothing_is_waited_for() -> None:
+    store = empty("shop")
+    store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
+    settled: list[Result] = []
+    patient = Subject(
+        plural="instancetypes",
+        settle=lambda _session, results, _deadline: settled.extend(results),
+        due=lambda _result: True,
+    )
+    results = run(store, entry("a"), entry("b"), subject=patient, fail_fast=True, wait=True)
+    assert [result.failed for result in results] == [
+        "no",
+        "not sent: another object of the task had failed (fail_fast)",
+    ]
+    assert [result.changed for result in results] == [False, False]
+    assert (settled, len(store.writes)) == ([], 1)
+
+
+def conflict(field: str, manager: str) -> tuple[int, Manifest]:
+    cause = {"reason": "FieldManagerConflict", "field": field, "message": f'conflict with "{manager}" using v1'}
+    return 409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": [cause]}}
+
+
+@pytest.mark.parametrize(
+    ("field", "manager", "taken"),
+    [
+        (".spec.cpu.guest", "virtshape", True),
+        (".spec.runStrategy", "virt-api", True),
+        (".spec.cpu.guest", "virt-api", False),
+        (".spec.cpu.guest", "helm", False),
+    ],
+)
+def test_what_was_ours_is_taken_back_and_what_is_another_s_is_not(field: str, manager: str, taken: bool) -> None:
+    forced: list[str] = []
+    store = empty("shop")
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PATCH":
+            forced.append(query["force"])
+            if query["force"] == "false":
+                return conflict(field, manager)
+        return store(method, path, query)
+
+    (result,) = run(answer, entry("a"))
+    assert forced == (["false", "true"] if taken else ["false"])
+    assert (result.failed is None, result.changed) == (taken, taken)
+    if not taken:
+        assert f'"{manager}" owns spec.cpu.guest' in str(result.failed)
+
+
+def test_a_conflict_without_causes_is_told_in_the_servers_words() -> None:
+    store = empty("shop")
+    store.answers["PATCH", "/a"] = status(409, "object is being deleted", "Conflict")
+    (result,) = run(store, entry("a"))
+    assert result.failed == "object is being deleted"
+
+
+def test_what_goes_with_a_deleted_object_is_waited_for_and_may_fail() -> None:
+    store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
+    asked: list[tuple[str | None, list[str]]] = []
+
+    def remains(_session: Any, namespace: str | None, deleted: list[Manifest], _seconds: float) -> dict[str, str]:
+        asked.append((namespace, [one["metadata"]["name"] for one in deleted]))
+        return {"a": "its guest still runs"}
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "DELETE":
+            store.lists[PATH.format("shop")] = []
+        return store(method, path, query)
+
+    subject = Subject(plural="instancetypes", remains=remains)
+    result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), subject=subject, wait=True)
+    assert (result.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
+    assert (never.action, never.failed) == (plan.NONE, None)
+    assert asked == [("shop", ["a"])]
+
+
+def test_one_that_cannot_be_deleted_is_told_and_not_waited_for() -> None:
+    store = Store({PATH.format("shop"): [manifest("a")]}, {("DELETE", "/a"): None})
+    (result,) = run(store, entry("a", state="absent"), wait=True)
+    assert str(result.failed).startswith("cannot reach the API server")
+    assert (result.changed, store.asked[-1][0]) == (False, "DELETE")
+
+
+def test_a_failure_that_may_be_of_before_the_write_does_not_count_at_once() -> None:
+    live = manifest("a", guest=2)
+    store = Store({PATH.format("shop"): [live]})
+    looks = Subject(
+        plural="instancetypes",
+        look=lambda _live: State(failed="it is broken"),
+        same=lambda _now, _before: True,
+    )
+    (written,) = run(store, entry("a"), subject=looks, wait=True, wait_timeout=0.2)
+    assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
+    other = Subject(plural="instancetypes", look=looks.look)
+    (known,) = run(store, entry("a"), subject=other, wait=True, wait_timeout=60)
+    assert known.failed == "it is broken"

@@ -1,0 +1,82 @@
+"""Taking and giving back a Lease that others take, give back or delete at the same moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import Held, release, take
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from scripted_server import session_with, status
+
+CONFLICT = status(409, "the object has been modified", "Conflict")
+NOT_FOUND = status(404, 'leases.coordination.k8s.io "turn" not found', "NotFound")
+
+
+class Cluster:
+    """One Lease. holders: who has it at each look, None where there is none. refusals: the answers to writes, in order;
+    those after them succeed."""
+
+    def __init__(self, *holders: str | None, refusals: tuple[Any, ...] = ()) -> None:
+        self.holders = list(holders)
+        self.refusals = list(refusals)
+        self.writes: list[str] = []
+
+    def __call__(self, method: str, _path: str, _query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "GET":
+            holder = self.holders.pop(0)
+            if holder is None:
+                return NOT_FOUND
+            version = str(len(self.holders))
+            spec = {"holderIdentity": holder, "leaseDurationSeconds": 600}
+            return 200, {"metadata": {"name": "turn", "resourceVersion": version}, "spec": spec}
+        self.writes.append(method)
+        answer: tuple[int, Any] | None = self.refusals.pop(0) if self.refusals else (200, {})
+        return answer
+
+    def take(self, seconds: float = 0) -> Held:
+        with session_with(self) as session:
+            return take(session, "shop", "turn", "me", 60, seconds)
+
+    def release(self) -> Held:
+        with session_with(self) as session:
+            return release(session, "shop", "turn", "me")
+
+
+def test_one_that_is_not_there_is_made_and_one_that_is_free_changed() -> None:
+    for first, method in ((None, "POST"), ("", "PUT")):
+        cluster = Cluster(first)
+        held = cluster.take()
+        assert (held.changed, held.holder, cluster.writes) == (True, "me", [method])
+
+
+def test_whoever_was_faster_has_it() -> None:
+    for first in (None, ""):
+        cluster = Cluster(first, "other", refusals=(CONFLICT,))
+        held = cluster.take()
+        assert (held.changed, held.holder, len(cluster.writes)) == (False, "other", 1)
+
+
+def test_one_that_was_deleted_meanwhile_is_made_again() -> None:
+    cluster = Cluster("", None, refusals=(NOT_FOUND,))
+    assert (cluster.take().changed, cluster.writes) == (True, ["PUT", "POST"])
+
+
+def test_a_renewal_that_met_another_write_is_tried_again() -> None:
+    cluster = Cluster("me", "me", refusals=(CONFLICT,))
+    assert (cluster.take().changed, cluster.writes) == (False, ["PUT", "PUT"])
+
+
+def test_a_namespace_that_is_not_there_is_no_race() -> None:
+    cluster = Cluster(None, refusals=(status(404, 'namespaces "shop" not found', "NotFound"),))
+    with pytest.raises(ApiError, match='namespaces "shop" not found'):
+        cluster.take()
+
+
+def test_it_is_given_back_once_it_is_ours_and_never_for_another() -> None:
+    cluster = Cluster("me", "me", refusals=(CONFLICT,))
+    assert (cluster.release(), cluster.writes) == (Held(True, ""), ["PUT", "PUT"])
+    expired = Cluster("me", "other", refusals=(CONFLICT,))
+    assert (expired.release(), expired.writes) == (Held(False, "other"), ["PUT"])
+    assert (Cluster(None).release(), Cluster("other").release()) == (Held(False, ""), Held(False, "other"))

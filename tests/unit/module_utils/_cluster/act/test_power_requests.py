@@ -1,0 +1,85 @@
+"""A verb whose answer is lost is not sent again; a look tells whether it was taken up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import Entry, Settings, power
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
+from scripted_server import session_with, status
+
+SUBRESOURCES = "/apis/subresources.kubevirt.io/v1/namespaces/shop"
+
+
+class Cluster:
+    """One running VM. answer: what a verb is answered with, None: the connection is cut. lost: it has no effect."""
+
+    def __init__(self, answer: Any, lost: bool) -> None:
+        self.answer = answer
+        self.lost = lost
+        self.strategy = "Always"
+        self.uid: str | None = "1"
+        self.verbs: list[str] = []
+
+    def __call__(self, method: str, path: str, _query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PUT":
+            verb = path[len(SUBRESOURCES) + 1 :]
+            self.verbs.append(verb)
+            if not self.lost:
+                self.strategy, self.uid = ("Halted", None) if verb.endswith("stop") else ("Always", "2")
+            answer: tuple[int, Any] | None = self.answer
+            return answer
+        if path.endswith("virtualmachineinstances/a"):
+            if self.uid is None:
+                return status(404, "not found", "NotFound")
+            return 200, {"metadata": {"name": "a", "uid": self.uid}, "status": {"phase": "Running"}}
+        return 200, {"metadata": {"name": "a"}, "spec": {"runStrategy": self.strategy}, "status": {}}
+
+
+@pytest.mark.parametrize("answer", [None, status(504, "context deadline exceeded")])
+@pytest.mark.parametrize(("state", "verb"), [("stopped", "stop"), ("restarted", "restart")])
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_lost_answer(answer: Any, state: str, verb: str, lost: bool) -> None:
+    cluster = Cluster(answer, lost)
+    with session_with(cluster) as session:
+        result = power(session, [Entry("shop", "a", Wanted(state))], Settings(wait=False))[0]
+    assert cluster.verbs == [f"virtualmachines/a/{verb}"]
+    assert (result.changed, bool(result.failed)) == (not lost, lost)
+    if lost:
+        assert ("context deadline exceeded" if answer else "cannot reach the API server") in str(result.failed)
+
+
+def test_a_verb_that_was_not_taken_up_is_sent_again() -> None:
+    cluster = Cluster(None, lost=True)
+    seen = cluster.verbs
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PUT" and len(seen) == 1:
+            cluster.lost, cluster.answer = False, (202, {})
+        return cluster(method, path, query)
+
+    with session_with(answer, retry_timeout=20) as session:
+        result = power(session, [Entry("shop", "a", Wanted("restarted"))], Settings(wait=False))[0]
+    assert (result.verb, result.failed, len(seen)) == ("restart", None, 2)
+
+
+def test_the_first_failure_stops_the_rest_where_asked() -> None:
+    cluster = Cluster(status(409, "VM is busy", "Conflict"), lost=True)
+    entries = [Entry("shop", "a", Wanted("stopped")), Entry("shop", "a", Wanted("paused"))]
+    with session_with(cluster) as session:
+        results = power(session, entries, Settings(wait=False, fail_fast=True, concurrency=1))
+    assert [result.failed for result in results] == [
+        "VM is busy",
+        "not sent: another virtual machine of the task had failed (fail_fast)",
+    ]
+    assert cluster.verbs == ["virtualmachines/a/stop"]
+
+
+def test_without_a_wait_a_vm_that_still_stops_is_not_started() -> None:
+    cluster = Cluster((202, {}), lost=True)
+    cluster.strategy = "Halted"
+    with session_with(cluster) as session:
+        result = power(session, [Entry("shop", "a", Wanted("started"))], Settings(wait=False))[0]
+    assert (result.failed, cluster.verbs) == ("it is still stopping: try again later, or set wait", [])

@@ -1,0 +1,170 @@
+"""Power verbs on VMs that cannot be seen, go away, or are changed by somebody else meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
+    Entry,
+    Result,
+    Settings,
+    power,
+    selected,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
+from scripted_server import Store, forbidden, session_with, status
+
+Manifest = dict[str, Any]
+VMS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachines"
+VMIS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachineinstances"
+
+
+def vm(name: str, strategy: str = "Always", namespace: str = "shop", **state: Any) -> Manifest:
+    metadata = {"name": name, "namespace": namespace}
+    return {"metadata": metadata, "spec": {"runStrategy": strategy}, "status": {"printableStatus": "Running", **state}}
+
+
+def guest(name: str, uid: str = "1", **metadata: Any) -> Manifest:
+    return {"metadata": {"name": name, "namespace": "shop", "uid": uid, **metadata}, "status": {"phase": "Running"}}
+
+
+def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
+    return Store({VMS.format("shop"): vms, VMIS.format("shop"): instances})
+
+
+def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[Result]:
+    entries = [Entry("shop", name, Wanted(state)) for name in names]
+    with session_with(cluster) as session:
+        return power(session, entries, Settings(**settings))
+
+
+def test_vms_are_chosen_by_labels_in_order() -> None:
+    asked: list[dict[str, str]] = []
+
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
+        asked.append(query)
+        return 200, {"metadata": {}, "items": [vm("b"), vm("a"), vm("c", namespace="lab")]}
+
+    with session_with(answer) as session:
+        assert selected(session, None, "app=web") == [("lab", "c"), ("shop", "a"), ("shop", "b")]
+    assert asked[0]["labelSelector"] == "app=web"
+    with session_with(lambda *_asked: forbidden("virtualmachines")) as session, pytest.raises(ApiError):
+        selected(session, None, "app=web")
+
+
+def test_one_that_is_not_there_fails_and_the_others_do_not() -> None:
+    cluster = store([vm("a")], [guest("a")])
+    cluster.answers[("PUT", "/stop")] = (202, {})
+    gone, there = run(cluster, "stopped", "gone", "a", wait=False)
+    assert (gone.failed, gone.verb) == ("there is no such virtual machine", "")
+    assert (there.failed, there.verb) == (None, "stop")
+
+
+def test_a_namespace_that_cannot_be_read_fails_its_vms_only() -> None:
+    cluster = store([vm("a")], [guest("a")])
+    entries = [Entry("lab", name, Wanted("stopped")) for name in "xy"] + [Entry("shop", "a", Wanted("started"))]
+    cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
+    with session_with(cluster) as session:
+        results = power(session, entries, Settings(wait=False))
+    for result in results[:2]:
+        assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}' in str(
+            result.failed
+        )
+    assert (results[2].failed, cluster.writes) == (None, [])
+
+
+def test_a_dry_run_is_not_sent_where_it_would_be_too_early_or_the_verb_has_none() -> None:
+    stopping = store([vm("a", "Halted")], [guest("a")])
+    (early,) = run(stopping, "started", "a", check_mode=True)
+    assert (early.verb, early.failed, stopping.writes) == ("start", None, [])
+    running = store([vm("a")], [guest("a")])
+    (reboot,) = run(running, "soft_rebooted", "a", check_mode=True)
+    assert (reboot.verb, reboot.failed, running.writes) == ("softreboot", None, [])
+
+
+class Stopping:
+    """A halted VM whose guest ends while it is waited for. later: the VM after that, None: it was deleted; instance:
+    its guest then. A verb makes it run."""
+
+    def __init__(self, later: Manifest | None, instance: Manifest | None) -> None:
+        self.later, self.instance = later, instance
+        self.ended = False
+        self.verbs: list[str] = []
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if method != "GET":
+            self.verbs.append(path.rpartition("/")[2])
+            return 202, {}
+        if self.verbs:
+            self.later, self.instance = vm("a"), guest("a", "2")
+        if query.get("watch") and not self.verbs:
+            self.ended = True
+            stopped = vm("a", "Halted", printableStatus="Stopped")
+            return 200, [{"type": "MODIFIED", "object": stopped}]
+        one = (self.later if self.ended else vm("a", "Halted")) if "/virtualmachines" in path else None
+        if "/virtualmachineinstances" in path:
+            one = self.instance if self.ended else guest("a")
+        if path.endswith("/a"):
+            return (200, one) if one is not None else status(404, "not found", "NotFound")
+        return 200, {"metadata": {"resourceVersion": "1"}, "items": [one] if one is not None else []}
+
+
+def test_one_that_stops_is_started_once_it_has() -> None:
+    cluster = Stopping(vm("a", "Halted", printableStatus="Stopped"), None)
+    (result,) = run(cluster, "started", "a", wait_timeout=60)
+    assert (result.verb, result.failed, cluster.verbs) == ("start", None, ["start"])
+
+
+def test_one_that_was_deleted_while_it_stopped() -> None:
+    cluster = Stopping(None, None)
+    (result,) = run(cluster, "started", "a", wait_timeout=60)
+    assert (result.failed, cluster.verbs) == ("it was deleted", [])
+
+
+def test_one_that_somebody_else_started_and_stopped_meanwhile() -> None:
+    cluster = Stopping(vm("a", "Halted"), guest("a", "2"))
+    (result,) = run(cluster, "started", "a", wait_timeout=60)
+    assert (result.failed, cluster.verbs) == ("another change came in between: try again", [])
+
+
+@pytest.mark.parametrize("afterwards", ["old", "gone"])
+def test_a_restart_is_not_over_before_there_is_another_guest(afterwards: str) -> None:
+    cluster = store([vm("a")], [guest("a")])
+    cluster.answers[("PUT", "/restart")] = (202, {})
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if cluster.writes and afterwards == "gone" and path.endswith("virtualmachineinstances/a"):
+            return status(404, "not found", "NotFound")
+        return cluster(method, path, query)
+
+    (result,) = run(answer, "restarted", "a", wait_timeout=0.3)
+    assert (result.verb, result.changed) == ("restart", True)
+    assert str(result.failed).startswith("not ready after ") and ": its new VMI" in str(result.failed)
+
+
+def test_a_lost_answer_of_a_vm_that_is_gone_or_cannot_be_seen_is_a_failure() -> None:
+    for then in (status(404, "not found", "NotFound"), forbidden("virtualmachines")):
+        cluster = store([vm("a")], [guest("a")])
+        cluster.answers[("PUT", "/stop")] = None
+
+        def answer(
+            method: str, path: str, query: dict[str, str], cluster: Store = cluster, then: Any = then
+        ) -> tuple[int, Any] | None:
+            refusal: tuple[int, Any] = then
+            return refusal if cluster.writes and path.endswith("virtualmachines/a") else cluster(method, path, query)
+
+        (result,) = run(answer, "stopped", "a", wait=False)
+        assert (result.verb, result.changed) == ("", False)
+        assert "cannot reach the API server" in str(result.failed)
+
+
+def test_a_soft_reboot_whose_answer_was_lost_is_not_sent_again() -> None:
+    cluster = store([vm("a")], [guest("a")])
+    cluster.answers[("PUT", "/softreboot")] = None
+    with session_with(cluster, retry_timeout=20) as session:
+        (result,) = power(session, [Entry("shop", "a", Wanted("soft_rebooted"))], Settings(wait=False))
+    assert "cannot reach the API server" in str(result.failed)
+    assert [method for method, _path in cluster.writes] == ["PUT"]

@@ -1,0 +1,240 @@
+"""Revisions that are deleted, those that something still refers to, and those that are stored anew."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.pruning import (
+    Pruned,
+    prunable,
+    prune,
+    upgrade_revisions,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
+from scripted_server import listed, session_with, status
+
+Manifest = dict[str, Any]
+
+KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
+REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
+SNAPSHOTS = "/apis/snapshot.kubevirt.io/{}/namespaces/shop/{}"
+CONTENTS, RESTORES = (
+    SNAPSHOTS.format("v1beta1", name) for name in ("virtualmachinesnapshotcontents", "virtualmachinerestores")
+)
+OLD_CONTENTS = SNAPSHOTS.format("v1alpha1", "virtualmachinesnapshotcontents")
+NO_SUCH_API = status(404, "the server could not find the requested resource", "NotFound")
+
+
+def vm(generation: int, name: str = "db") -> Manifest:
+    return {
+        "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"},
+        "spec": {"instancetype": {"name": "big", "kind": "VirtualMachineInstancetype"}, "template": {"spec": {}}},
+        "status": {
+            "instancetypeRef": {
+                "name": "big",
+                "kind": "VirtualMachineInstancetype",
+                "controllerRevisionRef": {"name": named(generation, name)},
+            }
+        },
+    }
+
+
+def named(generation: int, name: str = "db") -> str:
+    return f"{name}-big-v1beta1-it-{generation}"
+
+
+def kept(generation: int, name: str = "db") -> Manifest:
+    spec = {"cpu": {"guest": generation}, "memory": {"guest": "1Gi"}}
+    metadata = {"name": "big", "namespace": "shop", "uid": "it", "generation": generation}
+    made = revision.controller_revision(
+        vm(1, name), {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
+    )
+    return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **made}
+
+
+class Server:
+    """What it answers to LISTs; asked: the paths in order. Writes are kept, too, and carried out on `objects`."""
+
+    def __init__(self, **more: Any) -> None:
+        self.lists: dict[str, Any] = {
+            REVISIONS: [kept(generation) for generation in (1, 2, 3, 10)],
+            f"{KUBEVIRT}/virtualmachines": [vm(10)],
+        }
+        self.asked: list[tuple[str, str]] = []
+        for path, items in more.items():
+            self.lists[path] = items
+
+    def __call__(self, method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
+        self.asked.append((method, path))
+        if method != "GET":
+            return 200, {}
+        found = self.lists.get(path, NO_SUCH_API)
+        return found if isinstance(found, tuple) else (200, listed(*found))
+
+    def prunable(self, keep: int = 0) -> list[str]:
+        with session_with(self) as session:
+            return [one.name for one in prunable(session, "shop", keep)]
+
+
+def content(**spec: Any) -> Manifest:
+    return {"metadata": {"name": "content"}, "spec": {"source": {"virtualMachine": {"spec": spec}}}}
+
+
+def test_the_newest_are_kept_and_what_the_vm_has() -> None:
+    assert Server().prunable() == [named(1), named(2), named(3)]
+    assert Server().prunable(keep=1) == [named(1), named(2)]
+
+
+def test_revisions_are_listed_before_those_who_refer_to_them() -> None:
+    server = Server()
+    server.prunable()
+    paths = [path for _method, path in server.asked]
+    assert paths.index(REVISIONS) < min(index for index, path in enumerate(paths) if path != REVISIONS)
+
+
+@pytest.mark.parametrize("path", [CONTENTS, OLD_CONTENTS])
+def test_a_snapshot_holds_a_revision(path: str) -> None:
+    # The first one's name begins like the tenth's.
+    held = content(instancetype={"name": "big", "revisionName": named(1)})
+    assert Server(**{path: [held]}).prunable() == [named(2), named(3)]
+
+
+def test_a_snapshot_of_a_vm_with_its_status_holds_a_revision() -> None:
+    held = content()
+    held["spec"]["source"]["virtualMachine"]["status"] = vm(2)["status"]
+    assert Server(**{CONTENTS: [held]}).prunable() == [named(1), named(3)]
+
+
+def restore(target: str, complete: bool, **spec: Any) -> Manifest:
+    return {
+        "metadata": {"name": "back"},
+        "spec": {"target": {"kind": "VirtualMachine", "name": target}, **spec},
+        "status": {"complete": complete},
+    }
+
+
+def test_a_restore_refers_to_a_revision_by_a_patch() -> None:
+    patch = f'{{"op": "replace", "path": "/spec/instancetype/revisionName", "value": "{named(2)}"}}'
+    server = Server(**{RESTORES: [restore("other", complete=True, patches=[patch])]})
+    assert server.prunable() == [named(1), named(3)]
+
+
+def test_what_is_being_restored_is_left_alone_until_it_is_done() -> None:
+    ownerless = copy.deepcopy(kept(7, "new"))
+    ownerless["metadata"]["ownerReferences"] = []
+    everything = {
+        REVISIONS: [kept(1), kept(10), kept(1, "web"), kept(2, "web"), ownerless],
+        f"{KUBEVIRT}/virtualmachines": [vm(10), vm(2, "web")],
+    }
+    under_way = Server(**everything, **{RESTORES: [restore("web", complete=False)]})
+    assert under_way.prunable() == [named(1)]
+    done = Server(**everything, **{RESTORES: [restore("web", complete=True)]})
+    assert sorted(done.prunable()) == sorted([named(1), named(1, "web"), named(7, "new")])
+
+
+@pytest.mark.parametrize("path", [REVISIONS, f"{KUBEVIRT}/virtualmachines", CONTENTS, RESTORES])
+def test_what_cannot_be_seen_stops_it(path: str) -> None:
+    server = Server(**{CONTENTS: [], RESTORES: [], path: status(403, "forbidden", "Forbidden")})
+    with pytest.raises(Unreadable, match=rf'grant .*resources: \["{path.rpartition("/")[2]}"\], verbs: \["list"\]'):
+        server.prunable()
+
+
+@pytest.mark.parametrize("style", ["status", "spec"])
+def test_an_old_revision_is_stored_anew_where_the_vm_keeps_it(style: str) -> None:
+    old, machine = copy.deepcopy(kept(1)), vm(1)
+    old["metadata"]["name"] = "old"
+    del old["metadata"]["labels"][revision.VERSION_LABEL]
+    if style == "status":
+        machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
+    else:
+        machine["status"] = {}
+        machine["spec"]["instancetype"]["revisionName"] = "old"
+    server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
+    server.lists[f"{REVISIONS}/old"] = (200, old)
+    with session_with(server) as session:
+        [seen] = inspect(session, "shop")
+        assert upgrade_revisions(session, seen, check_mode=True) == (True, None)
+        assert {method for method, _path in server.asked} == {"GET"}
+        assert upgrade_revisions(session, seen, check_mode=False) == (True, None)
+    patched = f"{KUBEVIRT}/virtualmachines/db" + ("/status" if style == "status" else "")
+    assert [one for one in server.asked if one[0] != "GET"] == [
+        ("POST", REVISIONS),
+        ("PATCH", patched),
+        ("DELETE", f"{REVISIONS}/old"),
+    ]
+
+
+def test_one_that_cannot_be_deleted_is_told_and_the_others_go() -> None:
+    server = Server()
+    found = [Pruned("shop", "a"), Pruned("shop", "b"), Pruned("shop", "c")]
+    refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        name = path.rpartition("/")[2]
+        return refusals[name] if name in refusals else server(method, path, query)
+
+    with session_with(answer) as session:
+        prune(session, found, 1)
+    denied, cut, gone = (one.failed for one in found)
+    assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
+    assert str(cut).startswith("cannot reach the API server")
+    assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
+
+
+def old_revision() -> Server:
+    """A VM that keeps a revision of an older version, as `old`."""
+    old, machine = copy.deepcopy(kept(1)), vm(1)
+    old["metadata"]["name"] = "old"
+    del old["metadata"]["labels"][revision.VERSION_LABEL]
+    machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
+    server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
+    server.lists[f"{REVISIONS}/old"] = (200, old)
+    server.lists[f"{KUBEVIRT}/virtualmachines/db"] = (200, machine)
+    return server
+
+
+def upgraded(server: Server, meanwhile: Any) -> tuple[bool, str | None]:
+    """What becomes of an upgrade whose patch is refused, and after which the VM is found as `meanwhile`."""
+    refused = status(422, "the server rejected our request", "Invalid")
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PATCH":
+            server.lists[f"{KUBEVIRT}/virtualmachines/db"] = meanwhile
+            server.lists[f"{REVISIONS}/{named(1)}"] = (200, kept(1))
+            return refused
+        if path.endswith("/db") and meanwhile is None:
+            return None
+        return server(method, path, query)
+
+    with session_with(answer) as session:
+        [seen] = inspect(session, "shop")
+        return upgrade_revisions(session, seen, check_mode=False)
+
+
+def test_a_patch_that_is_refused_since_virt_controller_was_faster_is_done() -> None:
+    assert upgraded(old_revision(), (200, vm(1))) == (True, None)
+
+
+@pytest.mark.parametrize("meanwhile", ["as before", "gone", "not to be seen"])
+def test_a_patch_that_is_refused_otherwise_fails_with_the_servers_words(meanwhile: str) -> None:
+    server = old_revision()
+    before = server.lists[f"{KUBEVIRT}/virtualmachines/db"]
+    then = {"as before": before, "gone": status(404, "db not found", "NotFound"), "not to be seen": None}[meanwhile]
+    assert upgraded(server, then) == (True, "the server rejected our request")
+
+
+def test_a_revision_that_is_lost_cannot_be_stored_anew() -> None:
+    server = old_revision()
+    server.lists[REVISIONS] = []
+    server.lists[f"{REVISIONS}/old"] = status(404, "old not found", "NotFound")
+    with session_with(server) as session:
+        [seen] = inspect(session, "shop")
+        changed, failed = upgrade_revisions(session, seen, check_mode=False)
+    assert (changed, failed) == (False, 'controllerrevisions.apps "old" not found')
+    assert {method for method, _path in server.asked} == {"GET"}

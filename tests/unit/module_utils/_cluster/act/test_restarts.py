@@ -1,0 +1,135 @@
+"""Which VMs of a task are restarted, when, and what is said of those that are not."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import Entry, Result
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import (
+    Restarts,
+    waits_for_restart,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    Impact,
+)
+from scripted_server import listed, session_with
+
+Manifest = dict[str, Any]
+REQUIRED = {"type": "RestartRequired", "status": "True"}
+
+
+class Cluster:
+    """VMs in namespaces, by the end of their names: `r` needs a restart once virt-controller has looked, `l` does not,
+    `n` is never looked at."""
+
+    def __init__(self, *labels: str) -> None:
+        self.labels = labels
+        self.looked = False
+        self.asked: Counter[str] = Counter()
+        self.restarted: list[str] = []
+
+    def vm(self, label: str) -> Manifest:
+        namespace, name = label.split("/")
+        looked = self.looked and not name.endswith("n")
+        waits = looked and name.endswith("r") and label not in self.restarted
+        status = {
+            "created": True,
+            "printableStatus": "Running",
+            "desiredGeneration": 2 if looked else 1,
+            "conditions": [REQUIRED] if waits else [],
+        }
+        metadata = {"name": name, "namespace": namespace, "generation": 2}
+        return {"metadata": metadata, "spec": {"runStrategy": "Always"}, "status": status}
+
+    def instance(self, label: str) -> Manifest:
+        uid = "new" if label in self.restarted else "old"
+        namespace, name = label.split("/")
+        return {"metadata": {"name": name, "namespace": namespace, "uid": uid}, "status": {"phase": "Running"}}
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        parts = path.split("/namespaces/")[1].split("/")
+        namespace, plural, name = parts[0], parts[1], parts[2] if len(parts) > 2 else ""
+        if method == "PUT":
+            self.asked[f"{namespace} {parts[3]}"] += 1
+            self.restarted.append(f"{namespace}/{name}")
+            return 202, {}
+        make = self.instance if plural == "virtualmachineinstances" else self.vm
+        mine = [label for label in self.labels if label.startswith(f"{namespace}/")]
+        if query.get("watch"):
+            self.asked[f"{namespace} watch"] += 1
+            self.looked = True
+            return 200, [{"type": "MODIFIED", "object": make(label)} for label in mine]
+        return (200, make(f"{namespace}/{name}")) if name else (200, listed(*(make(label) for label in mine)))
+
+
+def changed(cluster: Cluster, label: str, needs: str) -> Result:
+    namespace, name = label.split("/")
+    entry = Entry(label, Key("VirtualMachine", namespace, name), "present", {})
+    return Result(entry, plan.APPLY, written=True, impact=Impact(needs), live=cluster.vm(label))
+
+
+def settle(cluster: Cluster, results: list[Result], wanted: bool = True, seconds: float = 60) -> None:
+    with session_with(cluster) as session:
+        Restarts(wanted).settle(session, results, time.monotonic() + seconds)
+
+
+def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_that() -> None:
+    labels = ("shop/a-r", "shop/b-r", "shop/c-l", "lab/d-r")
+    cluster = Cluster(*labels)
+    # What was foreseen does not count any more.
+    results = [changed(cluster, label, needs) for label, needs in zip(labels, (RESTART, LIVE, RESTART, RESTART))]
+    settle(cluster, results)
+    assert [(result.restart, result.failed) for result in results] == [
+        (True, None),
+        (True, None),
+        (False, None),
+        (True, None),
+    ]
+    assert sorted(cluster.restarted) == ["lab/d-r", "shop/a-r", "shop/b-r"]
+    # Until KubeVirt has looked, and until they run again: where it has by the time of the first list, that may do.
+    watches = [cluster.asked[f"{namespace} watch"] for namespace in ("shop", "lab")]
+    assert any(watches) and max(watches) <= 3, cluster.asked
+    assert not any(waits_for_restart(result) for result in results)
+
+
+def test_what_nobody_looks_at_is_not_restarted_and_fails() -> None:
+    cluster = Cluster("shop/a-n")
+    results = [changed(cluster, "shop/a-n", RESTART)]
+    settle(cluster, results, seconds=0.2)
+    assert (results[0].restart, cluster.restarted) == (False, [])
+    assert "virt-controller to look at the change" in str(results[0].failed)
+
+
+def test_nothing_is_asked_for_what_changes_no_guest_or_where_nobody_wants_it() -> None:
+    cluster = Cluster("shop/a-r")
+    settle(cluster, [changed(cluster, "shop/a-r", NOTHING)])
+    settle(cluster, [changed(cluster, "shop/a-r", RESTART)], wanted=False)
+    assert cluster.asked == {}
+
+
+def test_one_that_waits_since_an_earlier_run_is_restarted() -> None:
+    cluster = Cluster("shop/a-r")
+    cluster.looked = True
+    entry = Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {})
+    result = Result(entry, live=cluster.vm("shop/a-r"))
+    assert waits_for_restart(result) and Restarts(True).due(result) and not Restarts(False).due(result)
+    settle(cluster, [result])
+    assert (result.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
+
+
+def test_before_the_write_what_is_foreseen_counts() -> None:
+    cluster = Cluster("shop/a-l")
+    for needs, waits in ((RESTART, True), (LIVE, False), (NOTHING, False)):
+        planned = changed(cluster, "shop/a-l", needs)
+        planned.written = False
+        assert (waits_for_restart(planned), Restarts(True).due(planned)) == (waits, waits)
+    halted = changed(cluster, "shop/a-l", RESTART)
+    halted.live = {**cluster.vm("shop/a-l"), "spec": {"runStrategy": "Halted"}}
+    assert not Restarts(True).due(halted)

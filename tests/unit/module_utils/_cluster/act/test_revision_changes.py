@@ -1,0 +1,120 @@
+"""How VMs are given other revisions: what is asked and sent for many of them, and what is said of those that fail."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import (
+    NEXT_START,
+    NOTHING,
+    Changed,
+    change,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
+from scripted_server import listed, session_with, status
+
+Manifest = dict[str, Any]
+UNKNOWN = drift.Drift(None, None, drift.Effect({}, {}), drift.Specs(None, None))
+REFRESH = Change(roles=(INSTANCETYPE,), release=True)
+
+
+class Cluster:
+    """Halted VMs, given as namespace/name. virt-controller captures when asked, but for those whose name ends with `n`;
+    those ending with `g` are deleted meanwhile, and nobody may write to those ending with `d`."""
+
+    def __init__(self, *labels: str) -> None:
+        self.labels = labels
+        self.released: set[str] = set()
+        self.asked: Counter[str] = Counter()
+        self.queries: list[dict[str, str]] = []
+        self._lock = threading.Lock()
+
+    def vm(self, label: str) -> Manifest:
+        namespace, name = label.split("/")
+        reference = {"name": "size", "controllerRevisionRef": {"name": f"{name}-old"}}
+        if label in self.released:
+            reference = {"name": "size"} if name.endswith("n") else _captured(name)
+        return {
+            "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}", "resourceVersion": "1"},
+            "spec": {"runStrategy": "Halted", "instancetype": {"name": "size"}, "template": {"spec": {"domain": {}}}},
+            "status": {"printableStatus": "Stopped", "instancetypeRef": reference},
+        }
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        namespace, plural, *rest = path.split("/namespaces/")[1].split("/")
+        with self._lock:
+            verb = "WATCH" if query.get("watch") else "GET" if rest or method != "GET" else "LIST"
+            self.asked[verb if method == "GET" else f"{method} {'/'.join(rest[1:])}"] += 1
+            self.queries.append(query)
+            if plural == "events":
+                return 200, listed()
+            if method == "PATCH":
+                if rest[0].endswith("d"):
+                    return status(403, "virtualmachines.kubevirt.io is forbidden", "Forbidden")
+                self.released.add(f"{namespace}/{rest[0]}")
+                return 200, self.vm(f"{namespace}/{rest[0]}")
+            there = [label for label in self.labels if label.startswith(f"{namespace}/") and not label.endswith("g")]
+            vms = [self.vm(label) for label in there]
+            return 200, [{"type": "MODIFIED", "object": vm} for vm in vms] if verb == "WATCH" else listed(*vms)
+
+
+def _captured(name: str) -> Manifest:
+    return {"name": "size", "controllerRevisionRef": {"name": f"{name}-new"}}
+
+
+def refreshed(cluster: Cluster, seconds: float = 30, decided: Change = REFRESH, check: bool = False) -> list[Changed]:
+    with session_with(cluster) as session:
+        seen = [Inspected(cluster.vm(label), UNKNOWN, []) for label in cluster.labels]
+        return change(session, seen, lambda _one: decided, "never", check, seconds, concurrency=4)
+
+
+def test_many_vms_take_a_write_each_and_one_watch_for_each_namespace() -> None:
+    cluster = Cluster(*(f"{namespace}/vm-{number}" for namespace in ("lab", "shop") for number in range(20)))
+    results = refreshed(cluster)
+    assert [result.failed for result in results] == [None] * 40
+    assert all(result.revisions == {"instancetype": f"{result.before.name}-new"} for result in results)
+    assert cluster.asked["PATCH status"] == 40
+    # All were captured by the time of the list, so that nothing was left to watch for.
+    assert cluster.asked["LIST"] == 2
+    assert cluster.asked["GET"] == cluster.asked["WATCH"] == 0
+
+
+def test_one_vm_is_asked_for_by_its_name() -> None:
+    cluster = Cluster("shop/only")
+    (result,) = refreshed(cluster)
+    assert result.revisions == {"instancetype": "only-new"}
+    assert "metadata.name=only" in [query.get("fieldSelector") for query in cluster.queries]
+
+
+def test_each_that_fails_says_why_and_stops_no_other() -> None:
+    cluster = Cluster("shop/well", "shop/seen-n", "shop/denied-d", "shop/went-g")
+    results = {result.before.name: result for result in refreshed(cluster, seconds=0.3)}
+    assert results["well"].failed is None and results["well"].written
+    assert "not ready after 0.3 s: its revision to be captured" in str(results["seen-n"].failed)
+    assert "deleted while waiting" in str(results["went-g"].failed)
+    # Neither the status nor the spec may be written.
+    assert "Patching virtualmachines/status would do as well" in str(results["denied-d"].failed)
+    assert not results["denied-d"].written
+
+
+def test_check_mode_and_what_is_not_due_send_nothing() -> None:
+    cluster = Cluster("shop/one", "shop/two")
+    assert all(result.changed and not result.written for result in refreshed(cluster, check=True))
+    assert not any(result.changed for result in refreshed(cluster, decided=Change()))
+    assert not cluster.asked
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"), [((), NOTHING), (({"field": "memory", "before": "1Gi", "after": "2Gi"},), NEXT_START)]
+)
+def test_what_a_halted_vm_takes_shows_at_its_next_start(changes: Any, expected: str) -> None:
+    effect = drift.Effect({}, {}, changes)
+    results = refreshed(Cluster("shop/one"), decided=Change((INSTANCETYPE,), release=True, effect=effect))
+    assert [result.takes_effect for result in results] == [expected]

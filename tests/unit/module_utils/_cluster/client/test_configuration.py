@@ -1,0 +1,89 @@
+"""Which cluster is meant, and what is said when none can be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.configuration import configure
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
+
+KUBECONFIG: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "current-context": "one",
+    "clusters": [
+        {"name": "a", "cluster": {"server": "https://127.0.0.1:1"}},
+        {"name": "b", "cluster": {"server": "https://127.0.0.1:2"}},
+    ],
+    "users": [{"name": "u", "user": {"token": "t"}}],
+    "contexts": [
+        {"name": "one", "context": {"cluster": "a", "user": "u"}},
+        {"name": "two", "context": {"cluster": "b", "user": "u"}},
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
+
+
+def authorization(configuration: Any) -> str:
+    return str(configuration.auth_settings()["BearerToken"]["value"])
+
+
+def test_a_kubeconfig_as_a_dictionary_and_its_contexts() -> None:
+    found = configure({"kubeconfig": KUBECONFIG})
+    assert (found.host, authorization(found)) == ("https://127.0.0.1:1", "Bearer t")
+    assert configure({"kubeconfig": KUBECONFIG, "context": "two"}).host == "https://127.0.0.1:2"
+
+
+def test_options_override_the_kubeconfig() -> None:
+    found = configure(
+        {"kubeconfig": KUBECONFIG, "host": "https://127.0.0.1:3/", "api_key": "mine", "validate_certs": False}
+    )
+    assert (found.host, authorization(found), found.verify_ssl) == ("https://127.0.0.1:3", "Bearer mine", False)
+
+
+def test_options_alone_are_enough() -> None:
+    found = configure({"host": "https://127.0.0.1:3", "username": "u", "password": "p", "ca_cert": "~/ca.crt"})
+    assert (found.host, found.username, found.password) == ("https://127.0.0.1:3", "u", "p")
+    assert "~" not in found.ssl_ca_cert
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{ this is: [no yaml", "cannot be used: "),
+        ("just text", "cannot be used: "),
+        ("apiVersion: v1\nkind: Config\n", "cannot be used: "),
+        ("", "cannot be used: "),
+    ],
+)
+def test_a_broken_kubeconfig_is_one_line(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(text)
+    with pytest.raises(ConnectionFailed) as error:
+        configure({"kubeconfig": str(path)})
+    assert str(error.value).startswith(f"kubeconfig {path} {told}")
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_kubeconfig() -> None:
+    with pytest.raises(ConnectionFailed, match="kubeconfig /nowhere: no such file; set kubeconfig"):
+        configure({"kubeconfig": "/nowhere"})
+
+
+def test_an_unknown_context() -> None:
+    with pytest.raises(ConnectionFailed, match=r"kubeconfig cannot be used: .*three"):
+        configure({"kubeconfig": KUBECONFIG, "context": "three"})
+
+
+def test_no_cluster_at_all() -> None:
+    with pytest.raises(ConnectionFailed, match=r"no cluster is given \(.*\): set kubeconfig, or host and api_key"):
+        configure({})

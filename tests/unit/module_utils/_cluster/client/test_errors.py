@@ -1,0 +1,111 @@
+"""Answers of the API server in one line with a remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
+    ApiError,
+    ConnectionFailed,
+    explain,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
+
+VM = kinds.BY_NAME["VirtualMachine"]
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "verb", "told"),
+    [
+        (
+            401,
+            {"reason": "Unauthorized", "message": "Unauthorized"},
+            "LIST",
+            "the API server refused the credentials (Unauthorized): log in again or give another token or kubeconfig",
+        ),
+        (
+            403,
+            {"reason": "Forbidden", "message": 'virtualmachines.kubevirt.io is forbidden: User "u" cannot list'},
+            "LIST",
+            'virtualmachines.kubevirt.io is forbidden: User "u" cannot list. To permit it, grant '
+            '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}',
+        ),
+        (
+            403,
+            {"reason": "Forbidden", "message": "no"},
+            "PATCH",
+            'no. To permit it, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], '
+            'verbs: ["create", "patch"]}',
+        ),
+        (
+            404,
+            "404 page not found\n",
+            "LIST",
+            "the cluster has no virtualmachines.kubevirt.io (kubevirt.io/v1): is KubeVirt installed?",
+        ),
+        (
+            404,
+            {"reason": "NotFound", "message": "the server could not find the requested resource"},
+            "LIST",
+            "the cluster has no virtualmachines.kubevirt.io (kubevirt.io/v1): is KubeVirt installed?",
+        ),
+        (422, {"reason": "Invalid", "message": "a\n  b"}, "PATCH", "a b"),
+        (500, b"", "GET", "HTTP 500"),
+    ],
+)
+def test_explained(code: int, body: Any, verb: str, told: str) -> None:
+    assert explain(ApiError(code, body), verb, VM) == told
+
+
+def test_a_conflict_names_managers_and_fields() -> None:
+    causes = [
+        {
+            "reason": "FieldManagerConflict",
+            "field": ".spec.a",
+            "message": 'conflict with "kubectl" using kubevirt.io/v1',
+        },
+        {"reason": "FieldManagerConflict", "field": ".spec.c", "message": 'conflict with "helm" using kubevirt.io/v1'},
+        {
+            "reason": "FieldManagerConflict",
+            "field": ".spec.b",
+            "message": 'conflict with "kubectl" using kubevirt.io/v1',
+        },
+    ]
+    error = ApiError(409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": causes}})
+    assert explain(error, "PATCH", VM) == (
+        'fields are owned by another field manager: "helm" owns spec.c; "kubectl" owns spec.a, spec.b;'
+        " remove them here, or set force_conflicts to take them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "x=1,a in (b",
+            "label_selectors: 'a in (b' in 'x=1,a in (b' is no label selector; write k=v, k!=v, k in (a,b), "
+            "k notin (a,b), k or !k (unable to parse requirement: why)",
+        ),
+        # What only the server knows.
+        ("a=1,", "label_selectors: 'a=1,' is no label selector (unable to parse requirement: why)"),
+    ],
+)
+def test_a_malformed_label_selector(text: str, told: str) -> None:
+    error = ApiError(400, {"reason": "BadRequest", "message": "unable to parse requirement: why"})
+    error.selector = text
+    assert explain(error, "LIST", VM) == told
+
+
+def test_without_a_kind_the_rule_is_what_the_server_names() -> None:
+    named = 'User "u" cannot list resource "nodes" in API group ""'
+    error = ApiError(403, {"reason": "Forbidden", "message": named})
+    assert explain(error, "GET") == (
+        f'{named}. To permit it, grant {{apiGroups: [""], resources: ["nodes"], verbs: ["list"]}}'
+    )
+    assert explain(ApiError(403, {"reason": "Forbidden", "message": "a webhook says no"}), "GET") == "a webhook says no"
+
+
+def test_a_lost_connection_speaks_for_itself() -> None:
+    assert explain(ConnectionFailed("gone"), "GET") == "gone"

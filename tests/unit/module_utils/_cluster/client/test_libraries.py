@@ -1,0 +1,22 @@
+"""A host without the official client: modules can be documented there, and say what they lack."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import libraries
+
+
+@pytest.mark.parametrize("name", ["urllib3", "yaml", "kubernetes.client.rest"])
+def test_what_is_missing_is_known_and_nothing_of_it_is_there(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    spec = importlib.util.spec_from_file_location("libraries_without", str(libraries.__file__))
+    assert spec is not None and spec.loader is not None
+    without = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(without)
+    assert without.MISSING.startswith("Traceback") and name in without.MISSING
+    assert (without.urllib3, without.yaml, without.RESTClientObject) == (None, None, None)
+    assert libraries.MISSING is None

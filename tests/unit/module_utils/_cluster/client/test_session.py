@@ -1,0 +1,370 @@
+"""Requests against a server that misbehaves as told: what is tried again, and what is not."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
+    ApiError,
+    ConnectionFailed,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.rate import TokenBucket
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
+
+VM = kinds.BY_NAME["VirtualMachine"]
+OK = (200, {}, b"{}")
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Gives the answers (code, headers, body) one after another; None cuts the connection."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers: list[Any] = []
+        self.seen: list[str] = []
+        self.bodies: list[bytes] = []
+        self.headers: list[Any] = []
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+
+    def answer(self) -> None:
+        self.server.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        self.server.seen.append(f"{self.command} {self.path}")
+        self.server.headers.append(self.headers)
+        answer = self.server.answers.pop(0)
+        if answer is None:
+            self.connection.close()
+            return
+        code, headers, body = answer
+        self.send_response(code)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
+
+    def log_message(self, *_arguments: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as made:
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def session(server: Server, **options: Any) -> Session:
+    host = f"http://127.0.0.1:{server.server_port}"
+    return Session({"host": host, "api_key": "t", "retry_timeout": 5, **options})
+
+
+def status(code: int, reason: str = "", message: str = "") -> tuple[int, dict[str, str], bytes]:
+    return code, {}, json.dumps({"kind": "Status", "reason": reason, "message": message}).encode()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [status(503), status(504), status(502), status(500), (429, {"Retry-After": "0"}, b""), None, (200, {}, b'{"cut')],
+)
+def test_a_passing_fault_is_tried_again(server: Server, first: Any) -> None:
+    server.answers = [OK, first, OK]
+    way = session(server)
+    way.request("GET", "/readyz")
+    assert way.request("GET", "/x") == {}
+    assert server.seen == ["GET /readyz", "GET /x", "GET /x"]
+
+
+CONFLICT = {"kind": "Status", "reason": "Conflict", "message": "conflict"}
+MANAGERS = {**CONFLICT, "details": {"causes": [{"reason": "FieldManagerConflict", "field": ".spec", "message": "m"}]}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(status(code) for code in (400, 401, 403, 404, 409, 422)),
+        (409, {}, json.dumps(MANAGERS).encode()),
+        status(500, "Invalid", "a webhook says no"),
+        status(500, "", "failed to create typed patch object (a/b): .spec.x: field not declared in schema"),
+    ],
+)
+def test_a_refusal_is_final(server: Server, answer: Any) -> None:
+    server.answers = [answer]
+    with pytest.raises(ApiError) as error:
+        session(server).request("GET", "/x")
+    assert error.value.code == answer[0]
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("answer", [None, status(503)])
+def test_a_create_of_unknown_outcome_is_not_sent_twice(server: Server, answer: Any) -> None:
+    server.answers = [answer]
+    with pytest.raises((ApiError, ConnectionFailed)):
+        session(server).request("POST", "/x", body={})
+    assert len(server.seen) == 1
+
+
+def test_a_create_that_was_not_taken_up_is(server: Server) -> None:
+    server.answers = [(429, {"Retry-After": "0"}, b""), OK]
+    assert session(server).request("POST", "/x", body={}) == {}
+
+
+def test_a_create_whose_answer_was_lost_counts_as_done_once_the_object_is_there(server: Server) -> None:
+    made = {"metadata": {"name": "a", "uid": "1"}}
+    server.answers = [OK, None, status(409, "AlreadyExists"), (200, {}, json.dumps(made).encode())]
+    way = session(server)
+    way.request("GET", "/readyz")
+    assert way.create(VM, "shop", {"metadata": {"name": "a"}}) == made
+    assert [line.partition(" ")[0] for line in server.seen] == ["GET", "POST", "POST", "GET"]
+
+
+def test_a_create_of_what_others_made_is_refused(server: Server) -> None:
+    server.answers = [status(409, "AlreadyExists", "it exists")]
+    with pytest.raises(ApiError, match="it exists"):
+        session(server).create(VM, "shop", {"metadata": {"name": "a"}})
+
+
+def test_a_conflict_of_two_writers_at_the_same_moment_passes(server: Server) -> None:
+    server.answers = [(409, {}, json.dumps(CONFLICT).encode()), OK]
+    assert session(server).request("PATCH", "/x", body={}) == {}
+
+
+@pytest.mark.parametrize("body", [{"metadata": {"name": "a", "resourceVersion": "7"}}, [{"op": "test"}]])
+def test_a_conflict_about_a_version_that_was_named_is_final(server: Server, body: Any) -> None:
+    server.answers = [(409, {}, json.dumps(CONFLICT).encode())]
+    with pytest.raises(ApiError, match="conflict"):
+        session(server).request("PUT", "/x", body=body, retry=True)
+
+
+def test_a_delete_is_of_the_object_that_is_meant(server: Server) -> None:
+    server.answers = [OK, None, status(404, "NotFound"), status(409, "Conflict", "Precondition failed: UID in ...")]
+    way = session(server)
+    way.request("GET", "/readyz")
+    assert way.delete(VM, "shop", "a", "u1") is False
+    assert way.delete(VM, "shop", "a", "u1") is False
+    assert json.loads(server.bodies[1]) == json.loads(server.bodies[2]) == {"preconditions": {"uid": "u1"}}
+
+
+def test_what_is_sent_reads_the_same_as_json_and_as_yaml(server: Server) -> None:
+    text = "Grüße \U0001f600 \x7f \x85 \u2028 \ufeff \ud800"
+    server.answers = [OK]
+    session(server).apply(VM, {"metadata": {"name": "a", "annotations": {"note": text}}})
+    sent = server.bodies[0].decode()
+    assert json.loads(sent)["metadata"]["annotations"]["note"] == text
+    # A lone surrogate is no character, whatever way it is written.
+    assert yaml.safe_load(sent.replace("\\ud800", ""))["metadata"]["annotations"]["note"] == text.replace("\ud800", "")
+
+
+def test_a_wait_that_the_server_asks_for_is_kept_and_never_longer_than_the_budget(server: Server) -> None:
+    server.answers = [(503, {"Retry-After": "1"}, b""), OK, (429, {"Retry-After": "60"}, b"slow down")]
+    way = session(server)
+    began = time.monotonic()
+    way.request("GET", "/x")
+    assert time.monotonic() - began >= 1
+    with pytest.raises(ApiError, match="slow down"):
+        way.request("GET", "/x")
+    assert len(server.seen) == 3
+
+
+def test_a_failure_says_how_often_it_was_tried(server: Server) -> None:
+    server.answers = [status(503, message="busy")] * 100
+    with pytest.raises(ApiError) as error:
+        session(server, retry_timeout=0.5).request("GET", "/x")
+    assert f"busy (tried {len(server.seen)} times" in error.value.message
+
+
+def test_a_list_whose_pages_have_expired_begins_again(server: Server) -> None:
+    first = {"metadata": {"continue": "next", "resourceVersion": "5"}, "items": [{"metadata": {"name": "a"}}]}
+    again = {"metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]}
+    server.answers = [
+        (200, {}, json.dumps(first).encode()),
+        status(410, "Expired"),
+        (200, {}, json.dumps(again).encode()),
+    ]
+    items, version = session(server).list(VM, "shop")
+    assert ([item["metadata"]["name"] for item in items], version) == (["a", "b"], "9")
+    assert "continue" not in server.seen[-1]
+
+
+def test_metadata_alone_is_asked_for_where_that_is_enough(server: Server) -> None:
+    server.answers = [(200, {}, json.dumps({"metadata": {}, "items": []}).encode()), OK]
+    way = session(server)
+    way.list(VM, "shop", True)
+    list(way.watch(VM, "shop", "5", 1, True))
+    kinds = [headers["Accept"].partition("as=")[2].partition(";")[0] for headers in server.headers]
+    assert kinds == ["PartialObjectMetadataList", "PartialObjectMetadata"]
+
+
+def test_a_watch_that_cannot_be_opened_is_tried_again(server: Server) -> None:
+    server.answers = [status(503), status(429), (200, {}, b'{"type": "BOOKMARK", "object": {"metadata": {}}}\n{"ty')]
+    assert [event["type"] for event in session(server).watch(VM, "shop", "5", 10)] == ["BOOKMARK"]
+
+
+def test_a_token_that_a_kubeconfig_has_anew_is_taken_up(server: Server, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("old")
+    kubeconfig = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
+        "users": [{"name": "u", "user": {"tokenFile": str(token)}}],
+    }
+    way = Session({"kubeconfig": kubeconfig})
+    token.write_text("new")
+    server.answers = [status(401), OK, status(401, message="Unauthorized")]
+    way.request("POST", "/x", body={})
+    assert [headers["Authorization"] for headers in server.headers] == ["Bearer old", "Bearer new"]
+    with pytest.raises(ApiError) as error:
+        way.request("GET", "/x")
+    assert "they were accepted before, so they have expired or were revoked" in error.value.message
+    assert len(server.seen) == 3
+
+
+def test_tokens_that_are_new_each_time_and_never_accepted(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    way = session(server)
+    tokens = iter(range(100))
+    monkeypatch.setattr(Session, "_credentials", lambda _session: {"Authorization": str(next(tokens))})
+    server.answers = [status(401)] * 3
+    for tried in (2, 3):
+        with pytest.raises(ApiError):
+            way.request("GET", "/x")
+        assert len(server.seen) == tried
+
+
+def test_all_threads_share_the_limit_of_requests(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    monkeypatch.setattr(TokenBucket, "take", lambda _bucket: taken.append(1))
+    server.answers = [status(503), OK, OK]
+    way = session(server, qps=5)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _number: way.request("GET", "/x"), range(2)))
+    assert len(taken) == len(server.seen) == 3
+
+
+def test_the_retries_end(server: Server) -> None:
+    server.answers = [status(503, message="busy")] * 100
+    with pytest.raises(ApiError, match="busy"):
+        session(server, retry_timeout=0.5).request("GET", "/x")
+    assert 1 < len(server.seen) < 10
+
+
+def test_a_list_is_read_in_pages(server: Server) -> None:
+    pages = [
+        {"metadata": {"continue": "next", "resourceVersion": "5"}, "items": [{"metadata": {"name": "a"}}]},
+        {"metadata": {"resourceVersion": "5"}, "items": [{"metadata": {"name": "b"}}]},
+    ]
+    server.answers = [(200, {}, json.dumps(page).encode()) for page in pages]
+    items, version = session(server).list(VM, "shop")
+    assert [(item["kind"], item["metadata"]["name"]) for item in items] == [
+        ("VirtualMachine", "a"),
+        ("VirtualMachine", "b"),
+    ]
+    assert version == "5"
+    assert server.seen == [
+        "GET /apis/kubevirt.io/v1/namespaces/shop/virtualmachines?limit=500",
+        "GET /apis/kubevirt.io/v1/namespaces/shop/virtualmachines?limit=500&continue=next",
+    ]
+
+
+def test_a_list_that_is_refused_for_its_selector_says_so_on_its_first_page_only(server: Server) -> None:
+    page = {"metadata": {"continue": "next"}, "items": []}
+    server.answers = [status(400, "BadRequest"), (200, {}, json.dumps(page).encode()), status(400, "BadRequest")]
+    for selector in ("a in (b", ""):
+        with pytest.raises(ApiError) as error:
+            session(server).list(VM, "shop", labelSelector="a in (b")
+        assert error.value.selector == selector
+
+
+def test_a_watch_reads_line_by_line_and_tells_an_expired_version(server: Server) -> None:
+    events = [{"type": "ADDED", "object": {"metadata": {"name": "a"}}}, {"type": "ERROR", "object": {"code": 410}}]
+    server.answers = [(200, {}, b"".join(json.dumps(event).encode() + b"\n" for event in events))]
+    seen = []
+    with pytest.raises(ApiError) as error:
+        for event in session(server).watch(VM, "shop", "5", 10):
+            seen.append(event)
+    assert (seen, error.value.code) == (events[:1], 410)
+
+
+def test_an_object_that_is_not_there(server: Server) -> None:
+    server.answers = [status(404, "NotFound", "gone"), status(404, "", "404 page not found")]
+    way = session(server)
+    assert way.get(VM, "shop", "web") is None
+    with pytest.raises(ApiError):
+        way.get(VM, "shop", "web")
+
+
+def test_nobody_listens() -> None:
+    with Server() as closed:
+        pass
+    with pytest.raises(ConnectionFailed, match=r"cannot reach the API server http://127\.0\.0\.1:.*refused"):
+        session(closed, retry_timeout=0.2).request("GET", "/x")
+
+
+def test_a_create_whose_object_is_gone_again_is_refused(server: Server) -> None:
+    server.answers = [OK, None, status(409, "AlreadyExists", "it exists"), status(404, "NotFound", "gone")]
+    way = session(server)
+    way.request("GET", "/readyz")
+    with pytest.raises(ApiError, match="it exists"):
+        way.create(VM, "shop", {"metadata": {"name": "a"}})
+
+
+def test_an_answer_without_a_body_is_empty(server: Server) -> None:
+    server.answers = [(200, {}, b"")]
+    assert session(server).request("DELETE", "/x") == {}
+
+
+def test_a_refusal_that_was_cut_is_no_refusal(server: Server) -> None:
+    cut = (403, {"Content-Type": "application/json"}, b'{"kind": "Sta')
+    server.answers = [cut, OK, cut]
+    way = session(server)
+    assert way.request("GET", "/x") == {}
+    with pytest.raises(ConnectionFailed, match=r"sent no valid JSON with 403: ") as error:
+        way.request("POST", "/x", body={})
+    assert error.value.sent
+
+
+def test_who_is_asked_for_whom(server: Server) -> None:
+    server.answers = [OK]
+    options = {"api_key": None, "username": "me", "password": "secret"}
+    session(server, **options, impersonate_user="you", impersonate_groups=["a", "b"]).request("GET", "/x")
+    headers = server.headers[0]
+    assert headers["Authorization"] == "Basic bWU6c2VjcmV0"
+    assert (headers["Impersonate-User"], headers.get_all("Impersonate-Group")) == ("you", ["a", "b"])
+
+
+def test_credentials_that_another_thread_has_renewed_are_used_and_not_renewed_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    way = session(server)
+    original = Session._once
+    connected: list[str] = []
+
+    def once(own: Session, *arguments: Any) -> Any:
+        try:
+            return original(own, *arguments)
+        except ApiError:
+            own._renewals += 1  # as another thread does in between
+            raise
+
+    monkeypatch.setattr(Session, "_once", once)
+    monkeypatch.setattr(Session, "_connect", lambda _session: connected.append("anew"))
+    server.answers = [status(401), OK]
+    assert way.request("GET", "/x") == {}
+    assert (len(server.seen), connected) == (2, [])

@@ -1,0 +1,85 @@
+"""Objects for the resolver's questions: what is asked of the server how often, and what is said where it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
+    ApiError,
+    ConnectionFailed,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import (
+    ClusterLookup,
+    WideLookup,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Problem
+from scripted_server import Store, forbidden, session_with, status
+
+CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"
+REVISIONS = "/apis/apps/v1/namespaces/{}/controllerrevisions"
+ALL_REVISIONS = "/apis/apps/v1/controllerrevisions"
+
+
+def named(name: str, namespace: str = "shop") -> dict[str, dict[str, str]]:
+    return {"metadata": {"name": name, "namespace": namespace}}
+
+
+def test_from_the_fourth_single_read_on_the_list_is_read() -> None:
+    store = Store({CLAIMS.format("shop"): [named(name) for name in "abcde"]})
+    with session_with(store) as session:
+        lookup = ClusterLookup(session)
+        names = [lookup.get("PersistentVolumeClaim", "shop", name) for name in "abcdexa"]
+        assert [one["metadata"]["name"] if isinstance(one, dict) else one for one in names] == [*"abcde", None, "a"]
+        assert len(list(lookup.list("PersistentVolumeClaim", "shop"))) == 5
+    assert [path.rpartition("/")[2] for _method, path in store.asked] == ["a", "b", "c", "persistentvolumeclaims"]
+
+
+def test_what_may_not_be_read_is_a_problem_with_the_remedy() -> None:
+    store = Store({}, {("GET", "/a"): forbidden("a"), ("GET", "/virtualmachines"): None})
+    with session_with(store) as session:
+        lookup = ClusterLookup(session)
+        denied = lookup.get("PersistentVolumeClaim", "shop", "a")
+        assert isinstance(denied, Problem) and denied.code == 403
+        assert denied.message.endswith('{apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get"]}')
+        assert list(lookup.list("VirtualMachine", "shop")) == []
+        cut = lookup.problem("VirtualMachine", "shop")
+        assert cut is not None and (cut.code, cut.reason) == (503, "ServiceUnavailable")
+        assert lookup.get("VirtualMachine", "shop", "a") == cut
+        # Without the API there are none, which is no problem.
+        assert list(lookup.list("DataVolume", "shop")) == []
+        assert lookup.problem("DataVolume", "shop") is None
+
+
+def test_one_list_for_all_namespaces_where_that_is_permitted() -> None:
+    store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
+    with session_with(store) as session:
+        lookup = WideLookup(session, everywhere=True)
+        assert [one["metadata"]["name"] for one in lookup.list("ControllerRevision", "lab")] == ["b"]
+        assert lookup.get("ControllerRevision", "shop", "a") == {**named("a"), **kind()}
+    assert (len(store.asked), lookup.problems) == (1, {})
+
+
+def kind() -> dict[str, str]:
+    return {"apiVersion": "apps/v1", "kind": "ControllerRevision"}
+
+
+def test_one_list_for_each_namespace_where_only_that_is_permitted() -> None:
+    store = Store({REVISIONS.format("shop"): [named("a")]})
+    store.answers["GET", ALL_REVISIONS] = forbidden("controllerrevisions")
+    store.answers["GET", "/lab/controllerrevisions"] = forbidden("controllerrevisions")
+    with session_with(store) as session:
+        lookup = WideLookup(session, everywhere=True)
+        assert len(lookup.list("ControllerRevision", "shop")) == 1
+        assert lookup.list("ControllerRevision", "lab") == []
+        problem = lookup.get("ControllerRevision", "lab", "b")
+    assert isinstance(problem, Problem) and lookup.problems == {"ControllerRevision": problem}
+
+
+def test_what_else_goes_wrong_is_raised() -> None:
+    store = Store({}, {("GET", ALL_REVISIONS): status(500, "no"), ("GET", "/virtualmachines"): None})
+    with session_with(store) as session:
+        lookup = WideLookup(session, everywhere=True)
+        with pytest.raises(ApiError, match="no"):
+            lookup.get("ControllerRevision", "shop", "a")
+        with pytest.raises(ConnectionFailed):
+            lookup.get("VirtualMachine", "shop", "a")

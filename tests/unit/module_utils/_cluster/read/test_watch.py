@@ -1,0 +1,153 @@
+"""Waiting for objects: one watch for all, what is stuck, and what is said of those that are late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
+    STALE,
+    State,
+    doubted,
+    wait_for,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from scripted_server import Answer, listed, session_with, status
+
+VM = BY_NAME["VirtualMachine"]
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+EVENTS = "/api/v1/namespaces/shop/events"
+
+Manifest = dict[str, Any]
+
+
+def vm(name: str, phase: str, *conditions: Manifest) -> Manifest:
+    return {"metadata": {"name": name}, "status": {"phase": phase, "conditions": list(conditions)}}
+
+
+def change(kind: str, item: Manifest) -> Manifest:
+    return {"type": kind, "object": item}
+
+
+def look(_name: str, item: Manifest | None) -> State:
+    phase = item["status"]["phase"] if item is not None else "gone"
+    if phase == "broken":
+        return State(failed="it is broken")
+    if phase == "stuck":
+        return State(stuck="it is stuck", grace=0.05)
+    return State(done=phase == "good", pending=f"it to be good (now {phase})")
+
+
+def wait(answer: Answer, *names: str, seconds: float = 30) -> dict[str, str | None]:
+    with session_with(answer, retry_timeout=30) as session:
+        ended = wait_for(session, VM, "shop", names, look, seconds)
+    return {name: waited.failure for name, waited in ended.items()}
+
+
+def test_one_list_and_one_watch_for_all() -> None:
+    seen: list[str] = []
+
+    def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        seen.append("watch" if "watch" in query else f"list {path}")
+        if "watch" not in query:
+            return 200, listed(vm("a", "good"), vm("b", "new"), vm("c", "new"), vm("other", "new"))
+        return 200, [
+            change("MODIFIED", vm("other", "broken")),
+            change("MODIFIED", vm("b", "good")),
+            change("BOOKMARK", {"metadata": {}}),
+            change("MODIFIED", vm("c", "broken")),
+        ]
+
+    assert wait(answer, "a", "b", "c") == {"a": None, "b": None, "c": "it is broken"}
+    assert seen == [f"list {VMS}", "watch"]
+
+
+def test_what_is_stuck_fails_after_its_grace_although_nothing_more_happens() -> None:
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
+        return 200, [] if "watch" in query else listed(vm("a", "stuck"))
+
+    assert wait(answer, "a") == {"a": "it is stuck"}
+
+
+def test_what_was_stuck_may_heal() -> None:
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
+        return 200, [change("MODIFIED", vm("a", "good"))] if "watch" in query else listed(vm("a", "stuck"))
+
+    assert wait(answer, "a") == {"a": None}
+
+
+def test_a_watch_that_is_too_old_begins_again() -> None:
+    lists = [listed(vm("a", "new")), listed(vm("a", "good"))]
+
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
+        gone = {"type": "ERROR", "object": {"code": 410, "reason": "Expired", "message": "too old", "metadata": {}}}
+        return 200, [gone] if "watch" in query else lists.pop(0)
+
+    assert wait(answer, "a") == {"a": None}
+    assert lists == []
+
+
+def test_a_watch_that_ends_goes_on_from_the_last_version_without_a_new_list() -> None:
+    seen: list[str] = []
+
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        seen.append(query.get("resourceVersion", "list"))
+        if "watch" not in query:
+            return 200, listed(vm("a", "new"))
+        if len(seen) == 2:
+            return 200, [change("BOOKMARK", {"metadata": {"resourceVersion": "7"}})]
+        if len(seen) == 3:
+            return None
+        good = vm("a", "good")
+        return 200, [change("MODIFIED", good)]
+
+    assert wait(answer, "a") == {"a": None}
+    assert seen == ["list", "1", "7", "7"]
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_late_one_tells_its_conditions_and_newest_events(readable: bool) -> None:
+    def event(about: str, kind: str, minute: int, message: str) -> Manifest:
+        times = {"lastTimestamp": f"2026-01-01T00:0{minute}:00Z"}
+        return {
+            "involvedObject": {"name": about, "kind": kind},
+            "reason": "R",
+            "message": message,
+            "metadata": {},
+            **times,
+        }
+
+    events = listed(
+        event("a", "VirtualMachine", 4, "last"),
+        event("a", "VirtualMachine", 1, "first"),
+        event("virt-launcher-a-x1y2z", "Pod", 3, "no\n node"),
+        event("virt-launcher-a-b-x1y2z", "Pod", 5, "of another"),
+        event("a", "VirtualMachineInstance", 2, "second"),
+    )
+
+    def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path == EVENTS:
+            return (200, events) if readable else status(403, "forbidden", "Forbidden")
+        ready = {"type": "Ready", "status": "False", "reason": "PodNotExists", "message": "no\npod"}
+        return 200, [] if "watch" in query else listed(vm("a", "new", ready, {"type": "X", "status": "True"}))
+
+    told = wait(answer, "a", seconds=0)["a"]
+    late = "not ready after 0 s: it to be good (now new); conditions: Ready=False (PodNotExists: no pod), X=True"
+    assert told == (f"{late}; events: R: second, R: no node, R: last" if readable else late)
+
+
+def test_a_refusal_to_watch_fails_all_that_are_waited_for() -> None:
+    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if "watch" in query:
+            return status(403, 'cannot watch resource "virtualmachines"', "Forbidden")
+        return 200, listed(vm("a", "good"), vm("b", "new"))
+
+    told = wait(answer, "a", "b")
+    assert told["a"] is None
+    assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["watch"]}' in str(told["b"])
+
+
+def test_a_failure_of_before_a_write_is_doubted() -> None:
+    assert doubted(State(failed="old")) == State(stuck="old", grace=STALE)
+    assert doubted(State(pending="it")) == State(pending="it")

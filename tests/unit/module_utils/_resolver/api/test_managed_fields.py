@@ -1,0 +1,75 @@
+"""Ownership as managedFields tell it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
+
+
+def live(*entries: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": "web", "managedFields": list(entries)}}
+
+
+APPLIED = {
+    "manager": "virtshape",
+    "operation": "Apply",
+    "fieldsV1": {
+        "f:metadata": {"f:labels": {"f:tier": {}}},
+        "f:spec": {"f:instancetype": {"f:name": {}}, "f:template": {"f:spec": {"f:volumes": {}}}},
+    },
+}
+
+
+def test_only_our_apply_counts() -> None:
+    update = {**APPLIED, "operation": "Update"}
+    status = {**APPLIED, "subresource": "status"}
+    other = {**APPLIED, "manager": "kubectl"}
+    assert ownership.owned(live(update, status, other), "virtshape") is None
+    assert ownership.owned(live(other, APPLIED), "virtshape") == {
+        ("metadata", "labels", "tier"),
+        ("spec", "instancetype", "name"),
+        ("spec", "template", "spec", "volumes"),
+    }
+
+
+def test_a_dot_is_no_field() -> None:
+    entry = {"manager": "m", "operation": "Update", "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}}
+    assert ownership.updated(live(entry), "m") == {("metadata", "labels", "a")}
+
+
+def test_identity_is_not_declared() -> None:
+    manifest = {"kind": "K", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b", "labels": {"x": "y"}}}
+    assert ownership.declared(manifest) == {("metadata", "labels", "x"): "y"}
+
+
+def test_what_is_no_longer_declared_and_what_is_not_yet_ours() -> None:
+    owner = {("spec", "a"), ("spec", "b")}
+    desired = {("spec", "b"): 1, ("spec", "c"): 2}
+    assert ownership.undeclared(owner, desired) == {("spec", "a")}
+    assert ownership.unclaimed(owner, desired) == {("spec", "c")}
+
+
+def test_an_object_declared_as_empty_declares_nothing_in_it() -> None:
+    owner = {("spec", "devices", "disks")}
+    assert ownership.undeclared(owner, {("spec", "devices"): {}}) == owner
+    assert ownership.undeclared(owner, {("spec", "devices"): {}, ("spec", "devices", "disks"): [1]}) == set()
+
+
+def test_an_atomic_object_is_owned_with_its_parts() -> None:
+    owner = {("spec", "selector")}
+    desired = {("spec", "selector", "matchLabels", "a"): "b"}
+    assert ownership.undeclared(owner, desired) == set()
+    assert ownership.unclaimed(owner, desired) == set()
+
+
+def test_when_an_object_was_last_changed() -> None:
+    entries = [
+        {"manager": "virtshape", "operation": "Apply", "time": "2026-02-01T00:00:00Z"},
+        {"manager": "kubectl-edit", "operation": "Update", "time": "2026-03-01T00:00:00Z"},
+        {"manager": "virt-controller", "operation": "Update", "time": "2026-04-01T00:00:00Z", "subresource": "status"},
+        {"manager": "old", "operation": "Update"},
+    ]
+    assert ownership.changed_at(live(*entries)) == "2026-03-01T00:00:00Z"
+    assert ownership.changed_at({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}) == "2026-01-01T00:00:00Z"
+    assert ownership.changed_at({}) == ""

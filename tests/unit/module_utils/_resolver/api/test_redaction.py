@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.redaction import (
+    HIDDEN,
+    redact,
+    secret_texts,
+)
+
+
+def volumes(data: str) -> dict[str, object]:
+    return {"volumes": [{"name": "a", "cloudInitNoCloud": {"userData": data, "networkData": "n"}}]}
+
+
+def test_secrets_are_hidden_and_a_change_still_shows() -> None:
+    before, after = redact(volumes("old"), volumes("new"))
+    assert "old" not in str(before)
+    assert "new" not in str(after).replace("new value", "")
+    assert before != after
+    assert before["volumes"][0]["cloudInitNoCloud"]["networkData"] == HIDDEN
+    assert after["volumes"][0]["cloudInitNoCloud"]["networkData"] == HIDDEN
+
+
+def test_the_same_secret_shows_no_change() -> None:
+    before, after = redact(volumes("same"), volumes("same"))
+    assert before == after
+    assert "same" not in str(before)
+
+
+def test_everything_else_is_left() -> None:
+    assert redact({"a": 1}, {"a": [2]}) == ({"a": 1}, {"a": [2]})
+
+
+def test_secret_parts_of_an_address_are_hidden() -> None:
+    shown, _after = redact({"http": {"url": "https://me:pw@host/a?sig=x", "extraHeaders": ["A: b"]}}, {})
+    assert shown == {"http": {"url": "https://(hidden)@host/a?(hidden)", "extraHeaders": HIDDEN}}
+    assert redact({"url": "https://host/a@b"}, {})[0] == {"url": "https://host/a@b"}
+
+
+def test_secret_texts_are_found_at_every_depth() -> None:
+    options = {"template": [volumes("old")], "boot": {"url": "https://me:pw@host/a?sig=x"}, "extraHeaders": ["A: b"]}
+    assert secret_texts(options) == {"old", "n", "me:pw", "sig=x", "A: b"}
+    assert secret_texts({"userData": None, "url": "https://host/a", "name": "x"}) == set()
+
+
+def test_what_holds_no_secret_is_no_copy_and_what_does_is_left_as_it_was() -> None:
+    given = {"plain": {"deep": [1]}, **volumes("old")}
+    shown, _after = redact(given, {})
+    assert shown["plain"] is given["plain"]
+    assert given == {"plain": {"deep": [1]}, **volumes("old")}
+    assert shown["volumes"][0]["cloudInitNoCloud"] == {"userData": HIDDEN, "networkData": HIDDEN}

@@ -1,0 +1,190 @@
+"""What a release is read from, which differences it has, and what its API knows; results are in tests/conformance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import (
+    release,
+    release_schema,
+    schema,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, Release, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import topology
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
+    set_spec_defaults,
+)
+
+
+def flags(version: Release) -> dict[str, Any]:
+    return {name: value for name, value in version._asdict().items() if name != "version"}
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("1.6", (1, 6, 0)),
+        ("v1.6", (1, 6, 0)),
+        ("v1.6.2", (1, 6, 2)),
+        ("1.4.0-rc.1", (1, 4, 0)),
+        ("v1.5.2+build.7", (1, 5, 2)),
+        ("1.0", (1, 0, 0)),
+    ],
+)
+def test_texts_that_name_a_release(text: str, version: tuple[int, int, int]) -> None:
+    assert of(text).version == version
+
+
+def test_a_version_is_one_object_and_later_ones_are_the_newest() -> None:
+    assert of("1.6") is of("v1.6.0")
+    assert of("1.9") is of("v1.10.3") is of("2.0") is NEWEST
+
+
+@pytest.mark.parametrize("text", ["", "newest", "1", "1.6.2.1", "v", 1.6, None])
+def test_texts_that_name_none(text: Any) -> None:
+    with pytest.raises(release.UnknownRelease, match=r"is no version of KubeVirt; write 1\.0 or later, .* in quotes"):
+        of(text)
+
+
+def test_releases_before_the_first_are_not_known() -> None:
+    with pytest.raises(release.UnknownRelease, match=r"what KubeVirt v0\.59\.1 does is not known"):
+        of("v0.59.1")
+
+
+def test_each_release_differs_from_the_next_only_in_what_changed_between_them() -> None:
+    minors = [of(f"1.{minor}") for minor in range(10)]
+    changed = [
+        {name for name, value in flags(older).items() if value != flags(newer)[name]}
+        for older, newer in zip(minors, minors[1:])
+    ]
+
+    assert changed[8] == {"creates_panic_device", "infers_from_snapshots", "warns_of_launch_security"}
+    assert changed[7] == set()
+    assert changed[6] == {
+        "any_memory_conflicts",
+        "sets_matcher_kind",
+        "named_and_inferred",
+        "named_and_inferred_type",
+        "storing_needs_kind",
+        "old_revisions",
+        "requests_guest_memory",
+    }
+    assert changed[5] == {"vm_memory_counts", "checks_captured_name", "refuses_unknown_objects"}
+    assert changed[4] == {"conflict_cause", "conflict_list", "leaves_empty_machine", "captures_in_status"}
+    assert changed[1] == {"spread_needs_instancetype"}
+
+
+@pytest.mark.parametrize(
+    ("version", "requests"),
+    [
+        ("1.3.0", False),
+        ("1.3.1", True),
+        ("1.6.1", True),
+        ("1.6.2", False),
+        ("1.6.3", True),
+        ("1.6.4", False),
+        ("1.7.0", False),
+    ],
+)
+def test_requests_of_memory_came_and_went(version: str, requests: bool) -> None:
+    assert of(version).requests_guest_memory is requests
+
+
+def test_patch_releases_have_their_own_differences() -> None:
+    assert not of("1.5.0").vm_memory_counts
+    assert of("1.5.1").vm_memory_counts
+    assert not of("1.5.1").checks_captured_name
+    assert of("1.5.2").checks_captured_name
+    assert of("1.0.0").overrides_boot_settings
+    assert not of("1.0.1").overrides_boot_settings
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "expected"),
+    [
+        ("1.0", "preferCores", (1, 4, 1)),
+        ("1.0", "preferAny", (1, 1, 1)),
+        ("1.1", "preferAny", (4, 1, 1)),
+        ("1.3", "cores", (1, 1, 1)),
+        ("1.4", "cores", (1, 4, 1)),
+        ("1.4", "preferCores", (1, 4, 1)),
+    ],
+)
+def test_names_that_a_release_does_not_know_give_one_vcpu(
+    version: str, name: str, expected: tuple[int, int, int]
+) -> None:
+    assert topology.topology(4, {"cpu": {"preferredCPUTopology": name}}, of(version)) == expected
+
+
+def test_the_memory_request_is_scaled_by_the_clusters_overcommit() -> None:
+    spec: dict[str, Any] = {"domain": {"resources": {}, "devices": {}, "memory": {"guest": "3Gi"}}}
+
+    assert set_spec_defaults(spec, Configuration(memory_overcommit=150), of("1.6")) is None
+
+    assert spec["domain"]["resources"]["requests"] == {"memory": "2Gi"}
+
+
+INSTANCETYPE = {
+    "cpu": {"guest": 2, "maxSockets": 4},
+    "memory": {"guest": "1Gi"},
+    "gpus": [{"name": "a", "claimName": ""}, {"name": "b", "deviceName": "x/y", "bogus": 1}],
+    "launchSecurity": {"snp": {}},
+}
+
+
+def test_a_release_drops_what_it_does_not_know() -> None:
+    spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, of("1.2"))
+
+    assert spec == {
+        "cpu": {"guest": 2},
+        "memory": {"guest": "1Gi"},
+        "gpus": [{"name": "a", "deviceName": ""}, {"name": "b", "deviceName": "x/y"}],
+        "launchSecurity": {},
+    }
+    assert dict(release_schema.unknown("VirtualMachineInstancetypeSpec", INSTANCETYPE, of("1.2"))) == {
+        "cpu.maxSockets": 4,
+        "gpus[0].claimName": "",
+        "gpus[1].bogus": 1,
+        "launchSecurity.snp": {},
+    }
+
+
+def test_empty_values_that_later_releases_leave_out() -> None:
+    for version, gpu in (
+        ("1.5", {"name": "a", "deviceName": ""}),
+        ("1.6", {"name": "a", "claimName": ""}),
+        ("1.8", {"name": "a", "claimName": ""}),
+        ("1.9", {"name": "a"}),
+    ):
+        spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, of(version))
+        assert spec["gpus"][0] == gpu, version
+
+
+def test_what_a_release_does_not_know_is_not_looked_at() -> None:
+    wrong = {"cpu": {"guest": 2, "maxSockets": "many"}, "memory": {"guest": "1Gi"}}
+
+    assert release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, of("1.2"))["cpu"] == {"guest": 2}
+    with pytest.raises(schema.FieldError, match=r"cpu\.maxSockets"):
+        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, of("1.3"))
+
+
+@pytest.mark.parametrize("wrong", [{"cpu": []}, {"gpus": {}}, {"gpus": [5]}, []])
+def test_wrong_shapes_are_refused_as_in_the_newest(wrong: Any) -> None:
+    with pytest.raises(schema.FieldError) as newest:
+        schema.canonical("VirtualMachineInstancetypeSpec", wrong)
+    with pytest.raises(schema.FieldError) as old:
+        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, of("1.2"))
+
+    assert str(old.value) == str(newest.value)
+
+
+def test_notes_of_fields_are_versions() -> None:
+    for fields in schema.TYPES.values():
+        for declaration in fields.values():
+            notes = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
+            assert set(notes) <= {"since", "deprecated", "written_until", "kept_until"}
+            for name in notes.keys() - {"deprecated"}:
+                assert (1, 0, 0) < of(notes[name]).version <= NEWEST.version

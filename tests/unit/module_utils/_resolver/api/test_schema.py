@@ -1,0 +1,153 @@
+"""The canonical form beyond what the vectors show: errors, and what `declared` keeps."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+
+
+def vm(**domain: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "web"}, "spec": {"template": {"spec": {"domain": {"devices": {}, **domain}}}}}
+
+
+@pytest.mark.parametrize(
+    ("domain", "told"),
+    [
+        ({"cpu": {"cores": "two"}}, "spec.template.spec.domain.cpu.cores: expected a whole number, found 'two'"),
+        ({"cpu": {"cores": -1}}, "spec.template.spec.domain.cpu.cores: -1 is not between 0 and 4294967295"),
+        ({"cpu": {"cores": True}}, "spec.template.spec.domain.cpu.cores: expected a whole number, found a truth value"),
+        ({"cpu": []}, "spec.template.spec.domain.cpu: expected an object, found a list"),
+        (
+            {"memory": {"guest": "4GB"}},
+            "spec.template.spec.domain.memory.guest: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G",
+        ),
+        (
+            {"devices": {"disks": [{"name": "a"}, {"name": "b", "bootOrder": 1.5}]}},
+            "spec.template.spec.domain.devices.disks[1].bootOrder: expected a whole number, found 1.5",
+        ),
+        (
+            {"resources": {"requests": {"cpu": "many"}}},
+            "spec.template.spec.domain.resources.requests.cpu: 'many' is no quantity;"
+            " write for example 512Mi, 4Gi or 4G",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_path(domain: dict[str, Any], told: str) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("VirtualMachine", vm(**domain))
+    assert str(error.value) == told
+
+
+def test_declared_adds_nothing_and_keeps_what_it_does_not_know() -> None:
+    given = {"spec": {"template": {"spec": {"domain": {"memory": {"guest": "1024Mi"}, "newField": {"a": 1}}}}}}
+    before = copy.deepcopy(given)
+    assert schema.declared("VirtualMachine", given) == {
+        "spec": {"template": {"spec": {"domain": {"memory": {"guest": "1Gi"}, "newField": {"a": 1}}}}}
+    }
+    assert given == before
+
+
+def test_declared_leaves_out_what_says_nothing() -> None:
+    given = {"metadata": {"labels": {}, "annotations": None}, "spec": {"running": False, "dataVolumeTemplates": []}}
+    assert schema.declared("VirtualMachine", given) == {"metadata": {}, "spec": {"running": False}}
+
+
+def test_canonical_drops_what_it_does_not_know() -> None:
+    given = vm(newField={"a": 1})
+    assert "newField" not in schema.canonical("VirtualMachine", given)["spec"]["template"]["spec"]["domain"]
+
+
+def test_canonical_is_a_fixed_point() -> None:
+    once = schema.canonical("VirtualMachine", vm(memory={"guest": "0.5Gi"}, features={}, machine={}))
+    assert schema.canonical("VirtualMachine", once) == once
+
+
+def test_a_null_in_a_list_is_the_zero_of_its_type() -> None:
+    """As Go reads it: an empty text, an object without fields."""
+    given = {"finalizers": [None, "a"], "ownerReferences": [None]}
+    canonical = schema.canonical("ObjectMeta", given)
+    assert canonical["finalizers"] == ["", "a"]
+    assert canonical["ownerReferences"] == [schema.canonical("OwnerReference", {})]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(["a", 1], "[1]: expected text, found 1"), ("a", "expected a list, found 'a'")]
+)
+def test_a_wrong_entry_of_a_list_is_named_with_its_position(value: Any, told: str) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("ObjectMeta", {"finalizers": value})
+    assert str(error.value) == f"finalizers{'' if told.startswith('[') else ': '}{told}"
+
+
+@pytest.mark.parametrize(
+    ("template", "told"),
+    [
+        ({"metadata": {"labels": ["a"]}}, "metadata.labels: expected an object, found a list"),
+        ({"metadata": {"labels": {1: "a"}}}, "metadata.labels: expected text as key, found 1"),
+        ({"spec": {"domain": {"memory": {"guest": True}}}}, "spec.domain.memory.guest: expected a quantity such as"),
+        ({"spec": {"domain": {"memory": {"guest": ["1Gi"]}}}}, "spec.domain.memory.guest: expected a quantity such as"),
+    ],
+)
+def test_values_of_a_wrong_shape_are_told_with_their_path(template: dict[str, Any], told: str) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("VirtualMachineInstanceTemplateSpec", template)
+    assert str(error.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ({"a": 1}, "an object"),
+        ([1], "a list"),
+        (True, "a truth value"),
+        ("two", "'two'"),
+        (1.5, "1.5"),
+    ],
+)
+def test_what_was_found_is_told_in_words(value: Any, shown: str) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("ObjectMeta", {"generation": value})
+    assert (error.value.path, error.value.reason) == ("generation", f"expected a whole number, found {shown}")
+
+
+@pytest.mark.parametrize("value", ["no", 1, [True]])
+def test_only_true_and_false_are_truth_values(value: Any) -> None:
+    with pytest.raises(schema.FieldError, match=r"^running: expected true or false, found "):
+        schema.canonical("VirtualMachineSpec", {"running": value, "template": {}})
+
+
+@pytest.mark.parametrize("number", [0, 2**32 - 1])
+def test_numbers_right_at_the_edges_are_taken(number: int) -> None:
+    assert schema.canonical("CPUInstancetype", {"guest": number}) == {"guest": number}
+
+
+@pytest.mark.parametrize("number", [-1, 2**32])
+def test_numbers_beyond_the_edges_are_not(number: int) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.canonical("CPUInstancetype", {"guest": number})
+    assert str(error.value) == f"guest: {number} is not between 0 and 4294967295"
+
+
+def test_an_error_without_a_path_is_its_reason() -> None:
+    bare = schema.FieldError("", "is odd")
+    assert (str(bare), str(bare.under("[1]").under("a").under("b"))) == ("is odd", "b.a[1]: is odd")
+
+
+def test_a_map_reads_its_values_and_names_the_one_that_is_wrong() -> None:
+    assert schema.canonical("ObjectMeta", {"labels": {"a": None, "b": "x"}})["labels"] == {"a": "", "b": "x"}
+    with pytest.raises(schema.FieldError, match=r"^labels\.b: expected text, found 1$"):
+        schema.canonical("ObjectMeta", {"labels": {"a": "x", "b": 1}})
+
+
+def test_a_port_is_a_number_or_a_name() -> None:
+    for port in ("http", 80, 2**31 - 1, -(2**31)):
+        assert schema.canonical("TCPSocketAction", {"port": port}) == {"port": port}
+    for port in (2**31, -(2**31) - 1):
+        with pytest.raises(schema.FieldError, match=r"^port: -?\d+ is not between -2147483648 and 2147483647$"):
+            schema.canonical("TCPSocketAction", {"port": port})
+    with pytest.raises(schema.FieldError, match=r"^port: expected a whole number, found a list$"):
+        schema.canonical("TCPSocketAction", {"port": []})

@@ -1,0 +1,51 @@
+"""Parts of a manifest that come from different options, as one."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import merge
+
+
+@pytest.mark.parametrize(
+    ("target", "addition", "merged"),
+    [
+        ({}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+        ({"a": None}, {"a": 1}, {"a": 1}),
+        # What says nothing overrides nothing, and what says the same is not said twice.
+        ({"a": 1}, {"a": None, "b": 2}, {"a": 1, "b": 2}),
+        ({"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2}),
+        ({"a": False}, {"a": False}, {"a": False}),
+        ({"a": {"b": 1, "c": [1]}}, {"a": {"c": [1, 2], "d": 3}}, {"a": {"b": 1, "c": [1, 1, 2], "d": 3}}),
+    ],
+)
+def test_merged(target: dict[str, Any], addition: dict[str, Any], merged: dict[str, Any]) -> None:
+    before = copy.deepcopy(addition)
+    assert merge(target, addition) is target
+    assert (target, addition) == (merged, before)
+
+
+@pytest.mark.parametrize(
+    ("target", "addition", "told"),
+    [
+        ({"a": {"b": 1}}, {"a": {"b": 2}}, "spec.a.b: is given twice, as 1 and as 2; keep one of them"),
+        ({"a": [1]}, {"a": {"b": 1}}, "spec.a: is given twice, as [1] and as {'b': 1}; keep one of them"),
+        ({"a": 0}, {"a": 1}, "spec.a: is given twice, as 0 and as 1; keep one of them"),
+    ],
+)
+def test_a_contradiction_is_told(target: dict[str, Any], addition: dict[str, Any], told: str) -> None:
+    with pytest.raises(FieldError) as error:
+        merge(target, addition, "spec")
+    assert str(error.value) == told
+
+
+def test_what_was_added_is_a_copy() -> None:
+    addition: dict[str, Any] = {"a": [{"b": 1}], "c": {"d": []}}
+    merged = merge({"a": []}, addition)
+    merged["a"][0]["b"] = 2
+    merged["c"]["d"].append(1)
+    assert addition == {"a": [{"b": 1}], "c": {"d": []}}

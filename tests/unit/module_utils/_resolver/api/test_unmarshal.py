@@ -1,0 +1,136 @@
+"""Go's words for JSON of a wrong shape; the texts with numbers and strings were recorded from virt-api."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.unmarshal import message
+
+GO = "json: cannot unmarshal"
+QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
+def instancetype(**spec: Any) -> str | None:
+    return message("VirtualMachineInstancetype", {"spec": spec}, "VirtualMachineClusterInstancetype")
+
+
+def preference(**spec: Any) -> str | None:
+    return message("VirtualMachinePreference", {"spec": spec})
+
+
+@pytest.mark.parametrize("guest", [-1, 4294967296])
+def test_a_number_out_of_range_is_told(guest: int) -> None:
+    expected = f"{GO} number {guest} into Go struct field CPUInstancetype.spec.cpu.guest of type uint32"
+    assert instancetype(cpu={"guest": guest}) == expected
+
+
+def test_the_struct_is_the_innermost_one() -> None:
+    assert preference(cpu={"spreadOptions": {"ratio": -1}}) == (
+        f"{GO} number -1 into Go struct field SpreadOptions.spec.cpu.spreadOptions.ratio of type uint32"
+    )
+    assert preference(preferSpreadSocketToCoreRatio=-2) == (
+        f"{GO} number -2 into Go struct field"
+        " VirtualMachinePreferenceSpec.spec.preferSpreadSocketToCoreRatio of type uint32"
+    )
+
+
+def test_the_root_has_the_name_of_its_own_kind() -> None:
+    expected = f"{GO} array into Go struct field VirtualMachineClusterInstancetype.spec of type"
+    found = message("VirtualMachineInstancetype", {"spec": []}, "VirtualMachineClusterInstancetype")
+    assert found == f"{expected} v1beta1.VirtualMachineInstancetypeSpec"
+    assert (
+        message("VirtualMachineInstancetype", [])
+        == f"{GO} array into Go value of type v1beta1.VirtualMachineInstancetype"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"gpus": ["x"]}, "string into Go struct field VirtualMachineInstancetypeSpec.spec.gpus of type v1.GPU"),
+        ({"gpus": {}}, "object into Go struct field VirtualMachineInstancetypeSpec.spec.gpus of type []v1.GPU"),
+        ({"gpus": [{"name": 1}]}, "number into Go struct field GPU.spec.gpus.name of type string"),
+        (
+            {"nodeSelector": {"a": True}},
+            "bool into Go struct field VirtualMachineInstancetypeSpec.spec.nodeSelector of type string",
+        ),
+        (
+            {"annotations": "a"},
+            "string into Go struct field VirtualMachineInstancetypeSpec.spec.annotations of type map[string]string",
+        ),
+        (
+            {"ioThreadsPolicy": 1},
+            "number into Go struct field VirtualMachineInstancetypeSpec.spec.ioThreadsPolicy"
+            " of type v1.IOThreadsPolicy",
+        ),
+        (
+            {"cpu": {"isolateEmulatorThread": "yes"}},
+            "string into Go struct field CPUInstancetype.spec.cpu.isolateEmulatorThread of type bool",
+        ),
+    ],
+)
+def test_types_are_named_as_go_prints_them(spec: dict[str, Any], expected: str) -> None:
+    assert instancetype(**spec) == f"{GO} {expected}"
+
+
+def test_of_two_the_first_is_told_but_a_quantity_stops_the_reading() -> None:
+    assert instancetype(schedulerName=1, cpu={"guest": "1"}) == (
+        f"{GO} number into Go struct field VirtualMachineInstancetypeSpec.spec.schedulerName of type string"
+    )
+    assert instancetype(schedulerName=1, memory={"guest": "x"}) == QUANTITY
+
+
+@pytest.mark.parametrize("guest", [{}, [], True])
+def test_a_quantity_is_no_other_json(guest: Any) -> None:
+    assert instancetype(memory={"guest": guest}) == QUANTITY
+
+
+@pytest.mark.parametrize(
+    ("type_name", "value"),
+    [
+        ("CPUInstancetype", {"guest": 0, "isolateEmulatorThread": True, "dedicatedCPUPlacement": False}),
+        ("CPUInstancetype", {"guest": 2**32 - 1, "maxSockets": 2**32 - 1}),
+        ("MemoryInstancetype", {"guest": "", "overcommitPercent": -(2**63)}),
+        ("MemoryInstancetype", {"guest": 0.5, "overcommitPercent": 2**63 - 1}),
+        ("ObjectMeta", {"creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"a": None}}),
+        ("ResourceRequirements", {"limits": {"cpu": 1, "memory": "1Gi"}}),
+    ],
+)
+def test_values_of_all_kinds_that_go_reads(type_name: str, value: Any) -> None:
+    assert message(type_name, value) is None
+
+
+@pytest.mark.parametrize(
+    ("type_name", "value", "expected"),
+    [
+        ("ObjectMeta", {"creationTimestamp": 5}, ("number", "ObjectMeta.creationTimestamp", "string")),
+        ("ObjectMeta", {"labels": []}, ("array", "ObjectMeta.labels", "map[string]string")),
+        ("ResourceRequirements", {"limits": []}, ("array", "ResourceRequirements.limits", "v1.ResourceList")),
+        ("TCPSocketAction", {"port": True}, ("bool", "TCPSocketAction.port", "int32")),
+        (
+            "Volume",
+            {"persistentVolumeClaim": {"claimName": 1}},
+            ("number", "PersistentVolumeClaimVolumeSource.persistentVolumeClaim.claimName", "string"),
+        ),
+        ("CPUInstancetype", {"guest": 1.5}, ("number 1.5", "CPUInstancetype.guest", "uint32")),
+    ],
+)
+def test_values_that_go_does_not_read(type_name: str, value: Any, expected: tuple[str, str, str]) -> None:
+    found, field, go_type = expected
+    assert message(type_name, value) == f"{GO} {found} into Go struct field {field} of type {go_type}"
+
+
+def test_what_go_reads_has_no_error() -> None:
+    assert instancetype(cpu={"guest": 1}, memory={"guest": 1024}, schedulerName=None, unknown=[]) is None
+
+
+def test_a_port_is_a_number_or_a_name() -> None:
+    def probed(port: Any) -> str | None:
+        template = {"spec": {"readinessProbe": {"httpGet": {"port": port}}}}
+        return message("VirtualMachine", {"spec": {"template": template}})
+
+    assert [probed(port) for port in (80, "http")] == [None, None]
+    for port, kind in ((True, "bool"), ([], "array")):
+        assert (probed(port) or "").startswith(f"{GO} {kind} into Go ")

@@ -1,0 +1,252 @@
+"""From the documents of a bundle to the objects to deploy: older versions, lists, other kinds, labels, selection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.label_selector import (
+    SelectorError,
+    selector,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import (
+    bundle,
+    marked,
+    version_of,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import Selection
+
+PREFERENCE = "VirtualMachineClusterPreference"
+API = "instancetype.kubevirt.io/v1beta1"
+
+
+def manifest(name: str, kind: str = "VirtualMachineClusterInstancetype", **more: Any) -> dict[str, Any]:
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}} if "Instancetype" in kind else {}
+    metadata = {"name": name, "labels": more.pop("labels", {})}
+    return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec, **more}
+
+
+def names(objects: list[dict[str, Any]]) -> list[str]:
+    return [one["metadata"]["name"] for one in objects]
+
+
+def test_definitions_manifests_and_lists_together() -> None:
+    listed = {"apiVersion": "v1", "kind": "List", "items": [manifest("b"), None]}
+    definition = {"series": {"c": {"sizes": {"small": {"cpu": 1, "memory": "1Gi"}}}}}
+    assert names(bundle([manifest("a"), None, listed, definition]).objects) == ["a", "b", "c.small"]
+
+
+def test_objects_of_an_older_version_are_written_as_of_today() -> None:
+    old = manifest("old", apiVersion="instancetype.kubevirt.io/v1alpha2")
+    old["spec"]["cpu"]["dedicatedCPUPlacement"] = False
+    found = bundle([old])
+    assert found.objects[0]["apiVersion"] == API
+    assert found.objects[0]["spec"]["cpu"] == {"guest": 1}
+    assert found.notes == [
+        "document 0 (VirtualMachineClusterInstancetype old): instancetype.kubevirt.io/v1alpha2 was written as " + API
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
+            "document 1: kind: 'Namespace' is neither instancetype nor preference; take it out, or set other_kinds to"
+            " skip",
+        ),
+        ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: is missing"),
+        (manifest("x", apiVersion="instancetype.kubevirt.io/v9"), "v9"),
+        (
+            manifest("x", apiVersion="example.org/v1"),
+            "document 1 (VirtualMachineClusterInstancetype x): apiVersion: 'example.org/v1' is not supported;"
+            f" use {API}",
+        ),
+    ],
+)
+def test_what_cannot_be_read_names_the_document(document: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
+        bundle([manifest("a"), document])
+    assert told in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_other_kinds_may_be_skipped_and_are_told() -> None:
+    found = bundle([{"kind": "Namespace", "metadata": {"name": "x"}}, manifest("a")], other_kinds="skip")
+    assert names(found.objects) == ["a"]
+    assert found.notes == ["skipped Namespace x, which is neither instancetype nor preference"]
+
+
+def test_nothing_at_all_is_an_error() -> None:
+    with pytest.raises(CatalogError) as raised:
+        bundle([None])
+    assert str(raised.value) == (
+        "the bundle: holds no instancetype and no preference; is it the right file, and complete?"
+    )
+
+
+def test_the_labels_of_the_catalog() -> None:
+    [one] = marked([manifest("a", labels={"x": "1"})], catalog="acme", version="2", namespace="shop", name_prefix="p.")
+    assert one["kind"] == "VirtualMachineInstancetype"
+    assert (one["metadata"]["name"], one["metadata"]["namespace"]) == ("p.a", "shop")
+    assert one["metadata"]["labels"] == {
+        "x": "1",
+        "app.kubernetes.io/managed-by": "virtshape",
+        "instancetypes.virtshape.io/catalog": "acme",
+        "instancetypes.virtshape.io/catalog-version": "2",
+    }
+
+
+NO_LABEL = "cannot be a label; use letters, digits, '-', '_', '.', 63 at most"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"catalog": "", "version": ""}, f"catalog: '' {NO_LABEL}"),
+        ({"catalog": "a b", "version": ""}, f"catalog: 'a b' {NO_LABEL}"),
+        ({"catalog": "a", "version": "x" * 64}, f"catalog_version: '{'x' * 64}' {NO_LABEL}"),
+        (
+            {"catalog": "a", "version": "", "labels": {"app.kubernetes.io/managed-by": "me"}},
+            "labels: app.kubernetes.io/managed-by says whose the objects are; leave it out",
+        ),
+    ],
+)
+def test_labels_that_cannot_be(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
+        marked([manifest("a")], **options)
+    assert str(raised.value) == told
+
+
+def test_a_catalog_is_cluster_wide_unless_it_is_of_a_namespace() -> None:
+    [one] = marked([manifest("a")], catalog="acme", version="")
+    assert (one["kind"], "namespace" in one["metadata"]) == ("VirtualMachineClusterInstancetype", False)
+    assert "instancetypes.virtshape.io/catalog-version" not in one["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("metadata", [None, [], {}])
+def test_a_manifest_without_a_name_is_told_by_its_kind(metadata: Any) -> None:
+    nameless = {"kind": "Pod", "metadata": metadata}
+    assert bundle([nameless, manifest("a")], other_kinds="skip").notes == [
+        "skipped Pod , which is neither instancetype nor preference"
+    ]
+
+
+def test_lists_of_any_kind_are_looked_into() -> None:
+    listed = {"kind": "VirtualMachineClusterInstancetypeList", "items": [manifest("b")]}
+    assert names(bundle([listed, {"kind": "List", "items": None}, manifest("c")]).objects) == ["b", "c"]
+
+
+def test_all_that_kubevirt_would_refuse_is_told() -> None:
+    cpu = {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Sockets", "ratio": 0}}
+    with pytest.raises(CatalogError, match=r"KubeVirt would refuse it: spec\.cpu\.spreadOptions\.across: "):
+        marked([manifest("a", PREFERENCE, spec={"cpu": cpu})], catalog="a", version="")
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (manifest("a", labels={"team": "two words"}), "instancetype a: labels: team='two words' cannot be a label"),
+        (manifest("a", labels={"no way": "x"}), "labels: no way='x' cannot be a label"),
+        (
+            manifest("a", PREFERENCE, spec={"cpu": {"preferredCPUTopology": "rings"}}),
+            "preference a: KubeVirt would refuse it: spec.cpu.preferredCPUTopology: unknown preferredCPUTopology rings",
+        ),
+        (
+            manifest("a", spec={"cpu": {"guest": 1}, "memory": {"guest": "1Gi", "overcommitPercent": 101}}),
+            "instancetype a: KubeVirt would refuse it: spec.memory.overcommitPercent",
+        ),
+    ],
+)
+def test_what_the_server_would_refuse_is_known_before(document: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
+        marked(bundle([document]).objects, catalog="acme", version="")
+    assert told in str(raised.value)
+
+
+def test_the_published_version_counts_only_if_all_agree() -> None:
+    label = "instancetype.kubevirt.io/common-instancetypes-version"
+    one, other = manifest("a", labels={label: "v1"}), manifest("b", labels={label: "v2"})
+    assert version_of([one, one]) == "v1"
+    assert version_of([one, other]) == ""
+
+
+OBJECTS = [
+    manifest("u1.small", labels={"instancetype.kubevirt.io/class": "general.purpose", "tier": "a"}),
+    manifest("m1.small", labels={"instancetype.kubevirt.io/class": "memory.intensive", "tier": "b"}),
+    manifest("m1.old", labels={"instancetype.kubevirt.io/deprecated": "true"}),
+    manifest("linux", PREFERENCE, spec={"annotations": {"vm.kubevirt.io/os": "linux"}}),
+    manifest("windows", PREFERENCE, labels={"instancetype.kubevirt.io/os-type": "windows"}),
+    manifest("arm", PREFERENCE, spec={"preferredArchitecture": "arm64"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ({}, ["u1.small", "m1.small", "m1.old", "linux", "windows", "arm"]),
+        ({"kinds": ("preference",)}, ["linux", "windows", "arm"]),
+        ({"classes": ("general*",), "kinds": ("instancetype",)}, ["u1.small"]),
+        ({"series": ("m1",), "sizes": ("small",), "kinds": ("instancetype",)}, ["m1.small"]),
+        ({"os": ("linux",), "kinds": ("preference",)}, ["linux"]),
+        ({"os": ("win*",)}, ["u1.small", "m1.small", "m1.old", "windows"]),
+        ({"architectures": ("arm64",), "kinds": ("preference",)}, ["linux", "windows", "arm"]),
+        ({"deprecated": "exclude", "kinds": ("instancetype",)}, ["u1.small", "m1.small"]),
+        ({"deprecated": "only"}, ["m1.old"]),
+        ({"labels": ("tier in (a, c)",)}, ["u1.small"]),
+        ({"labels": ("tier", "tier!=a")}, ["m1.small"]),
+        ({"preferences": ("linux",), "instancetypes": ("u1.*",)}, ["u1.small", "linux"]),
+    ],
+)
+def test_selections(options: dict[str, Any], chosen: list[str]) -> None:
+    assert names(Selection(**options).of(OBJECTS)) == chosen
+
+
+def test_architectures_leave_out_those_for_others() -> None:
+    objects = [*OBJECTS, manifest("s390", PREFERENCE, spec={"requirements": {"architecture": "s390x"}})]
+    chosen = Selection(kinds=("preference",), architectures=("s390x",)).of(objects)
+    assert names(chosen) == ["linux", "windows", "s390"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"classes": ("x",)},
+            "classes: nothing in the catalog fits 'x'; choose from general.purpose, memory.intensive",
+        ),
+        ({"classes": ("general",)}, "classes: nothing in the catalog fits 'general'; did you mean general.purpose?"),
+        ({"os": ("x",)}, "os: nothing in the catalog fits 'x'; choose from linux, windows"),
+        ({"architectures": ("x",)}, "architectures: nothing in the catalog fits 'x'; choose from arm64"),
+        ({"series": ("x",)}, "series: "),
+        ({"labels": ("a in b",)}, "label_selectors: "),
+    ],
+)
+def test_what_fits_nothing_is_an_error(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CatalogError) as raised:
+        Selection(**options).of(OBJECTS)
+    assert str(raised.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "fits"),
+    [
+        ("a=1,b!=2", {"a": "1"}, True),
+        ("a==1", {"a": "2"}, False),
+        ("a notin (1, 2)", {}, True),
+        ("a notin (1, 2)", {"a": "2"}, False),
+        ("!a", {"a": ""}, False),
+        ("example.com/a", {"example.com/a": ""}, True),
+        ("", {}, True),
+    ],
+)
+def test_label_selectors(text: str, labels: dict[str, str], fits: bool) -> None:
+    assert selector(text)(labels) is fits
+
+
+@pytest.mark.parametrize("text", ["a in b", "=1", "a=b=c", "a in (1"])
+def test_what_is_no_label_selector(text: str) -> None:
+    with pytest.raises(SelectorError):
+        selector(text)

@@ -1,0 +1,433 @@
+"""The catalog that comes with the collection equals upstream's, and the language of catalogs does what it says."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
+    INSTANCETYPE,
+    PREFERENCE,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.language import items
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
+    CatalogError,
+    adapt,
+    expand_catalog,
+    select,
+)
+
+CHECKOUT = Path(__file__).resolve().parents[5]
+BUILTIN = CHECKOUT / "roles" / "common_instancetypes" / "files" / "catalog"
+DIGESTS = Path(__file__).with_name("catalog_digests.json")
+UPSTREAM = (
+    Path(os.environ.get("VIRTSHAPE_SHARED") or CHECKOUT.parent / "shared") / "upstream/common-instancetypes/v1.7.0"
+)
+"""Where the upstream bundle is, on machines that have it."""
+
+PREFIX = "instancetype.kubevirt.io/"
+
+
+def load(folder: Path, pattern: str) -> list[dict[str, Any]]:
+    return [
+        document
+        for path in sorted(folder.glob(pattern))
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    ]
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    path = CHECKOUT / "tests" / "tools" / "catalog_digests.py"
+    spec = importlib.util.spec_from_file_location("catalog_digests", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def builtin() -> list[dict[str, Any]]:
+    return expand_catalog(*load(BUILTIN, "*.yml"))
+
+
+def names(manifests: list[dict[str, Any]]) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in manifests]
+
+
+# The built-in catalog.
+
+
+def test_builtin_has_upstreams_digests(builtin: list[dict[str, Any]], tool: ModuleType) -> None:
+    assert tool.digests(builtin) == json.loads(DIGESTS.read_text(encoding="utf-8"))
+
+
+def test_digests_are_upstreams_own_numbers() -> None:
+    kinds = [key.split()[0] for key in json.loads(DIGESTS.read_text(encoding="utf-8"))]
+
+    assert kinds.count("VirtualMachineClusterInstancetype") == 65
+    assert kinds.count("VirtualMachineClusterPreference") == 54
+
+
+@pytest.mark.parametrize("change", ["spec", "label", "annotation", "name", "missing"])
+def test_digests_notice_any_change(builtin: list[dict[str, Any]], tool: ModuleType, change: str) -> None:
+    changed = copy.deepcopy(builtin)
+    fedora = next(manifest for manifest in changed if manifest["metadata"]["name"] == "fedora")
+    if change == "spec":
+        fedora["spec"]["requirements"]["memory"]["guest"] = "3Gi"
+    elif change == "label":
+        del fedora["metadata"]["labels"][f"{PREFIX}os-type"]
+    elif change == "annotation":
+        fedora["metadata"]["annotations"]["iconClass"] = "icon-linux"
+    elif change == "name":
+        fedora["metadata"]["name"] = "fedora2"
+    else:
+        changed.remove(fedora)
+
+    assert tool.digests(changed) != json.loads(DIGESTS.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream bundle is not on this machine")
+def test_builtin_equals_the_upstream_bundle(builtin: list[dict[str, Any]], tool: ModuleType) -> None:
+    bundle = load(UPSTREAM, "*.yaml")
+    ours = {(manifest["kind"], manifest["metadata"]["name"]): tool.comparable(manifest) for manifest in builtin}
+    upstream = {
+        (manifest["kind"], manifest["metadata"]["name"]): tool.comparable(manifest)
+        for manifest in expand_catalog(*bundle)
+    }
+    # Before either is put in canonical form.
+    raw = {item.name: item.spec for definition in load(BUILTIN, "*.yml") for item in items(definition)}
+
+    assert ours == upstream
+    assert raw == {manifest["metadata"]["name"]: manifest["spec"] for manifest in bundle}
+    assert tool.digests(expand_catalog(*bundle)) == json.loads(DIGESTS.read_text(encoding="utf-8"))
+
+
+def test_builtin_prose_is_there_for_every_object(builtin: list[dict[str, Any]]) -> None:
+    for manifest in builtin:
+        annotations = manifest["metadata"]["annotations"]
+        if manifest["kind"] == "VirtualMachineClusterInstancetype":
+            assert annotations[f"{PREFIX}displayName"] and annotations[f"{PREFIX}description"]
+        else:
+            assert annotations["openshift.io/display-name"]
+    display_names = [manifest["metadata"]["annotations"].get("openshift.io/display-name") for manifest in builtin[65:]]
+    assert len(set(display_names)) == 54
+
+
+# The language.
+
+
+def test_a_table_of_sizes() -> None:
+    definition = {
+        "labels": {"team": "web"},
+        "series": {
+            "web": {
+                "display_name": "Web servers",
+                "hugepages": "2Mi",
+                "spec": {"cpu": {"dedicatedCPUPlacement": True, "isolateEmulatorThread": False}},
+                "sizes": {
+                    "small": {"cpu": 1, "memory": "2048Mi"},
+                    "large": {
+                        "cpu": 4,
+                        "max_sockets": 8,
+                        "memory": "1.5Gi",
+                        "hugepages": "1Gi",
+                        "labels": {"team": "x"},
+                    },
+                },
+            }
+        },
+    }
+    before = copy.deepcopy(definition)
+
+    small, large = expand_catalog(definition)
+
+    assert definition == before
+    assert small == {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {
+            "name": "web.small",
+            "labels": {
+                "team": "web",
+                f"{PREFIX}cpu": "1",
+                f"{PREFIX}memory": "2048Mi",
+                f"{PREFIX}hugepages": "2Mi",
+                f"{PREFIX}dedicatedCPUPlacement": "true",
+                f"{PREFIX}size": "small",
+            },
+            "annotations": {f"{PREFIX}displayName": "Web servers"},
+        },
+        "spec": {
+            "cpu": {"guest": 1, "dedicatedCPUPlacement": True, "isolateEmulatorThread": False},
+            "memory": {"guest": "2Gi", "hugepages": {"pageSize": "2Mi"}},
+        },
+    }
+    assert large["spec"]["cpu"]["maxSockets"] == 8
+    assert large["spec"]["memory"] == {"guest": "1536Mi", "hugepages": {"pageSize": "1Gi"}}
+    assert large["metadata"]["labels"]["team"] == "x"
+    # A label says what the author wrote.
+    assert large["metadata"]["labels"][f"{PREFIX}memory"] == "1.5Gi"
+
+
+def test_families_inherit() -> None:
+    definition = {
+        "families": {
+            "efi": {"spec": {"firmware": {"preferredEfi": {"secureBoot": False}}}},
+            "base": {
+                "os": "linux",
+                "requires": {"cpu": 1, "memory": "1Gi"},
+                "spec": {"devices": {"preferredDiskBus": "virtio", "preferredRng": {}}},
+                "preferences": {"any": None},
+            },
+            "acme": {
+                "extends": ["base", "efi"],
+                "requires": {"memory": "2Gi"},
+                "preferences": {
+                    "acme": {"display_name": "Acme OS"},
+                    "acme.arm64": {"requires": {"architecture": "arm64"}, "spec": {"firmware": None}},
+                    "acme.plain": {"labels": {f"{PREFIX}os-type": "acme"}, "requires": {"memory": None}},
+                    "acme.again": {"extends": "base", "spec": {"devices": {"preferredDiskBus": "sata"}}},
+                },
+            },
+        }
+    }
+
+    any_os, acme, arm64, plain, again = expand_catalog(definition)
+
+    assert names([any_os, acme, arm64, plain, again]) == ["any", "acme", "acme.arm64", "acme.plain", "acme.again"]
+    assert any_os["spec"]["requirements"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    assert any_os["metadata"]["labels"] == {
+        f"{PREFIX}os-type": "linux",
+        f"{PREFIX}required-cpu": "1",
+        f"{PREFIX}required-memory": "1Gi",
+    }
+    assert acme["kind"] == "VirtualMachineClusterPreference"
+    assert acme["metadata"]["annotations"] == {"openshift.io/display-name": "Acme OS"}
+    assert acme["spec"] == {
+        "annotations": {"vm.kubevirt.io/os": "linux"},
+        "devices": {"preferredDiskBus": "virtio", "preferredRng": {}},
+        "firmware": {"preferredEfi": {"secureBoot": False}},
+        "requirements": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}},
+    }
+    assert "firmware" not in arm64["spec"]
+    assert arm64["spec"]["requirements"]["architecture"] == "arm64"
+    assert arm64["metadata"]["labels"][f"{PREFIX}arch"] == "arm64"
+    assert arm64["metadata"]["labels"][f"{PREFIX}required-architecture"] == "arm64"
+    assert plain["metadata"]["labels"] == {f"{PREFIX}os-type": "acme", f"{PREFIX}required-cpu": "1"}
+    # What a preference itself extends goes over its family.
+    assert again["spec"]["requirements"]["memory"] == {"guest": "1Gi"}
+    assert again["spec"]["devices"]["preferredDiskBus"] == "sata"
+
+
+def size(**entry: Any) -> dict[str, Any]:
+    return {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "1Gi", **entry}}}}}
+
+
+def preference(**entry: Any) -> dict[str, Any]:
+    return {"families": {"acme": {"preferences": {"acme": entry}}}}
+
+
+MANIFEST = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachinePreference",
+    "metadata": {"name": "acme", "namespace": "web", "uid": "1"},
+}
+
+MISTAKES = {
+    "catalog 0: expected a definition or a manifest, found 'u1'": ["u1"],
+    "the catalog: unknown key 'serie'; did you mean series?": [{"serie": {}}],
+    "the catalog: series: expected an object, found ['u1']; write it as key: value": [{"series": ["u1"]}],
+    "the catalog: series: expected text as name, found 1; put it in quotes": [{"series": {1: {}}}],
+    "the catalog: labels: expected an object, found 'a'; write it as key: value": [{"labels": "a"}],
+    "series.web: unknown key 'size'; did you mean sizes?": [{"series": {"web": {"size": {}}}}],
+    "series.web.sizes.small: unknown key 'mem'; did you mean memory?": [size(mem="1Gi")],
+    "series.web.sizes.small: unknown key 'sizes'; choose from cpu, max_sockets, memory, hugepages, display_name, "
+    "description, labels, annotations, spec, extends": [size(sizes={})],
+    "series.web.sizes.small: extends: 'wbe' is not in series; did you mean web?": [size(extends="wbe")],
+    "series.web.sizes.small: extends: {} is not in series; choose from web": [size(extends=[{}])],
+    "series.b: extends: a > b > a goes round in a circle; take one of them out": [
+        {"series": {"a": {"extends": "b"}, "b": {"extends": "a"}}}
+    ],
+    "series.web.sizes.small: cpu: spec.cpu.guest: is given twice, as 2 and as 1; keep one of them": [
+        size(spec={"cpu": {"guest": 2}})
+    ],
+    "instancetype web.small: spec.memory.guest: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G": [
+        size(memory="4GB")
+    ],
+    "instancetype web.small: spec.memory.guest: is missing; an instancetype needs it, for example 4Gi": [
+        size(memory=None)
+    ],
+    "instancetype web.small: spec.cpu.guest: is missing; an instancetype needs it, for example 2": [size(cpu=None)],
+    "instancetype web.small: spec.cpu.guest: expected a whole number, found 'two'": [size(cpu="two")],
+    "instancetype web.small: spec.cpu.maxsockets: there is no such field; did you mean maxSockets?": [
+        size(spec={"cpu": {"maxsockets": 2}})
+    ],
+    "instancetype web.small: spec.ioThreadsPolicy: 'on' is not one of its values; "
+    "choose from auto, shared, supplementalPool": [size(spec={"ioThreadsPolicy": "on"})],
+    "instancetype web.small: spec.gpus[0].devicename: there is no such field; did you mean deviceName?": [
+        size(spec={"gpus": [{"name": "gpu", "devicename": "nvidia.com/A100"}]})
+    ],
+    "instancetype web.small: metadata.labels.version: expected text, found 1; put it in quotes": [
+        size(labels={"version": 1})
+    ],
+    "instancetype web.small: name: is given twice, by series.web.sizes.small and series.web.sizes.small; "
+    "rename or remove one of them": [size(), size(cpu=2)],
+    "instancetype web.S: name: 'web.S' cannot be one; use small letters, digits, '-' and '.', 253 at most": [
+        {"series": {"web": {"sizes": {"S": {"cpu": 1, "memory": "1Gi"}}}}}
+    ],
+    "families.acme.preferences.acme: unknown key 'requires.cpus'; "
+    "did you mean requires.cpu or requires.architecture?": [preference(requires={"cpus": 1})],
+    "families.acme.preferences.acme: requires: expected an object, found 2; write it as key: value": [
+        preference(requires=2)
+    ],
+    "preference acme: spec.devices.preferredDiskBus: 'virtoi' is not one of its values; did you mean virtio?": [
+        preference(spec={"devices": {"preferredDiskBus": "virtoi"}})
+    ],
+    "preference acme: name: is given twice, by families.acme.preferences.acme and manifest 1; "
+    "rename or remove one of them": [preference(os="linux"), MANIFEST],
+    "manifest 0: kind: 'Pod' is neither instancetype nor preference; take it out": [{"kind": "Pod"}],
+    "manifest 0: kind: [] is neither instancetype nor preference; take it out": [{"kind": []}],
+    "manifest 0 (VirtualMachinePreference): apiVersion: 'v1' is not supported; use instancetype.kubevirt.io/v1beta1": [
+        {**MANIFEST, "apiVersion": "v1"}
+    ],
+    "manifest 0 (VirtualMachinePreference): metadata: expected an object, found 'a'": [{**MANIFEST, "metadata": "a"}],
+    "preference None: name: None cannot be one; use small letters, digits, '-' and '.', 253 at most": [
+        {**MANIFEST, "metadata": {}}
+    ],
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_mistakes_are_told_in_one_line(message: str) -> None:
+    with pytest.raises(CatalogError) as caught:
+        expand_catalog(*MISTAKES[message])
+
+    assert str(caught.value) == message
+
+
+KEYS = [
+    "series", "families", "sizes", "preferences", "extends", "labels", "annotations", "spec", "cpu", "memory", "os",
+    "requires", "display_name", "description", "hugepages", "a", "b", "guest", "devices", "kind", "metadata", "name",
+]  # fmt: skip
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from([*KEYS, "1Gi", ""]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(VALUES)
+def test_anything_else_is_refused_in_one_line_or_taken(value: Any) -> None:
+    before = copy.deepcopy(value)
+    for source in (value, {"series": {"a": value, "b": {"sizes": {"x": value}}}}, {"families": {"a": value}}):
+        try:
+            expand_catalog(source)
+        except CatalogError as error:
+            assert "\n" not in str(error)
+
+    assert value == before
+
+
+def test_examples_of_the_readme() -> None:
+    readme = (BUILTIN.parents[1] / "README.md").read_text(encoding="utf-8")
+    examples = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)]
+    catalogs = [example for example in examples if isinstance(example, dict)]
+
+    assert names(expand_catalog(*catalogs)) == [
+        "web.small", "web.large", "db.large", "db.huge", "acme.9", "acme.9.secure", "acme.8",
+    ]  # fmt: skip
+
+
+# Manifests, selection, adaptation.
+
+
+def test_manifests_are_taken_once_as_cluster_wide_kinds() -> None:
+    cluster = {**MANIFEST, "kind": "VirtualMachineClusterPreference", "metadata": {"name": "acme"}}
+    future = {**MANIFEST, "metadata": {"name": "new"}, "spec": {"notYetKnown": {"a": 1}}}
+
+    assert expand_catalog(MANIFEST, cluster, future) == [
+        {**cluster, "spec": {}},
+        {**cluster, "metadata": {"name": "new"}, "spec": {"notYetKnown": {"a": 1}}},
+    ]
+
+
+def test_select(builtin: list[dict[str, Any]]) -> None:
+    assert select(builtin) == builtin
+    assert len(select(builtin, role=INSTANCETYPE)) == 65
+    assert len(select(builtin, role=PREFERENCE, series=[])) == 54
+    assert names(select(builtin, role=INSTANCETYPE, series=["u*", "o1"], sizes=["nano"])) == ["u1.nano", "o1.nano"]
+    assert names(select(builtin, names=["*.11", "n1.medium"])) == ["n1.medium", "windows.11"]
+    # Preferences have no series.
+    assert len(select(builtin, series=["rt1"])) == 8 + 54
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"series": ["u1", "u2"]},
+            "series: nothing in the catalog fits 'u2'; choose from u1, o1, m1, d1,",
+        ),
+        ({"sizes": ["tiny"]}, "sizes: nothing in the catalog fits 'tiny'"),
+        ({"names": ["fedora", "fedroa"]}, "names: nothing in the catalog fits 'fedroa'; did you mean fedora"),
+        ({"series": ["cx1"], "sizes": ["nano"]}, "sizes: nothing in the catalog fits 'nano'"),
+        ({"role": PREFERENCE, "series": ["u1"]}, "series: nothing in the catalog fits 'u1'"),
+    ],
+)
+def test_a_selection_of_nothing_is_a_mistake(
+    builtin: list[dict[str, Any]], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(CatalogError) as caught:
+        select(builtin, **options)
+
+    assert str(caught.value).startswith(message)
+
+
+def test_adapt(builtin: list[dict[str, Any]]) -> None:
+    before = copy.deepcopy(builtin)
+    vendor = f"{PREFIX}vendor"
+
+    adapted = adapt(builtin, namespace="web", labels={vendor: "acme"}, name_prefix="acme.")
+
+    assert builtin == before
+    assert adapt(builtin) == builtin
+    for old, new in zip(builtin, adapted):
+        assert new["kind"] == old["kind"].replace("Cluster", "")
+        assert new["metadata"]["namespace"] == "web"
+        assert new["metadata"]["name"] == f"acme.{old['metadata']['name']}"
+        assert new["metadata"]["labels"] == {**old["metadata"]["labels"], vendor: "acme"}
+        assert (new["spec"], new["metadata"]["annotations"]) == (old["spec"], old["metadata"]["annotations"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": {"a": 1}}, "instancetype u1.nano: metadata.labels.a: expected text, found 1; put it in quotes"),
+        ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' cannot be one; use small letters"),
+    ],
+)
+def test_adapt_refuses(builtin: list[dict[str, Any]], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(CatalogError) as caught:
+        adapt(builtin, **options)
+
+    assert str(caught.value).startswith(message)
+
+
+def test_entries_of_a_list_are_checked_one_by_one() -> None:
+    gpus = [{"name": "a", "deviceName": "nvidia.com/A100"}, {"name": "b", "deviceName": "nvidia.com/A30"}]
+    assert expand_catalog(size(spec={"gpus": gpus}))[0]["spec"]["gpus"] == gpus
+    with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: there is no such field"):
+        expand_catalog(size(spec={"gpus": [gpus[0], {"name": "b", "devicename": "x"}]}))

@@ -1,0 +1,25 @@
+"""The end of a message about a name that a catalog does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.language import nearest
+
+TWENTY = [f"a{number}" for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        (["sizes", "size", "labels"], "; did you mean size or sizes?"),
+        (["labels", "spec"], "; choose from labels, spec"),
+        (TWENTY, f"; choose from {', '.join(TWENTY)}"),
+        ([*TWENTY, "b"], "; check its spelling"),
+        ([], "; check its spelling"),
+    ],
+)
+def test_names_that_are_near(known: Sequence[str], told: str) -> None:
+    assert nearest("siz", known) == told

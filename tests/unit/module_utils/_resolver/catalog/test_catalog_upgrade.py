@@ -1,0 +1,111 @@
+"""What deploying a catalog over what is there comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
+    Place,
+    affected,
+    changes,
+    gone,
+    place_of,
+    predicted,
+    references,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+
+KIND = "VirtualMachineClusterInstancetype"
+
+
+def size(name: str, cpu: int = 1, catalog: str = "acme", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": KIND,
+        "metadata": {"name": name, "labels": {"instancetypes.virtshape.io/catalog": catalog}},
+        "spec": {"cpu": {"guest": cpu}, "memory": {"guest": "1Gi"}, **spec},
+    }
+
+
+def vm(name: str, instancetype: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"instancetype": {"name": instancetype}, "template": {"spec": {"domain": {"devices": {}}}}},
+    }
+
+
+def test_gone_is_what_the_catalog_had_and_has_no_more() -> None:
+    live = [size("a"), size("b"), size("c", catalog="other")]
+    assert gone(live, [place_of(size("a"))], "acme") == [live[1]]
+
+
+def test_references_are_of_the_kinds_that_the_matchers_mean() -> None:
+    one = vm("web", "a")
+    one["spec"]["preference"] = {"name": "p", "kind": "virtualmachinepreferences"}
+    assert references(one) == [Place(KIND, "", "a"), Place("VirtualMachinePreference", "shop", "p")]
+    assert references({**one, "spec": {"instancetype": {"inferFromVolume": "x"}}}) == []
+
+
+def test_a_prediction_drops_what_was_ours_and_keeps_what_is_others() -> None:
+    live = size("a", 2, nodeSelector={"ours": "1"}, schedulerName="theirs")
+    owner = {path for path in ownership.declared(live) if path[-1] not in ("schedulerName",)}
+    spec = predicted(size("a", 4), live, owner)
+    assert spec["cpu"]["guest"] == 4
+    assert spec["schedulerName"] == "theirs"
+    assert "nodeSelector" not in spec
+    assert [change["field"] for change in changes(live, spec)] == ["cpu.guest", "nodeSelector"]
+
+
+def test_another_spelling_is_no_change() -> None:
+    live = size("a")
+    wanted = size("a")
+    wanted["spec"]["memory"] = {"guest": "1024Mi"}
+    assert changes(live, predicted(wanted, live, set())) == []
+
+
+def test_the_vms_that_are_affected_and_how() -> None:
+    now = Objects([size("a"), size("b")])
+    after = {place_of(size("a")): size("a", 2), place_of(size("c")): None}
+    found = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
+    assert [(one["metadata"]["name"], places) for one, places, _drift in found] == [
+        ("one", [Place(KIND, "", "a")]),
+        ("three", [Place(KIND, "", "c")]),
+    ]
+    assert found[0][2].effect.guest_after["vcpus"] == 2
+
+
+def preference(**spec: Any) -> dict[str, Any]:
+    kind = "VirtualMachineClusterPreference"
+    return {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": {"name": "p"}, "spec": spec}
+
+
+def test_what_is_new_is_predicted_as_declared() -> None:
+    assert predicted(size("a", 4, schedulerName="x"), None, None) == {
+        "cpu": {"guest": 4},
+        "memory": {"guest": "1Gi"},
+        "schedulerName": "x",
+    }
+
+
+def test_a_prediction_is_about_the_spec_alone() -> None:
+    """Labels that we owned go as well, but these are none of it; nor is a spec that was declared as an empty one."""
+    live = size("a", 2)
+    live["metadata"]["labels"]["old"] = "1"
+    assert predicted(size("a", 2), live, {("metadata", "labels", "old")})["cpu"] == {"guest": 2}
+    bare = {"kind": preference()["kind"], "metadata": {"name": "p"}}
+    assert predicted(bare, preference(preferredSubdomain="theirs"), {("spec",)}) == {}
+
+
+def test_an_object_that_is_declared_as_empty_keeps_what_others_have_in_it() -> None:
+    live = preference(devices={"preferredTPM": {"persistent": True}})
+    spec = predicted(preference(devices={"preferredTPM": {}, "preferredRng": {}}), live, set())
+    assert spec["devices"] == {"preferredTPM": {"persistent": True}, "preferredRng": {}}
+
+
+def test_objects_that_lose_all_of_their_fields_go() -> None:
+    live = preference(clock={"preferredTimer": {"hpet": {"present": False}}}, preferredSubdomain="x")
+    owner = set(ownership.declared(live)) | {("spec", "machine", "preferredMachineType")}
+    assert predicted(preference(preferredSubdomain="x"), live, owner) == {"preferredSubdomain": "x"}

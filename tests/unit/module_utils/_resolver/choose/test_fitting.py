@@ -1,0 +1,107 @@
+"""The rule by which instancetypes fit, and their order."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import (
+    Wanted,
+    fitting,
+    series_of,
+)
+
+
+def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> dict[str, Any]:
+    spec = {
+        **more,
+        "cpu": {"guest": vcpus, **more.get("cpu", {})},
+        "memory": {"guest": guest, **more.get("memory", {})},
+    }
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def names(manifests: Any, **wanted: Any) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in fitting(manifests, Wanted(**wanted))]
+
+
+def test_order() -> None:
+    """Each differs from the one before in the one point that is next in the rule."""
+    in_order = [
+        instancetype("z.wanted", 8),
+        instancetype("b", 1, "64Gi", gpus=[{"name": "gpu"}]),
+        instancetype("c", 2, "3Gi", gpus=[{"name": "gpu"}]),
+        instancetype("e", memory={"overcommitPercent": 50}),
+        instancetype("f", memory={"hugepages": {}}),
+        instancetype("d", cpu={"dedicatedCPUPlacement": True, "isolateEmulatorThread": False}, nodeSelector={"a": "b"}),
+        instancetype("g", cpu={"dedicatedCPUPlacement": True}, nodeSelector={"a": "b"}),
+    ]
+    expected = ["z.wanted", "b", "c", "e", "f", "d", "g"]
+    for some in permutations(in_order):
+        assert names(some, series="z") == expected
+
+
+@pytest.mark.parametrize(
+    "demand",
+    [
+        {"gpus": [{"name": "a", "deviceName": "x/y"}]},
+        {"hostDevices": [{"name": "a", "deviceName": "x/y"}]},
+        {"launchSecurity": {}},
+        {"nodeSelector": {"a": "b"}},
+        {"schedulerName": "mine"},
+        {"cpu": {"dedicatedCPUPlacement": True}},
+        {"cpu": {"isolateEmulatorThread": True}},
+        {"cpu": {"numa": {}}},
+        {"cpu": {"realtime": {}}},
+        {"memory": {"hugepages": {"pageSize": "2Mi"}}},
+    ],
+    ids=str,
+)
+def test_what_demands_something_of_the_node_comes_last(demand: dict[str, Any]) -> None:
+    assert names([instancetype("a", **demand), instancetype("b")]) == ["b", "a"]
+    # Though not after one that wastes more.
+    assert names([instancetype("a", **demand), instancetype("b", 3)]) == ["a", "b"]
+
+
+def test_those_that_are_alike_stay_in_their_order() -> None:
+    first, second = instancetype("a"), {**instancetype("a"), "kind": "second"}
+    assert fitting([second, first], Wanted()) == [second, first]
+    assert [one.get("kind") for one in fitting([first, second], Wanted())] == [None, "second"]
+
+
+def test_less_overcommit_comes_first() -> None:
+    assert names([instancetype("a", memory={"overcommitPercent": 10}), instancetype("b")]) == ["b", "a"]
+    assert names([instancetype("a", memory={"overcommitPercent": 1}), instancetype("b")]) == ["b", "a"]
+
+
+def test_limits_are_inclusive_and_exact() -> None:
+    assert names([instancetype("a", 2, "4Gi")], cpu=2, memory=4 << 30) == ["a"]
+    assert names([instancetype("a", 2, "4Gi")], cpu=3) == []
+    assert names([instancetype("a", 2, "4Gi")], memory=(4 << 30) + 1) == []
+
+
+@pytest.mark.parametrize(("vcpus", "fits"), [(2, False), (3, True), (4, False), (6, True)])
+def test_a_spread_has_to_divide(vcpus: int, fits: bool) -> None:
+    preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 3}}}
+    assert bool(names([instancetype("a", vcpus)], preference=preference)) == fits
+
+
+def test_a_ratio_of_zero_fits_nothing() -> None:
+    preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}
+    assert names([instancetype("a")], preference=preference) == []
+
+
+def test_architecture_counts_only_with_a_vm() -> None:
+    preference = {"requirements": {"architecture": "arm64"}}
+    assert names([instancetype("a")], preference=preference) == ["a"]
+    assert names([instancetype("a")], preference=preference, spec={"architecture": "amd64"}) == []
+
+
+def test_what_is_no_instancetype_fits_nothing() -> None:
+    assert names([{"metadata": {"name": "a"}, "spec": {"cpu": 1}}, instancetype("b")]) == ["b"]
+
+
+def test_series() -> None:
+    assert [series_of(name) for name in ("u1.small", "my.u1.small", "small")] == ["u1", "my.u1", ""]

@@ -1,0 +1,395 @@
+"""What VMs with CPU, memory and devices of their own are adopted with, and what goes from their manifests."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
+)
+
+Manifest = dict[str, Any]
+
+CLUSTER_TYPE, CLUSTER_PREFERENCE = "VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference"
+
+
+def named(kind: str, name: str, **spec: Any) -> Manifest:
+    metadata = {"name": name, **({} if "Cluster" in kind else {"namespace": "shop"})}
+    return {"kind": kind, "metadata": metadata, "spec": spec}
+
+
+def size(name: str, cpu: int, memory: str, kind: str = CLUSTER_TYPE, **more: Any) -> Manifest:
+    given = {
+        **more,
+        "cpu": {"guest": cpu, **more.get("cpu", {})},
+        "memory": {"guest": memory, **more.get("memory", {})},
+    }
+    return named(kind, name, **given)
+
+
+def wish(name: str, **spec: Any) -> Manifest:
+    return named(CLUSTER_PREFERENCE, name, **spec)
+
+
+TYPES = [size("u1.small", 1, "2Gi"), size("u1.medium", 2, "4Gi"), size("u1.large", 2, "8Gi")]
+CORES = wish("cores", cpu={"preferredCPUTopology": "cores"})
+VIRTIO = wish("virtio", devices={"preferredDiskBus": "virtio", "preferredRng": {}, "preferredInterfaceModel": "virtio"})
+EFI = wish("efi", firmware={"preferredEfi": {"secureBoot": True}}, features={"preferredSmm": {}})
+ALL = [CORES, VIRTIO, EFI]
+
+DISKS = [{"name": "root", "disk": {"bus": "virtio"}}, {"name": "init", "cdrom": {"bus": "sata"}}]
+VOLUMES = [
+    {"name": "root", "persistentVolumeClaim": {"claimName": "root"}},
+    {"name": "init", "cloudInitNoCloud": {"userData": "x"}},
+]
+FULL = {"cpu": {"sockets": 2, "cores": 1, "threads": 1}, "memory": {"guest": "4Gi"}}
+
+
+def vm(metadata: Manifest | None = None, spec: Manifest | None = None, **domain: Any) -> Manifest:
+    template = {"metadata": metadata or {}, "spec": {"domain": {"devices": {}, **FULL, **domain}, **(spec or {})}}
+    return {
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "1", "generation": 7},
+        "spec": {"runStrategy": "Always", "template": template},
+    }
+
+
+def adopted(
+    machine: Manifest, preferences: list[Manifest] | None = None, types: Any = None, accept: Any = (), **more: Any
+) -> Adoption:
+    """more: of the cluster."""
+    types, preferences = TYPES if types is None else types, ALL if preferences is None else preferences
+    cluster = Cluster(find.Objects([*types, *preferences]), **more)
+    before = copy.deepcopy(machine)
+    found = adopt.adopt(machine, types, preferences, cluster, accept)
+    assert machine == before
+    return found
+
+
+def chosen(found: Adoption) -> Candidate:
+    assert found.chosen is not None, found
+    return found.chosen
+
+
+def template(candidate: Candidate) -> Manifest:
+    result: Manifest = candidate.vm["spec"]["template"]["spec"]
+    return result
+
+
+def test_an_instancetype_alone_where_no_preference_gives_anything() -> None:
+    found = chosen(adopted(vm()))
+    assert (found.instancetype, found.preference) == ({"kind": CLUSTER_TYPE, "name": "u1.medium"}, None)
+    assert template(found) == {"domain": {"devices": {}}}
+    assert found.removed == ("domain.cpu.sockets", "domain.cpu.cores", "domain.cpu.threads", "domain.memory.guest")
+    assert found.differences == ()
+
+
+def test_exactly_what_is_given_goes_and_all_else_stays() -> None:
+    machine = vm(
+        cpu={"sockets": 1, "cores": 2, "threads": 1, "model": "host-passthrough"},
+        devices={"disks": DISKS, "rng": {}, "autoattachMemBalloon": False},
+        machine={"type": "q35"},
+        spec={"volumes": VOLUMES, "evictionStrategy": "None", "terminationGracePeriodSeconds": 0},
+        metadata={"labels": {"app": "web"}, "annotations": {"note": "mine"}},
+    )
+    both = wish("both", **CORES["spec"], devices={"preferredDiskBus": "virtio", "preferredRng": {}})
+    found = chosen(adopted(machine, [*ALL, both]))
+    assert found.preference == {"kind": CLUSTER_PREFERENCE, "name": "both"}
+    assert found.vm["spec"] == {
+        "runStrategy": "Always",
+        "instancetype": {"kind": CLUSTER_TYPE, "name": "u1.medium"},
+        "preference": {"kind": CLUSTER_PREFERENCE, "name": "both"},
+        "template": {
+            "metadata": {"labels": {"app": "web"}, "annotations": {"note": "mine"}},
+            "spec": {
+                "domain": {
+                    "cpu": {"model": "host-passthrough"},
+                    "devices": {
+                        "disks": [{"name": "root", "disk": {}}, DISKS[1]],
+                        "autoattachMemBalloon": False,
+                    },
+                    "machine": {"type": "q35"},
+                },
+                "volumes": VOLUMES,
+                "evictionStrategy": "None",
+                "terminationGracePeriodSeconds": 0,
+            },
+        },
+    }
+    assert {"domain.devices.rng", "domain.devices.disks[0].disk.bus"} <= set(found.removed)
+
+
+def test_the_preference_that_gives_most_is_taken() -> None:
+    machine = vm(devices={"disks": DISKS[:1], "rng": {}}, spec={"volumes": VOLUMES[:1]})
+    bus = wish("a-bus", devices={"preferredDiskBus": "virtio"})
+    assert (chosen(adopted(machine, [bus, VIRTIO])).preference or {})["name"] == "a-bus"
+    # The interface that KubeVirt adds would get a model from the other one.
+    named_model = vm(
+        devices={
+            **machine["spec"]["template"]["spec"]["domain"]["devices"],
+            "interfaces": [{"name": "default", "masquerade": {}, "model": "virtio"}],
+        },
+        spec={"volumes": VOLUMES[:1], "networks": [{"name": "default", "pod": {}}]},
+    )
+    best = chosen(adopted(named_model, [bus, VIRTIO]))
+    assert (best.preference or {})["name"] == "virtio"
+    assert template(best)["domain"]["devices"]["interfaces"] == [{"name": "default", "masquerade": {}}]
+
+
+@pytest.mark.parametrize(
+    ("domain", "left"),
+    [
+        ({"cpu": {"sockets": 2}}, {}),
+        ({"memory": {"guest": "4096Mi"}}, {}),
+        ({"memory": {"guest": "4294967296"}}, {}),
+        ({"memory": {}, "resources": {"requests": {"memory": "4Gi"}}}, {}),
+        ({"resources": {"requests": {"memory": "4Gi"}}}, {}),
+        ({"cpu": {"sockets": 2, "features": [{"name": "vmx"}]}}, {"cpu": {"features": [{"name": "vmx"}]}}),
+    ],
+)
+def test_other_spellings_of_the_same(domain: Manifest, left: Manifest) -> None:
+    found = chosen(adopted(vm(**domain)))
+    assert found.instancetype["name"] == "u1.medium"
+    assert template(found)["domain"] == {"devices": {}, **left}
+
+
+def test_a_request_for_the_guests_memory_counts_where_others_ask_for_less() -> None:
+    machine = vm(resources={"requests": {"memory": "4Gi"}})
+    cluster = Cluster(find.Objects(TYPES), Configuration(memory_overcommit=150))
+    found = adopt.adopt(machine, TYPES, None, cluster)
+    assert found.chosen is None
+    assert [one["field"] for one in found.nearest[0].differences] == ["domain.resources.requests"]
+
+
+def test_a_vm_that_says_nothing_has_one_vcpu() -> None:
+    machine = vm(memory={"guest": "2Gi"})
+    del machine["spec"]["template"]["spec"]["domain"]["cpu"]
+    assert chosen(adopted(machine)).instancetype["name"] == "u1.small"
+
+
+@pytest.mark.parametrize(
+    ("domain", "fields"),
+    [
+        ({"resources": {"limits": {"memory": "4Gi"}}}, {"domain.resources.limits"}),
+        ({"resources": {"requests": {"cpu": "1500m"}}}, {"domain.resources.requests"}),
+        ({"resources": {"requests": {"memory": "3Gi"}}}, {"domain.resources.requests"}),
+        ({"cpu": {"cores": 2}}, {"domain.cpu.cores", "domain.cpu.sockets"}),
+        ({"cpu": {"sockets": 1, "cores": 1, "threads": 2}}, {"domain.cpu.sockets", "domain.cpu.threads"}),
+    ],
+)
+def test_what_no_instancetype_can_say_is_told(domain: Manifest, fields: set[str]) -> None:
+    found = adopted(vm(**domain), [])
+    assert found.chosen is None
+    nearest = found.nearest[0]
+    assert (nearest.instancetype["name"], {one["field"] for one in nearest.differences}) == ("u1.medium", fields)
+
+
+def test_sockets_that_are_not_said_are_accepted_if_one_says_so() -> None:
+    """Without sockets no CPU can be plugged in; with an instancetype one can."""
+    machine = vm(cpu={"cores": 2})
+    found = adopted(machine)
+    assert found.chosen is None
+    assert (found.nearest[0].preference or {})["name"] == "cores"
+    assert found.nearest[0].differences == ({"field": "domain.cpu.sockets", "before": None, "after": 1},)
+    taken = chosen(adopted(machine, accept=["domain.cpu"]))
+    assert ((taken.preference or {})["name"], taken.differences) == ("cores", found.nearest[0].differences)
+    assert adopted(machine, accept=["domain.cp", "domain.cpu.sock"]).chosen is None
+
+
+def test_annotations_count_but_for_the_names() -> None:
+    noted = [size("noted", 2, "4Gi", annotations={"a.b/c": "1"})]
+    assert adopted(vm(), types=noted).nearest[0].differences == (
+        {"field": "annotations.a.b/c", "before": None, "after": "1"},
+    )
+    assert chosen(adopted(vm(), types=noted, accept=["annotations"])).differences
+    own = chosen(adopted(vm(metadata={"annotations": {"a.b/c": "1", "d": "2"}}), types=noted))
+    assert own.vm["spec"]["template"]["metadata"] == {"annotations": {"d": "2"}}
+    assert own.differences == ()
+
+
+def test_devices_of_an_instancetype() -> None:
+    gpu = {"name": "gpu0", "deviceName": "nvidia.com/A100"}
+    types = [*TYPES, size("gpu", 2, "4Gi", gpus=[gpu])]
+    assert chosen(adopted(vm(), types=types)).instancetype["name"] == "u1.medium"
+    found = chosen(adopted(vm(devices={"gpus": [gpu]}), types=types))
+    # Both are right; that of which more comes is better.
+    assert (found.instancetype["name"], template(found)["domain"]) == ("gpu", {"devices": {}})
+
+
+def test_a_vm_keeps_its_preference() -> None:
+    machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
+    machine["spec"]["preference"] = {"name": "cores"}
+    found = chosen(adopted(machine))
+    assert (found.preference, found.instancetype["name"]) == ({"name": "cores"}, "u1.medium")
+    machine["spec"]["preference"] = {"name": "nowhere"}
+    assert "nowhere" in str(adopted(machine).problem)
+
+
+def test_what_kubevirt_would_refuse_is_not_taken() -> None:
+    needy = wish("needy", requirements={"memory": {"guest": "8Gi"}}, devices={"preferredRng": {}})
+    found = adopted(vm(devices={"rng": {}}), [needy])
+    assert chosen(found).preference is None
+    uneven = wish("uneven", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 4}})
+    machine = vm()
+    machine["spec"]["preference"] = {"name": "uneven"}
+    refused = adopted(machine, [uneven])
+    assert refused.chosen is None
+    assert "not divisible" in str(refused.nearest[0].refusal)
+
+
+def test_a_storage_class_of_a_preference_is_a_difference() -> None:
+    classy = wish("classy", volumes={"preferredStorageClassName": "fast"}, devices={"preferredRng": {}})
+    machine = vm(devices={"rng": {}})
+    source = {"metadata": {"name": "root"}, "spec": {"storage": {}, "source": {"blank": {}}}}
+    assert (chosen(adopted(machine, [classy])).preference or {})["name"] == "classy"
+    machine["spec"]["dataVolumeTemplates"] = [source]
+    assert chosen(adopted(machine, [classy])).preference is None
+
+
+def test_the_nearest_in_size_where_none_is_exact() -> None:
+    found = adopted(vm(memory={"guest": "6Gi"}), [])
+    assert [one.instancetype["name"] for one in found.nearest] == ["u1.large", "u1.medium", "u1.small"]
+    assert [one["field"] for one in found.nearest[0].differences] == ["domain.memory.guest"]
+    assert adopted(vm(), types=[]) == Adoption()
+
+
+def test_one_of_the_namespace_is_taken_too() -> None:
+    own = size("own", 2, "4Gi", kind="VirtualMachineInstancetype")
+    assert chosen(adopted(vm(), types=[own])).instancetype == {"kind": "VirtualMachineInstancetype", "name": "own"}
+
+
+def test_the_rewritten_vm_has_the_same_vmi() -> None:
+    machine = vm(devices={"disks": DISKS, "rng": {}}, spec={"volumes": VOLUMES})
+    found = chosen(adopted(machine, [VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})]))
+    lookup = find.Objects([*TYPES, VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
+    assert found.preference is not None
+    assert vmi.build(found.vm, lookup).spec == vmi.build(machine, lookup).spec
+
+
+def test_the_patch_is_of_this_generation_alone() -> None:
+    machine = vm()
+    found = chosen(adopted(machine))
+    assert adopt.patch(machine, found.vm) == [
+        {"op": "test", "path": "/metadata/generation", "value": 7},
+        {"op": "add", "path": "/spec/instancetype", "value": found.instancetype},
+        {"op": "replace", "path": "/spec/template", "value": found.vm["spec"]["template"]},
+    ]
+
+
+def test_annotations_that_the_instancetype_sets_otherwise_go() -> None:
+    noted = [size("noted", 2, "4Gi", annotations={"a.b/c": "theirs"})]
+    machine = vm(metadata={"annotations": {"a.b/c": "mine", "d": "2"}})
+    changed = {"field": "annotations.a.b/c", "before": "mine", "after": "theirs"}
+    assert adopted(machine, types=noted).nearest[0].differences == (changed,)
+    found = chosen(adopted(machine, types=noted, accept=["annotations.a"]))
+    assert "annotations.a.b/c" in found.removed
+    assert found.vm["spec"]["template"]["metadata"] == {"annotations": {"d": "2"}}
+
+
+def test_what_is_not_of_the_apis_types_is_no_choice() -> None:
+    broken = wish("broken", cpu="many")
+    found = chosen(adopted(vm(devices={"rng": {}}), [broken, wish("rng", devices={"preferredRng": {}})]))
+    assert found.preference == {"kind": CLUSTER_PREFERENCE, "name": "rng"}
+    assert chosen(adopted(vm(), [broken])).preference is None
+
+
+def test_a_pair_on_which_kubevirt_crashes_is_not_taken() -> None:
+    zero = wish(
+        "zero", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}, devices={"preferredRng": {}}
+    )
+    assert chosen(adopted(vm(devices={"rng": {}}), [zero])).preference is None
+    machine = vm()
+    machine["spec"]["preference"] = {"name": "zero"}
+    refused = adopted(machine, [zero])
+    assert (refused.chosen, refused.problem) == (None, None)
+    assert refused.nearest[0].refusal == "a spread ratio of 0 divides by zero"
+    assert (refused.nearest[0].removed, refused.nearest[0].differences) == ((), ())
+
+
+def test_matchers_that_admission_does_not_take() -> None:
+    machine = vm()
+    # Stored by a release that let it pass.
+    machine["spec"]["preference"] = {"name": "cores", "inferFromVolume": "root"}
+    refused = adopted(machine)
+    assert refused.chosen is None
+    assert refused.nearest[0].refusal == "Name already set, should be cleared before setting inferFromVolume"
+
+
+OLD_CORES = wish("old.cores", cpu={"preferredCPUTopology": "preferCores"})
+
+
+def test_the_preference_has_to_mean_in_the_clusters_release_what_the_vm_says() -> None:
+    """Up to KubeVirt 1.3 a topology is called otherwise, and one that is not known gives a single vCPU."""
+    machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
+    for version, name in (("1.9", "cores"), ("1.3", "old.cores")):
+        found = chosen(adopted(machine, [CORES, OLD_CORES], release=of(version)))
+        assert (found.preference or {}).get("name") == name
+        assert (template(found)["domain"], found.differences) == ({"devices": {}}, ())
+
+
+def test_a_vm_keeps_the_preference_that_it_has_and_its_meaning() -> None:
+    machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
+    machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "cores"}
+    found = chosen(adopted(machine))
+    assert found.preference == found.vm["spec"]["preference"] == machine["spec"]["preference"]
+    assert template(found) == {"domain": {"devices": {}}}
+    # There it would have a single vCPU.
+    assert adopted(machine, release=of("1.3")).chosen is None
+
+
+def test_the_settings_of_the_cluster_count_for_both() -> None:
+    """A VM without networks gets the cluster's interface, before and after."""
+    settings = Configuration(network_interface="masquerade", machine_type="pc")
+    found = chosen(adopted(vm(), configuration=settings))
+    assert (found.instancetype["name"], found.differences) == ("u1.medium", ())
+    refused = adopted(vm(), configuration=Configuration(bridge_permitted=False))
+    assert refused.problem == "bridge interface is not enabled in kubevirt-config"
+
+
+def test_data_volume_templates_are_part_of_what_stays() -> None:
+    machine = vm()
+    machine["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "root"}, "spec": {"storage": {}}}]
+    found = chosen(adopted(machine))
+    assert found.vm["spec"]["dataVolumeTemplates"] == machine["spec"]["dataVolumeTemplates"]
+    assert found.differences == ()
+
+
+def test_all_spellings_of_the_guests_memory_are_one() -> None:
+    sized = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi", "maxGuest": "8Gi"}}
+    machine = vm(
+        memory={"guest": "4294967296", "maxGuest": "8589934592"}, resources={"requests": {"memory": "4294967296"}}
+    )
+    found = chosen(adopted(machine, types=[named(CLUSTER_TYPE, "own", **sized)]))
+    assert (found.instancetype["name"], found.differences) == ("own", ())
+    # With a limit the request says something.
+    limited = vm(resources={"requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}})
+    refused = adopted(limited)
+    assert refused.chosen is None
+    assert "domain.resources.limits" in {one["field"] for one in refused.nearest[0].differences}
+
+
+def test_a_vm_that_cannot_be_made_has_no_pair() -> None:
+    machine = vm()
+    machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "gone"}
+    told = 'virtualmachineclusterpreferences.instancetype.kubevirt.io "gone" not found'
+    assert adopted(machine).problem == told
+
+
+def test_an_annotation_that_the_instancetype_gives_goes() -> None:
+    given = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}, "annotations": {"from": "type"}}
+    found = chosen(adopted(vm({"annotations": {"from": "type"}}), types=[named(CLUSTER_TYPE, "own", **given)]))
+    assert "annotations.from" in found.removed
+    assert found.vm["spec"]["template"]["metadata"] == {}
+    own = chosen(
+        adopted(vm({"annotations": {"from": "type", "note": "mine"}}), types=[named(CLUSTER_TYPE, "own", **given)])
+    )
+    assert own.vm["spec"]["template"]["metadata"] == {"annotations": {"note": "mine"}}

@@ -1,0 +1,313 @@
+"""Options from the schema: Ansible's validator decides what they take, `to_manifest` gives the API's spelling."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.enums import ENUMS
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
+
+INSTANCETYPE = "VirtualMachineInstancetypeSpec"
+PREFERENCE = "VirtualMachinePreferenceSpec"
+SPECS = [INSTANCETYPE, PREFERENCE]
+
+LARGE_INSTANCETYPE = """
+annotations:
+  example.org/team: web
+nodeSelector:
+  node-role.example.org/latency: low
+schedulerName: topology-aware
+cpu:
+  guest: 8
+  model: host-passthrough
+  dedicatedCPUPlacement: true
+  isolateEmulatorThread: true
+  numa:
+    guestMappingPassthrough: {}
+  realtime:
+    mask: 0-3,^1
+  maxSockets: 16
+memory:
+  guest: 16Gi
+  maxGuest: 32Gi
+  overcommitPercent: 0
+  hugepages:
+    pageSize: 1Gi
+gpus:
+  - name: gpu1
+    deviceName: nvidia.com/A400
+    virtualGPUOptions:
+      display:
+        enabled: false
+        ramFB:
+          enabled: false
+hostDevices:
+  - name: crypto
+    claimName: accelerators
+    requestName: crypto
+ioThreadsPolicy: supplementalPool
+ioThreads:
+  supplementalPoolThreadCount: 4
+launchSecurity:
+  snp: {}
+"""
+
+WINDOWS_PREFERENCE = """
+annotations:
+  vm.kubevirt.io/os: windows
+clock:
+  preferredClockOffset:
+    utc: {}
+  preferredTimer:
+    hpet:
+      present: false
+    hyperv: {}
+    pit:
+      tickPolicy: delay
+    rtc:
+      tickPolicy: catchup
+cpu:
+  preferredCPUTopology: spread
+  spreadOptions:
+    across: SocketsCoresThreads
+    ratio: 4
+  preferredCPUFeatures:
+    - name: vmx
+      policy: optional
+devices:
+  preferredAutoattachMemBalloon: true
+  preferredCdromBus: sata
+  preferredDiskBus: virtio
+  preferredDiskDedicatedIoThread: true
+  preferredDiskIO: native
+  preferredDiskBlockSize:
+    custom:
+      logical: 512
+      physical: 4096
+  preferredInputBus: virtio
+  preferredInputType: tablet
+  preferredInterfaceMasquerade: {}
+  preferredInterfaceModel: e1000e
+  preferredNetworkInterfaceMultiQueue: true
+  preferredRng: {}
+  preferredTPM:
+    persistent: true
+features:
+  preferredAcpi: {}
+  preferredApic:
+    endOfInterrupt: true
+  preferredHyperv:
+    evmcs: {}
+    spinlocks:
+      spinlocks: 8191
+    synictimer:
+      direct: {}
+    vendorid:
+      vendorid: example
+  preferredSmm: {}
+firmware:
+  preferredEfi:
+    persistent: true
+    secureBoot: true
+machine:
+  preferredMachineType: pc-q35-rhel9.4.0
+preferSpreadSocketToCoreRatio: 2
+preferredArchitecture: amd64
+preferredTerminationGracePeriodSeconds: 3600
+requirements:
+  architecture: amd64
+  cpu:
+    guest: 2
+  memory:
+    guest: 4Gi
+volumes:
+  preferredStorageClassName: fast
+"""
+
+
+def validate(type_name: str, params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What Ansible makes of a task's arguments, and its complaints."""
+    spec = argument_spec.options(type_name, required=False)
+    result = ArgumentSpecValidator(spec).validate(copy.deepcopy(params))
+    return result.validated_parameters, result.error_messages
+
+
+def reachable(type_name: str) -> Iterator[tuple[str, argument_spec.Field]]:
+    """Every field below a type, with the type that holds it."""
+    for field in argument_spec.fields(type_name):
+        yield type_name, field
+        inner = field.type.removeprefix("[]")
+        if inner in schema.TYPES:
+            yield from reachable(inner)
+
+
+def full(type_name: str, names: str) -> dict[str, Any]:
+    """An object of the type in which every field is set; `names` is the spelling: "name" or "option"."""
+    return {getattr(field, names): _full(field.type, names) for field in argument_spec.fields(type_name)}
+
+
+def _full(expression: str, names: str) -> Any:
+    if expression.startswith("[]"):
+        return [_full(expression[2:], names)]
+    if expression in ENUMS:
+        return ENUMS[expression][-1]
+    if expression in schema.TYPES:
+        return full(expression, names)
+    if expression.startswith("map["):
+        return {"some.Key/camelCase": "value"}
+    return {"bool": False, "Quantity": "3Gi", "string": "text"}.get(expression, 5)
+
+
+@pytest.mark.parametrize("type_name", SPECS)
+def test_every_option_comes_back_as_its_field(type_name: str) -> None:
+    params, errors = validate(type_name, full(type_name, "option"))
+
+    assert errors == []
+    assert argument_spec.to_manifest(type_name, params) == full(type_name, "name")
+
+
+@pytest.mark.parametrize(
+    ("type_name", "manifest"), [(INSTANCETYPE, LARGE_INSTANCETYPE), (PREFERENCE, WINDOWS_PREFERENCE)]
+)
+def test_a_spec_pasted_from_a_manifest_is_taken_as_it_is(type_name: str, manifest: str) -> None:
+    spec = yaml.safe_load(manifest)
+    pasted = {"vm_annotations" if name == "annotations" else name: value for name, value in spec.items()}
+
+    params, errors = validate(type_name, pasted)
+
+    assert errors == []
+    assert argument_spec.to_manifest(type_name, params) == spec
+    assert schema.canonical(type_name, spec)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "name", "option"),
+    [
+        ("CPUInstancetype", "dedicatedCPUPlacement", "dedicated_cpu_placement"),
+        ("CPUPreferences", "preferredCPUTopology", "preferred_cpu_topology"),
+        ("DevicePreferences", "preferredDiskIO", "preferred_disk_io"),
+        ("DevicePreferences", "preferredDiskDedicatedIoThread", "preferred_disk_dedicated_io_thread"),
+        ("DevicePreferences", "preferredTPM", "preferred_tpm"),
+        ("DevicePreferences", "preferredVirtualGPUOptions", "preferred_virtual_gpu_options"),
+        ("VGPUDisplayOptions", "ramFB", "ram_fb"),
+        (INSTANCETYPE, "ioThreadsPolicy", "io_threads_policy"),
+        (INSTANCETYPE, "gpus", "gpus"),
+        (PREFERENCE, "preferSpreadSocketToCoreRatio", "prefer_spread_socket_to_core_ratio"),
+        (INSTANCETYPE, "annotations", "vm_annotations"),
+        (PREFERENCE, "annotations", "vm_annotations"),
+    ],
+)
+def test_option_names(type_name: str, name: str, option: str) -> None:
+    assert {field.name: field.option for field in argument_spec.fields(type_name)}[name] == option
+
+
+@pytest.mark.parametrize("type_name", sorted(schema.TYPES))
+def test_two_fields_of_a_type_never_share_an_option(type_name: str) -> None:
+    names = [field.option for field in argument_spec.fields(type_name)]
+
+    assert len(set(names)) == len(names)
+
+
+def test_annotations_have_no_alias_as_a_module_has_annotations_of_its_own() -> None:
+    assert "aliases" not in argument_spec.options(INSTANCETYPE)["vm_annotations"]
+
+
+@pytest.mark.parametrize("type_name", SPECS)
+def test_every_field_is_described_in_a_sentence(type_name: str) -> None:
+    wrong = [
+        f"{holder}.{field.name}"
+        for holder, field in reachable(type_name)
+        if not field.description.endswith(".") or not field.description[0].isupper()
+    ]
+
+    assert wrong == []
+
+
+def test_notes_of_a_field() -> None:
+    known = {field.name: field for field in argument_spec.fields("FirmwarePreferences")}
+
+    assert known["preferredEfi"].since == "1.4"
+    assert known["preferredUseEfi"].deprecated == "Use `firmware.preferredEfi`."
+    assert known["preferredUseBios"].since == known["preferredUseBios"].deprecated == ""
+
+
+def test_every_list_of_choices_is_in_use() -> None:
+    used = {field.type for type_name in SPECS for _path, field in reachable(type_name)}
+
+    assert set(ENUMS) <= used
+
+
+@pytest.mark.parametrize(
+    ("type_name", "params", "complaint"),
+    [
+        (PREFERENCE, {"cpu": {"preferred_cpu_topology": "socket"}}, "value of preferred_cpu_topology must be one of"),
+        (PREFERENCE, {"devices": {"preferred_disk_bus": "Virtio"}}, "value of preferred_disk_bus must be one of"),
+        (PREFERENCE, {"preferred_architecture": "x86_64"}, "value of preferred_architecture must be one of"),
+        (INSTANCETYPE, {"io_threads_policy": "automatic"}, "value of io_threads_policy must be one of"),
+        (INSTANCETYPE, {"cpu": {"guest": 2, "sockets": 2}}, "cpu.sockets"),
+        (INSTANCETYPE, {"cpu": {"guest": "two"}}, "unable to convert to int"),
+        (INSTANCETYPE, {"cpu": {"model": "host-model"}}, "missing required arguments: guest"),
+        (INSTANCETYPE, {"gpus": [{"deviceName": "nvidia.com/A400"}]}, "missing required arguments: name"),
+    ],
+)
+def test_a_mistake_is_refused(type_name: str, params: dict[str, Any], complaint: str) -> None:
+    _values, errors = validate(type_name, params)
+
+    assert len(errors) == 1
+    assert complaint in errors[0]
+
+
+def test_only_the_outermost_options_lose_required() -> None:
+    strict, relaxed = argument_spec.options(INSTANCETYPE), argument_spec.options(INSTANCETYPE, required=False)
+
+    assert strict["memory"]["required"] is True
+    assert "required" not in relaxed["memory"]
+    assert relaxed["memory"]["options"]["guest"]["required"] is True
+
+
+@pytest.mark.parametrize(("given", "sent"), [("4Gi", "4Gi"), (4294967296, "4294967296"), (1.5e9, "1500000000.0")])
+def test_a_quantity_may_be_a_number(given: Any, sent: str) -> None:
+    params, errors = validate(INSTANCETYPE, {"memory": {"guest": given}})
+
+    assert errors == []
+    assert argument_spec.to_manifest(INSTANCETYPE, params) == {"memory": {"guest": sent}}
+    assert schema.canonical("MemoryInstancetype", {"guest": sent})
+
+
+def test_what_is_not_given_is_left_out_and_empty_objects_stay() -> None:
+    params, errors = validate(PREFERENCE, {"devices": {"preferred_tpm": {}, "preferred_rng": {}}, "machine": None})
+
+    assert errors == []
+    assert argument_spec.to_manifest(PREFERENCE, params) == {"devices": {"preferredTPM": {}, "preferredRng": {}}}
+
+
+def test_false_and_zero_are_given() -> None:
+    params = {"cpu": {"guest": 0, "dedicated_cpu_placement": False, "model": ""}}
+
+    assert argument_spec.to_manifest(INSTANCETYPE, params) == {
+        "cpu": {"guest": 0, "dedicatedCPUPlacement": False, "model": ""}
+    }
+
+
+def test_other_parameters_of_the_module_are_left_out() -> None:
+    params = {"name": "small", "annotations": {"a": "b"}, "state": "present", "scheduler_name": "mine"}
+
+    assert argument_spec.to_manifest(INSTANCETYPE, params) == {"schedulerName": "mine"}
+
+
+def test_the_result_shares_nothing_with_the_parameters() -> None:
+    params = {"node_selector": {"disk": "ssd"}, "gpus": [{"name": "a"}]}
+    before = copy.deepcopy(params)
+
+    manifest = argument_spec.to_manifest(INSTANCETYPE, params)
+    manifest["nodeSelector"]["disk"] = "hdd"
+    manifest["gpus"][0]["name"] = "b"
+
+    assert params == before

@@ -1,0 +1,210 @@
+"""What a planned change of a VM means for its guest."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of as of_release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    UNKNOWN,
+    Cluster,
+    Impact,
+    impact,
+    outgrown,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
+)
+
+Manifest = dict[str, Any]
+
+
+def instancetype(name: str, cpu: int, memory: str) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": name, "uid": name, "generation": 1},
+        "spec": {"cpu": {"guest": cpu}, "memory": {"guest": memory}},
+    }
+
+
+TYPES = [instancetype("small", 1, "1Gi"), instancetype("two", 2, "1Gi"), instancetype("large", 1, "4Gi")]
+
+
+def vm(name: str | None = "small", **spec: Any) -> Manifest:
+    matcher = {"instancetype": {"name": name}} if name else {}
+    template = {"spec": {"domain": {"devices": {}}, **spec}}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u"},
+        "spec": {"runStrategy": "Always", **matcher, "template": template},
+    }
+
+
+def running(**status: Any) -> Manifest:
+    domain = {"cpu": {"cores": 1, "sockets": 1, "threads": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}}
+    return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": {"phase": "Running", **status}}
+
+
+def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> Impact:
+    return impact(vm(), planned, instance, Cluster(Objects(TYPES), **cluster))
+
+
+@pytest.mark.parametrize(
+    ("planned", "needs"),
+    [
+        (vm(), NOTHING),
+        (vm("two"), LIVE),
+        (vm(nodeSelector={"a": "b"}), LIVE),
+        (vm("large"), RESTART),
+        (vm(terminationGracePeriodSeconds=5), RESTART),
+        (vm("nowhere"), UNKNOWN),
+    ],
+)
+def test_what_a_running_guest_needs(planned: Manifest, needs: str) -> None:
+    told = of(planned, running())
+    assert (told.needs, bool(told.reason)) == (needs, needs == RESTART)
+
+
+def test_a_cluster_that_changes_no_running_guest() -> None:
+    assert of(vm("two"), running(), live=False).needs == RESTART
+
+
+@pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Scheduling")])
+def test_without_a_running_guest_every_change_comes_with_the_next_start(instance: Any) -> None:
+    told = of(vm("large"), instance)
+    assert (told.needs, told.reason) == (NOTHING, None)
+    assert [(told.guest or {})["memory"], (told.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
+
+
+def test_a_guest_that_is_to_stop_needs_no_restart() -> None:
+    planned = vm("large")
+    planned["spec"]["runStrategy"] = "Halted"
+    assert of(planned, running()).needs == NOTHING
+
+
+def test_figures_and_changes() -> None:
+    told = of(vm("large", terminationGracePeriodSeconds=5), running())
+    assert told.guest == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+    assert told.guest_after == {**told.guest, "memory": "4Gi"}
+    assert told.changes == (
+        {"field": "domain.memory.guest", "before": "1Gi", "after": "4Gi"},
+        {"field": "terminationGracePeriodSeconds", "before": None, "after": 5},
+    )
+
+
+def test_what_counts_is_what_the_guest_was_started_with() -> None:
+    started = {"metadata": {"name": "started", "namespace": "shop"}, "kind": "ControllerRevision"}
+    started["data"] = {"spec": vm("small")["spec"]}  # type: ignore[assignment]
+    cluster = Cluster(Objects([*TYPES, started]))
+    # The VM was changed while it ran; taking that back needs nothing.
+    instance = running(virtualMachineRevisionName="started")
+    changed = vm(terminationGracePeriodSeconds=5)
+    assert impact(changed, vm(), instance, cluster)[0] == NOTHING
+    assert impact(changed, vm(), instance, cluster).changes == ()
+    waiting = impact(changed, changed, instance, cluster)
+    assert (waiting.needs, [one["field"] for one in waiting.changes]) == (RESTART, ["terminationGracePeriodSeconds"])
+    # Sockets that were plugged in since are there.
+    instance["spec"]["domain"]["cpu"]["sockets"] = 2
+    assert impact(vm("two"), vm("two"), instance, cluster) == Impact(
+        NOTHING,
+        guest={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
+        guest_after={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
+    )
+
+
+def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
+    kept = {
+        "kind": "ControllerRevision",
+        "metadata": {
+            "name": "r",
+            "namespace": "shop",
+            "labels": {"instancetype.kubevirt.io/object-name": "small"},
+        },
+        "data": {**copy.deepcopy(TYPES[0]), "spec": {"cpu": {"guest": 1}, "memory": {"guest": "3Gi"}}},
+    }
+    captured = vm()
+    captured["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "r"}}}
+    cluster = Cluster(Objects([*TYPES, kept]))
+    same = impact(captured, captured, None, cluster)
+    assert (same.guest_after or {})["memory"] == "3Gi"
+    spelled = copy.deepcopy(captured)
+    spelled["spec"]["instancetype"]["kind"] = "VirtualMachineClusterInstancetype"
+    # virt-controller takes another spelling of the kind for another object.
+    assert (impact(captured, spelled, None, cluster).guest_after or {})["memory"] == "1Gi"
+
+
+def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
+    expanded = vm(None, domain=running()["spec"]["domain"])
+    cluster = Cluster(Objects(TYPES))
+    assert outgrown(vm("small"), expanded, cluster) is None
+    told = str(outgrown(vm("large"), expanded, cluster))
+    assert "1 vCPU, 1Gi, and that stays; now it stands for 1 vCPU, 4Gi: declare cpu and memory" in told
+    assert outgrown(vm("nowhere"), expanded, cluster) is None
+
+
+def test_what_admission_refuses_has_no_effect_that_is_known() -> None:
+    planned = vm("two")
+    planned["spec"]["instancetype"]["inferFromVolume"] = "root"
+    assert of(planned, running()) == Impact(UNKNOWN)
+
+
+def test_a_guest_of_which_nothing_is_known_counts_as_it_was_started() -> None:
+    bare = running()
+    del bare["spec"]["domain"]["memory"]
+    told = of(vm("two"), bare)
+    assert told.guest is not None
+    assert (told.guest["vcpus"], told.guest["memory"]) == (1, "1Gi")
+
+
+def test_a_guest_that_ends_takes_no_change() -> None:
+    ending = running()
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert of(vm("large"), ending).needs == NOTHING
+
+
+def test_memory_that_was_plugged_in_is_there() -> None:
+    grown = running()
+    grown["spec"]["domain"]["memory"]["guest"] = "2Gi"
+    told = of(vm("large"), grown)
+    assert [(told.guest or {})["memory"], (told.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
+
+
+def test_both_sides_are_of_the_cluster_and_its_release() -> None:
+    """What the cluster's settings or its release do to a VM is no change of it."""
+    cores = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "cores", "uid": "cores", "generation": 1},
+        "spec": {"cpu": {"preferredCPUTopology": "cores"}},
+    }
+    machine = vm("two")
+    # Older releases find no preference without a kind, which admission adds.
+    machine["spec"]["preference"] = {"name": "cores", "kind": cores["kind"]}
+    instance = running()
+    instance["spec"]["domain"]["cpu"].update(cores=2)
+    for release, vcpus in ((of_release("1.9"), 2), (of_release("1.3"), 1)):
+        settings = Configuration(network_interface="masquerade")
+        cluster = Cluster(Objects([*TYPES, cores]), settings, release)
+        for present in (None, instance):
+            told = impact(machine, machine, present, cluster)
+            assert (told.needs, told.changes) == (NOTHING, ())
+            assert (told.guest_after or {})["vcpus"] == vcpus
+
+
+def test_what_a_vm_has_outgrown_is_of_the_cluster_too() -> None:
+    expanded = vm(None, domain={**running()["spec"]["domain"], "machine": {"type": "q35"}})
+    for settings in (Configuration(network_interface="masquerade"), Configuration(bridge_permitted=False)):
+        told = outgrown(vm("large"), expanded, Cluster(Objects(TYPES), settings))
+        # Where the cluster's interface is refused no VMI can be made, of neither.
+        assert bool(told) is settings.bridge_permitted
+    bare = vm(None)
+    assert "1 vCPU, no memory, and that stays" in str(outgrown(vm("small"), bare, Cluster(Objects(TYPES))))

@@ -1,0 +1,85 @@
+"""Manifests of instancetypes and preferences from the modules' options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
+
+SIZE: dict[str, Any] = {"cpu": {"guest": 2}, "memory": {"guest": "1024Mi"}}
+API = "instancetype.kubevirt.io/v1beta1"
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "metadata"),
+    [
+        ({}, "VirtualMachineClusterInstancetype", {"name": "a"}),
+        ({"namespace": "shop"}, "VirtualMachineInstancetype", {"name": "a", "namespace": "shop"}),
+        (
+            {"namespace": "shop", "kind": "VirtualMachineInstancetype"},
+            "VirtualMachineInstancetype",
+            {"name": "a", "namespace": "shop"},
+        ),
+        ({"kind": "VirtualMachineClusterInstancetype"}, "VirtualMachineClusterInstancetype", {"name": "a"}),
+    ],
+)
+def test_kind_and_namespace_go_together(place: dict[str, str], kind: str, metadata: dict[str, str]) -> None:
+    assert manifests.instancetype({"name": "a", **place, **SIZE}) == {
+        "apiVersion": API,
+        "kind": kind,
+        "metadata": metadata,
+        "spec": {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (manifests.instancetype, "VirtualMachineClusterInstancetype"),
+        (manifests.preference, "VirtualMachineClusterPreference"),
+    ],
+)
+def test_a_cluster_wide_kind_has_no_namespace(make: Any, kind: str) -> None:
+    with pytest.raises(FieldError) as error:
+        make({"name": "a", "namespace": "shop", "kind": kind})
+    namespaced = kind.replace("Cluster", "")
+    assert str(error.value) == (f"namespace: {kind} is cluster-wide; leave out the namespace or choose {namespaced}")
+
+
+def test_what_shall_not_be_there_needs_no_size() -> None:
+    assert manifests.instancetype({"name": "a", "state": "absent"})["metadata"] == {"name": "a"}
+    for options, told in (
+        ({}, "spec.cpu.guest: is missing; an instancetype needs it, for example 2"),
+        ({"cpu": {"guest": 1}}, "spec.memory.guest: is missing; an instancetype needs it, for example 4Gi"),
+        ({**SIZE, "cpu": {"guest": 0}}, "spec.cpu.guest: 0 is too small; a guest has at least one vCPU"),
+    ):
+        with pytest.raises(FieldError) as error:
+            manifests.instancetype({"name": "a", "state": "present", **options})
+        assert str(error.value) == told
+
+
+def test_spec_says_the_rest_and_annotations_are_the_objects() -> None:
+    made = manifests.preference(
+        {
+            "name": "p",
+            "labels": {"team": "a"},
+            "annotations": {"note": "x"},
+            "devices": {"preferredDiskBus": "virtio"},
+            "spec": {"annotations": {"of": "vms"}},
+        }
+    )
+    assert made["metadata"] == {"name": "p", "labels": {"team": "a"}, "annotations": {"note": "x"}}
+    assert made["spec"]["annotations"] == {"of": "vms"}
+
+
+@pytest.mark.parametrize("field", ["gpus", "hostDevices"])
+@pytest.mark.parametrize("device", [{"name": "a"}, {"deviceName": "x"}, {"name": "", "deviceName": "x"}])
+def test_a_device_has_two_names(field: str, device: dict[str, str]) -> None:
+    missing = "deviceName" if device.get("name") else "name"
+    whole = {"name": "ok", "deviceName": "x"}
+    with pytest.raises(FieldError) as error:
+        manifests.instancetype({"name": "a", **SIZE, "spec": {field: [whole, device]}})
+    assert str(error.value) == f"spec.{field}[1].{missing}: is missing; a device needs it"

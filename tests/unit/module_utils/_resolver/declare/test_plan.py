@@ -1,0 +1,153 @@
+"""Plans: what is a change and what is not."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+
+MANIFEST = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "web", "labels": {"team": "a"}},
+    "spec": {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}},
+}
+OWNER = set(ownership.declared(MANIFEST))
+
+
+def live(**spec: Any) -> dict[str, Any]:
+    result = copy.deepcopy(MANIFEST)
+    result["metadata"].update(resourceVersion="7", uid="u", generation=1)
+    result["spec"].update(spec)
+    return result
+
+
+def test_a_missing_object_is_created() -> None:
+    made = plan.present(MANIFEST, None, None)
+    assert (made.action, made.before) == (plan.CREATE, {})
+    assert made.after == {"metadata": {"labels": {"team": "a"}}, "spec": MANIFEST["spec"]}
+
+
+def test_the_same_by_meaning_is_unchanged() -> None:
+    assert plan.present(MANIFEST, live(memory={"guest": "1024Mi"}), OWNER).action == plan.NONE
+
+
+def test_a_different_value_is_a_change_and_shows_only_itself() -> None:
+    made = plan.present(MANIFEST, live(cpu={"guest": 4}), OWNER)
+    assert made.action == plan.APPLY
+    assert (made.before, made.after) == ({"spec": {"cpu": {"guest": 4}}}, {"spec": {"cpu": {"guest": 2}}})
+
+
+def test_a_field_that_we_declared_once_is_a_change() -> None:
+    made = plan.present(MANIFEST, live(schedulerName="old"), OWNER | {("spec", "schedulerName")})
+    assert (made.action, made.before, made.after) == (plan.APPLY, {"spec": {"schedulerName": "old"}}, {})
+
+
+def test_a_field_of_somebody_else_is_none() -> None:
+    assert plan.present(MANIFEST, live(schedulerName="theirs"), OWNER).action == plan.NONE
+
+
+def test_an_object_that_we_never_applied_is_taken_over() -> None:
+    made = plan.present(MANIFEST, live(), None)
+    assert (made.action, made.before, made.after) == (plan.APPLY, {}, {})
+
+
+def test_an_unclaimed_field_is_claimed() -> None:
+    assert plan.present(MANIFEST, live(), OWNER - {("spec", "cpu", "guest")}).action == plan.APPLY
+
+
+def test_an_unknown_field_is_compared_as_it_is() -> None:
+    manifest = copy.deepcopy(MANIFEST)
+    manifest["spec"]["future"] = {"a": 1}  # type: ignore[index]
+    owner = set(ownership.declared(manifest))
+    assert plan.present(manifest, live(future={"a": 1}), owner).action == plan.NONE
+    assert plan.present(manifest, live(future={"a": 2}), owner).action == plan.APPLY
+
+
+def test_an_empty_object_only_says_that_there_is_one() -> None:
+    manifest = {
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {"domain": {"devices": {}}}}},
+    }
+    filled = copy.deepcopy(manifest)
+    filled["spec"]["template"]["spec"]["domain"]["devices"] = {"rng": {}}  # type: ignore[index]
+    assert plan.present(manifest, filled, set(ownership.declared(manifest))).action == plan.NONE
+
+
+def test_an_object_that_is_emptied_is_told_apart() -> None:
+    def devices(**fields: Any) -> dict[str, Any]:
+        spec = {"template": {"spec": {"domain": {"devices": fields}}}}
+        return {"kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": spec}
+
+    path = ("spec", "template", "spec", "domain", "devices")
+    both = devices(disks=[{"name": "a"}], rng={})
+    owner = set(ownership.declared(both))
+    assert plan.present(devices(), both, owner).first == {(*path, "disks"): None, (*path, "rng"): None}
+    # With something of somebody else in it, it does not become empty.
+    assert plan.present(devices(), both, owner - {(*path, "rng")}).first == {}
+    assert plan.present(devices(rng={}), both, owner).first == {}
+
+
+def test_absent() -> None:
+    assert plan.absent(MANIFEST, None).action == plan.NONE
+    made = plan.absent(MANIFEST, live())
+    assert (made.action, made.after) == (plan.DELETE, {})
+    assert made.before["spec"] == MANIFEST["spec"]
+
+
+def managed(**managers: list[str]) -> dict[str, Any]:
+    """The live object, with labels that managers own by Update; ours owns by Apply what OWNER says."""
+    entries = []
+    for manager, labels in managers.items():
+        fields = {"f:metadata": {"f:labels": {f"f:{label}": {} for label in labels}}}
+        entries.append({"manager": manager, "operation": "Update", "fieldsV1": fields})
+    result = live()
+    result["metadata"].update(labels={"team": "a", "old": "x"}, managedFields=entries)
+    return result
+
+
+OLD = ("metadata", "labels", "old")
+
+
+def test_what_others_declare_too_stays_unless_it_is_taken() -> None:
+    shared = managed(kubectl=["old"], helm=["old", "team"], virtshape=[])
+    made = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape")
+    assert (made.action, made.before, made.kept) == (plan.APPLY, {}, ((OLD, ("helm", "kubectl")),))
+    assert made.first == {}
+    forced = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape", force=True)
+    assert (forced.before, forced.kept, forced.first) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
+
+
+def test_what_we_set_by_another_request_goes_by_one() -> None:
+    made = plan.present(MANIFEST, managed(virtshape=["old"]), OWNER | {OLD}, "virtshape")
+    assert (made.before, made.kept, made.first) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
+
+
+def test_an_object_that_would_be_left_empty_goes_as_a_whole() -> None:
+    bare = {**MANIFEST, "metadata": {"name": "web"}}
+    owner = OWNER | {OLD}
+    made = plan.present(bare, managed(kubectl=["old", "team"]), owner, "virtshape", force=True)
+    assert made.first == {("metadata", "labels"): None}
+
+
+def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
+    changed = {**MANIFEST, "metadata": {"name": "web", "labels": {"team": "b"}}}
+    theirs = managed(kubectl=["team"], virtshape=["team"])
+    words = str(plan.present(changed, theirs, OWNER, "virtshape").conflict)
+    assert words.startswith('fields are owned by another field manager: "kubectl" owns metadata.labels.team; remove')
+    assert plan.present(changed, theirs, OWNER, "virtshape", force=True).conflict is None
+    # The value that they declare, too.
+    assert plan.present(MANIFEST, theirs, None, "virtshape").conflict is None
+
+
+def test_a_spec_of_which_nothing_is_declared_any_more_goes_as_a_whole() -> None:
+    bare = {name: value for name, value in MANIFEST.items() if name != "spec"}
+    fields = {"f:spec": {"f:cpu": {"f:guest": {}}, "f:memory": {"f:guest": {}}}}
+    there = live()
+    there["metadata"]["managedFields"] = [{"manager": "kubectl", "operation": "Update", "fieldsV1": fields}]
+    made = plan.present(bare, there, OWNER, "virtshape", force=True)
+    assert (made.action, made.first) == (plan.APPLY, {("spec",): None})
+    assert made.before == {"spec": MANIFEST["spec"]}

@@ -1,0 +1,195 @@
+"""Which verb takes a VM to a state, in all the states that it may be in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import (
+    Decision,
+    Request,
+    Wanted,
+    decide,
+    migrated,
+    reached,
+    request,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.readiness import Readiness
+
+Manifest = dict[str, Any]
+
+NOTHING = Decision()
+SEND = Decision(needed=True)
+AFTER_STOP = Decision(needed=True, first="stopped")
+AFTER_START = Decision(needed=True, first="started")
+
+FAILURE = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": "not found"}
+ENDED = Readiness(failed="it ended while it was migrated")
+PAUSED = [{"type": "Paused", "status": "True"}]
+NOT_PAUSED = [{"type": "Ready", "status": "True"}, {"type": "Paused", "status": "False"}]
+STOP = {"action": "Stop", "uid": "1"}
+START = {"action": "Start"}
+
+
+def vm(strategy: str = "Always", *requests: Manifest, **status: Any) -> Manifest:
+    if requests:
+        status["stateChangeRequests"] = list(requests)
+    return {"metadata": {"name": "a"}, "spec": {"runStrategy": strategy}, "status": status}
+
+
+def vmi(phase: str = "Running", ending: bool = False, **status: Any) -> Manifest:
+    metadata = {"uid": "1", **({"deletionTimestamp": "now"} if ending else {})}
+    spec = {"terminationGracePeriodSeconds": 180}
+    return {"metadata": metadata, "spec": spec, "status": {"phase": phase, **status}}
+
+
+# VM, VMI, and what to do for started, stopped, restarted, paused, unpaused.
+TABLE: list[tuple[str, Manifest, Any, tuple[Decision, ...]]] = [
+    ("runs", vm(), vmi(), (NOTHING, SEND, SEND, SEND, NOTHING)),
+    ("is paused", vm(), vmi(conditions=PAUSED), (NOTHING, SEND, SEND, NOTHING, SEND)),
+    ("was paused", vm(), vmi(conditions=NOT_PAUSED), (NOTHING, SEND, SEND, SEND, NOTHING)),
+    ("starts", vm(), vmi("Scheduling"), (NOTHING, SEND, SEND, AFTER_START, AFTER_START)),
+    ("will start", vm(), None, (NOTHING, SEND, SEND, AFTER_START, AFTER_START)),
+    ("halted", vm("Halted"), None, (SEND, NOTHING, SEND, SEND, SEND)),
+    ("halted, still stops", vm("Halted"), vmi(ending=True), (AFTER_STOP, NOTHING, SEND, SEND, SEND)),
+    ("halted, still runs", vm("Halted"), vmi(), (AFTER_STOP, NOTHING, SEND, SEND, NOTHING)),
+    ("halted, is to start", vm("Halted", START), None, (NOTHING, SEND, SEND, AFTER_START, AFTER_START)),
+    ("manual, off", vm("Manual"), None, (SEND, NOTHING, SEND, SEND, SEND)),
+    ("manual, is to start", vm("Manual", START), None, (NOTHING, SEND, SEND, AFTER_START, AFTER_START)),
+    ("manual, is to stop", vm("Manual", STOP), vmi(), (AFTER_STOP, NOTHING, SEND, SEND, NOTHING)),
+    ("manual, stops", vm("Manual"), vmi(ending=True), (AFTER_STOP, NOTHING, SEND, SEND, SEND)),
+    ("manual, has ended", vm("Manual"), vmi("Succeeded"), (SEND, NOTHING, SEND, SEND, SEND)),
+    ("is to restart", vm("Manual", STOP, START), vmi(), (NOTHING, SEND, NOTHING, AFTER_START, AFTER_START)),
+    ("is replaced", vm(), vmi(ending=True), (NOTHING, SEND, SEND, AFTER_START, AFTER_START)),
+    ("an old request", vm("Manual", {**STOP, "uid": "0"}), vmi(), (NOTHING, SEND, SEND, SEND, NOTHING)),
+    ("once, will start", vm("Once"), None, (NOTHING, SEND, SEND, SEND, SEND)),
+    ("once, has ended", vm("Once", runStrategy="Once"), vmi("Succeeded"), (SEND, NOTHING, SEND, SEND, SEND)),
+    ("rerun, was stopped", vm("RerunOnFailure", runStrategy="RerunOnFailure"), None, (SEND, NOTHING, SEND, SEND, SEND)),
+    (
+        "rerun, will start again",
+        vm("RerunOnFailure", runStrategy="RerunOnFailure"),
+        vmi("Failed"),
+        (NOTHING, SEND, SEND, SEND, SEND),
+    ),
+]
+
+
+@pytest.mark.parametrize(("seen", "instance", "decisions"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_what_is_sent(seen: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
+    states = ("started", "stopped", "restarted", "paused", "unpaused")
+    assert tuple(decide(Wanted(state), seen, instance) for state in states) == decisions
+
+
+def test_what_keeps_an_always_vm_from_starting_is_the_refusal() -> None:
+    failing = vm(conditions=[FAILURE])
+    assert decide(Wanted("started"), failing, None) == Decision(refusal="FailedFindInstancetype: not found")
+    assert decide(Wanted("stopped"), failing, None) == SEND
+    assert decide(Wanted("paused"), failing, None) == SEND
+
+
+def test_a_vm_that_is_being_deleted() -> None:
+    going = vm()
+    going["metadata"]["deletionTimestamp"] = "now"
+    assert decide(Wanted("stopped"), going, vmi()) == NOTHING
+    assert decide(Wanted("started"), going, vmi()) == Decision(refusal="it is being deleted")
+
+
+def test_a_stop_is_hurried_on_by_a_shorter_grace_period_only() -> None:
+    for grace, decision in ((0, SEND), (179, SEND), (180, NOTHING), (None, NOTHING)):
+        assert decide(Wanted("stopped", grace_period=grace), vm("Halted"), vmi(ending=True)) == decision
+
+
+def test_a_migration_that_is_under_way_is_not_asked_for_again() -> None:
+    assert decide(Wanted("migrated"), vm(), vmi(migrationState={"migrationUid": "m"})) == NOTHING
+    for over in ({"completed": True}, {"failed": True}, {"failed": True, "completed": True}):
+        assert decide(Wanted("migrated"), vm(), vmi(migrationState={"migrationUid": "m", **over})) == SEND
+    assert decide(Wanted("migrated"), vm("Halted"), None) == SEND
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sent"),
+    [
+        (Wanted("started"), Request("virtualmachines", "start", {})),
+        (Wanted("started", paused=True), Request("virtualmachines", "start", {"paused": True})),
+        (Wanted("stopped"), Request("virtualmachines", "stop", {})),
+        (Wanted("stopped", grace_period=0), Request("virtualmachines", "stop", {"gracePeriod": 0})),
+        (Wanted("restarted"), Request("virtualmachines", "restart", {})),
+        (Wanted("restarted", grace_period=0), Request("virtualmachines", "restart", {"gracePeriodSeconds": 0})),
+        (Wanted("paused"), Request("virtualmachineinstances", "pause", {})),
+        (Wanted("unpaused"), Request("virtualmachineinstances", "unpause", {})),
+        (Wanted("migrated"), Request("virtualmachines", "migrate", {})),
+        (Wanted("soft_rebooted"), Request("virtualmachineinstances", "softreboot", {}, rehearsable=False)),
+    ],
+)
+def test_the_request(wanted: Wanted, sent: Request) -> None:
+    assert request(wanted) == sent
+
+
+@pytest.mark.parametrize(
+    ("state", "seen", "told"),
+    [
+        ("started", vm(printableStatus="Running"), Readiness(ready=True)),
+        ("started", vm(printableStatus="Starting"), Readiness(pending="it to run (now Starting)")),
+        ("started", vm(printableStatus="ErrImagePull"), Readiness(failed="ErrImagePull")),
+        (
+            "restarted",
+            vm("Always", STOP, START, printableStatus="Running"),
+            Readiness(pending="it to run (now Running)"),
+        ),
+        ("stopped", vm("Halted", printableStatus="Stopped"), Readiness(ready=True)),
+        ("stopped", vm("Halted", printableStatus="Stopping"), Readiness(pending="it to stop (now Stopping)")),
+        ("stopped", vm("Manual", STOP, printableStatus="Stopped"), Readiness(pending="it to stop (now Stopped)")),
+        ("paused", vm(printableStatus="Running"), Readiness(pending="it to be paused (now Running)")),
+        ("paused", vm(printableStatus="Paused", conditions=PAUSED), Readiness(ready=True)),
+        ("unpaused", vm(printableStatus="Running"), Readiness(ready=True)),
+        # Neither a condition of another type nor one that is not so.
+        ("unpaused", vm(conditions=[{"type": "Ready", "status": "True"}]), Readiness(ready=True)),
+        ("unpaused", vm(conditions=[{"type": "Paused", "status": "False"}]), Readiness(ready=True)),
+        (
+            "unpaused",
+            vm(printableStatus="Paused", conditions=PAUSED),
+            Readiness(pending="it to be unpaused (now Paused)"),
+        ),
+        ("soft_rebooted", vm(), Readiness(ready=True)),
+        ("started", vm(), Readiness(pending="it to run (now without status)")),
+        ("stopped", vm("Halted"), Readiness(pending="it to stop (now without status)")),
+        ("started", vm(printableStatus="ErrorUnschedulable"), Readiness(stuck="ErrorUnschedulable", grace=20)),
+        ("stopped", None, Readiness(ready=True)),
+        ("started", None, Readiness(failed="it was deleted")),
+    ],
+)
+def test_when_the_state_is_reached(state: str, seen: Any, told: Readiness) -> None:
+    assert reached(Wanted(state), seen) == told
+
+
+def test_how_far_a_migration_is() -> None:
+    old = {"migrationUid": "old", "completed": True}
+    before = vmi(migrationState=old)
+    for instance, told in (
+        (before, Readiness(pending="its migration to begin")),
+        (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="its migration to n2")),
+        (vmi(migrationState={"migrationUid": "new", "completed": True}), Readiness(ready=True)),
+        (
+            vmi(migrationState={"migrationUid": "new", "completed": True, "failed": True, "failureReason": "no room"}),
+            Readiness(failed="the migration failed: no room"),
+        ),
+        (
+            vmi(migrationState={"migrationUid": "new", "failed": True, "abortStatus": "Aborted"}),
+            Readiness(failed="the migration failed: Aborted"),
+        ),
+        (
+            vmi(migrationState={"migrationUid": "new", "failed": True}),
+            Readiness(failed="the migration failed: no reason is given"),
+        ),
+        (vmi(migrationState={"migrationUid": "new"}), Readiness(pending="its migration to another node")),
+        (vmi("Failed", migrationState={"migrationUid": "new"}), ENDED),
+        (None, ENDED),
+    ):
+        assert migrated(before, instance) == told
+    # One that had failed before is another.
+    before = vmi(migrationState={"migrationUid": "old", "failed": True})
+    assert migrated(before, before) == Readiness(pending="its migration to begin")
+    # One that was under way already.
+    under_way = vmi(migrationState={"migrationUid": "new"})
+    assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).ready

@@ -1,0 +1,400 @@
+"""Manifests of VMs from options, and VMs seen beside the live ones."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine as vms
+
+OPTIONS: dict[str, Any] = {
+    "name": "web",
+    "namespace": "shop",
+    "labels": {"tier": "web"},
+    "instancetype": {"name": "u1.small", "kind": None},
+    "preference": {"name": "fedora"},
+    "volumes": [
+        {"name": "root", "container_disk": "fedora", "boot_order": 1},
+        {"name": "init", "cloud_init": {"type": "nocloud", "user_data": "x", "network_data": None}},
+        {"name": "iso", "persistent_volume_claim": "iso", "device": "cdrom", "bus": "sata"},
+    ],
+}
+
+
+def test_manifest() -> None:
+    assert vms.manifest(OPTIONS) == {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "shop", "labels": {"tier": "web"}},
+        "spec": {
+            "instancetype": {"name": "u1.small"},
+            "preference": {"name": "fedora"},
+            "template": {
+                "spec": {
+                    "domain": {
+                        "devices": {
+                            "disks": [
+                                {"name": "root", "bootOrder": 1},
+                                {"name": "iso", "cdrom": {"bus": "sata"}},
+                            ]
+                        }
+                    },
+                    "volumes": [
+                        {"name": "root", "containerDisk": {"image": "fedora"}},
+                        {"name": "init", "cloudInitNoCloud": {"userData": "x"}},
+                        {"name": "iso", "persistentVolumeClaim": {"claimName": "iso"}},
+                    ],
+                }
+            },
+        },
+    }
+
+
+def test_template_and_spec_say_the_rest() -> None:
+    options = {
+        "name": "a",
+        "memory": "1024Mi",
+        "template": {"metadata": {"labels": {"x": "y"}}, "spec": {"hostname": "h", "domain": {"cpu": {"cores": 2}}}},
+        "spec": {"updateVolumesStrategy": "Migration"},
+    }
+    spec = vms.manifest(options)["spec"]
+    assert spec["updateVolumesStrategy"] == "Migration"
+    assert spec["template"]["metadata"] == {"labels": {"x": "y"}}
+    assert spec["template"]["spec"]["hostname"] == "h"
+    assert spec["template"]["spec"]["domain"] == {"devices": {}, "memory": {"guest": "1Gi"}, "cpu": {"cores": 2}}
+
+
+def test_saying_two_things_about_a_field_is_an_error() -> None:
+    options = {"name": "a", "memory": "1Gi", "template": {"spec": {"domain": {"memory": {"guest": "2Gi"}}}}}
+    with pytest.raises(FieldError, match=r"template\.spec\.domain\.memory\.guest: is given twice"):
+        vms.manifest(options)
+
+
+def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """The manifest as it is in the cluster once we applied it, with what others changed in its spec."""
+    result = copy.deepcopy(manifest)
+    fields: dict[str, Any] = {}
+    for path in ownership.declared(manifest):
+        node = fields
+        for key in path:
+            node = node.setdefault(f"f:{key}", {})
+    result["metadata"]["managedFields"] = [{"manager": "virtshape", "operation": "Apply", "fieldsV1": fields}]
+    result["spec"].update(spec)
+    return result
+
+
+def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
+    manifest, owner = vms.reconcile(desired, live, "virtshape")
+    return plan.present(manifest, live, owner).action
+
+
+def test_a_new_vm_runs_always_unless_it_says_otherwise() -> None:
+    desired = vms.manifest(OPTIONS)
+    assert vms.reconcile(desired, None, "virtshape").manifest["spec"]["runStrategy"] == "Always"
+    halted = vms.manifest({**OPTIONS, "run_strategy": "Halted"})
+    assert vms.reconcile(halted, None, "virtshape").manifest["spec"]["runStrategy"] == "Halted"
+    running = vms.manifest({**OPTIONS, "spec": {"running": False}})
+    assert "runStrategy" not in vms.reconcile(running, None, "virtshape").manifest["spec"]
+
+
+def created(options: dict[str, Any]) -> dict[str, Any]:
+    return vms.reconcile(vms.manifest(options), None, "virtshape").manifest
+
+
+def test_a_stopped_vm_stays_stopped_if_the_play_does_not_mention_it() -> None:
+    live = applied(created(OPTIONS), runStrategy="Halted")
+    # virt-api has taken the field over.
+    del live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:runStrategy"]
+    assert action(vms.manifest(OPTIONS), live) == plan.NONE
+    assert action(vms.manifest({**OPTIONS, "run_strategy": "Always"}), live) == plan.APPLY
+
+
+def test_the_default_run_strategy_is_not_given_up() -> None:
+    assert action(vms.manifest(OPTIONS), applied(created(OPTIONS))) == plan.NONE
+
+
+INFERRED = {**OPTIONS, "instancetype": {"infer_from_volume": "iso"}}
+
+
+def test_an_inferred_matcher_is_no_difference() -> None:
+    live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": "VirtualMachineClusterInstancetype"})
+    assert action(vms.manifest(INFERRED), live) == plan.NONE
+
+
+def test_a_later_apply_sends_the_name_that_was_inferred() -> None:
+    live = applied(created(INFERRED), instancetype={"name": "u1.medium"})
+    changed = vms.manifest({**INFERRED, "labels": {"tier": "db"}})
+    manifest, owner = vms.reconcile(changed, live, "virtshape")
+    assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
+    assert plan.present(manifest, live, owner).action == plan.APPLY
+    # And once it was sent, the next run is unchanged.
+    assert action(changed, applied(manifest)) == plan.NONE
+
+
+@pytest.mark.parametrize("kind", [None, "virtualmachineclusterinstancetypes", "VirtualMachineClusterInstancetype"])
+def test_another_spelling_of_the_kind_is_no_difference(kind: str | None) -> None:
+    live = applied(created(OPTIONS), instancetype={"name": "u1.small", **({"kind": kind} if kind else {})})
+    if kind:
+        live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:instancetype"]["f:kind"] = {}
+    desired = vms.manifest(
+        {**OPTIONS, "instancetype": {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}}
+    )
+    assert action(desired, live) == plan.NONE
+
+
+def test_another_kind_is_a_difference() -> None:
+    live = applied(created(OPTIONS))
+    desired = vms.manifest({**OPTIONS, "instancetype": {"name": "u1.small", "kind": "VirtualMachineInstancetype"}})
+    assert action(desired, live) == plan.APPLY
+
+
+def expanded() -> dict[str, Any]:
+    """A VM after the reference policy `expand`: no matchers, and virt-controller owns the template's lists."""
+    live = applied(created(OPTIONS))
+    spec = live["spec"]
+    del spec["instancetype"], spec["preference"]
+    spec["template"]["spec"]["domain"]["devices"]["disks"][0]["disk"] = {"bus": "virtio"}
+    fields = live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
+    del fields["f:instancetype"], fields["f:preference"]
+    disks = fields["f:template"]["f:spec"]["f:domain"]["f:devices"].pop("f:disks")
+    live["metadata"]["managedFields"].append(
+        {
+            "manager": "virt-controller",
+            "operation": "Update",
+            "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:domain": {"f:devices": {"f:disks": disks}}}}}},
+        }
+    )
+    return live
+
+
+def test_an_expanded_vm_is_no_difference() -> None:
+    assert action(vms.manifest(OPTIONS), expanded()) == plan.NONE
+
+
+def test_an_expanded_vm_still_follows_its_labels() -> None:
+    desired = vms.manifest({**OPTIONS, "labels": {"tier": "other"}})
+    manifest, owner = vms.reconcile(desired, expanded(), "virtshape")
+    made = plan.present(manifest, expanded(), owner)
+    assert made.action == plan.APPLY
+    assert made.after == {"metadata": {"labels": {"tier": "other"}}}
+
+
+def test_inputs_stay_as_they_are() -> None:
+    desired, live = vms.manifest(INFERRED), applied(created(INFERRED), instancetype={"name": "u1.medium"})
+    before = copy.deepcopy((desired, live))
+    vms.reconcile(desired, live, "virtshape")
+    assert (desired, live) == before
+
+
+PLAIN: dict[str, Any] = {"name": "a", "volumes": [{"persistent_volume_claim": "c"}]}
+MEMORY = ("spec", "template", "spec", "domain", "memory")
+
+
+def memory_of(vm: dict[str, Any]) -> Any:
+    return ownership.lookup(vm, MEMORY)
+
+
+def test_a_new_vm_has_memory_unless_something_else_decides_it() -> None:
+    assert memory_of(created(PLAIN)) == {"guest": "512Mi"}
+    assert memory_of(created({**PLAIN, "infer": "auto"})) == {"guest": "512Mi"}
+    assert memory_of(created({**PLAIN, "infer": "required"})) is None
+    assert memory_of(created({**PLAIN, "instancetype": {"name": "x"}})) is None
+    assert memory_of(created({**PLAIN, "memory": "1Gi"})) == {"guest": "1Gi"}
+    for part in ("requests", "limits"):
+        raw = {"spec": {"domain": {"resources": {part: {"memory": "1Gi"}}}}}
+        assert memory_of(created({**PLAIN, "template": raw})) is None
+
+
+def test_memory_that_is_not_declared_any_more_stays() -> None:
+    live = applied(created({**PLAIN, "memory": "4Gi"}))
+    assert action(vms.manifest(PLAIN), live) == plan.NONE
+
+
+def test_an_instancetype_takes_the_place_of_memory_and_back() -> None:
+    live = applied(created(PLAIN))
+    sized = vms.reconcile(vms.manifest({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape").manifest
+    assert memory_of(sized) is None
+    assert action(sized, live) == plan.APPLY
+    back = vms.reconcile(vms.manifest(PLAIN), applied(created({**PLAIN, "instancetype": {"name": "x"}})), "virtshape")
+    assert memory_of(back.manifest) is None
+
+
+def test_an_inference_that_came_to_nothing_is_not_tried_again() -> None:
+    options = {**PLAIN, "infer": "auto"}
+    live = applied(created(options))
+    for matcher in ("instancetype", "preference"):
+        del live["spec"][matcher]
+    assert action(vms.manifest(options), live) == plan.NONE
+    # One that has to come to something is.
+    assert action(vms.manifest({**PLAIN, "infer": "required"}), live) == plan.APPLY
+
+
+def test_memory_that_admission_took_out_for_an_inferred_instancetype_is_no_difference() -> None:
+    options = {**PLAIN, "infer": "auto"}
+    live = applied(created(options), instancetype={"name": "u1.medium"}, preference={"name": "fedora"})
+    del live["spec"]["template"]["spec"]["domain"]["memory"]
+    assert action(vms.manifest(options), live) == plan.NONE
+
+
+def one_request(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
+    manifest, owner = vms.reconcile(vms.manifest(options), live, "virtshape")
+    return vms.in_one_request(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
+
+
+def test_another_instancetype_takes_kind_and_revision_along() -> None:
+    # Up to KubeVirt 1.4 virt-controller keeps the revision there.
+    live = applied(created({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}))
+    live["spec"]["instancetype"]["revisionName"] = "a-x-1"
+    assert one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).first == {}
+    made = one_request({**PLAIN, "instancetype": {"name": "y"}}, live)
+    here = ("spec", "instancetype")
+    kind = "VirtualMachineClusterInstancetype"
+    assert made.first == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
+    assert made.manifest["spec"]["instancetype"] == {"name": "y", "kind": kind}
+    assert made.before["spec"]["instancetype"]["revisionName"] == "a-x-1"
+    pinned = one_request({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
+    assert pinned.first == {}
+
+
+def test_an_instancetype_goes_together_with_its_revision_and_for_what_takes_its_place() -> None:
+    live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
+    live["spec"]["instancetype"]["revisionName"] = "a-x-1"
+    made = one_request({**PLAIN, "memory": "2Gi"}, live)
+    assert made.first == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
+
+
+def with_running(value: bool, manager: str) -> dict[str, Any]:
+    live = applied(created(PLAIN))
+    del live["spec"]["runStrategy"]
+    live["spec"]["running"] = value
+    fields = {"f:spec": {"f:running": {}}}
+    live["metadata"]["managedFields"].append({"manager": manager, "operation": "Update", "fieldsV1": fields})
+    del live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:runStrategy"]
+    return live
+
+
+def test_running_is_a_spelling_of_a_run_strategy() -> None:
+    for value, strategy in ((True, "Always"), (False, "Halted")):
+        assert one_request({**PLAIN, "run_strategy": strategy}, with_running(value, "kubectl")).action == plan.NONE
+        assert one_request(PLAIN, with_running(value, "kubectl")).action == plan.NONE
+
+
+def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
+    first = {("spec", "running"): None, ("spec", "runStrategy"): "Manual"}
+    wanted = {**PLAIN, "run_strategy": "Manual"}
+    refused = one_request(wanted, with_running(True, "kubectl"))
+    assert '"kubectl" owns spec.running' in str(refused.refusal)
+    for made in (
+        one_request(wanted, with_running(True, "kubectl"), force=True),
+        # Someone's start or stop is taken back, as it is for run strategies.
+        one_request(wanted, with_running(True, "virt-api")),
+    ):
+        assert (made.refusal, made.first, made.before) == (None, first, {"spec": {"running": True}})
+
+
+def test_the_pin_of_what_others_declare_stays() -> None:
+    live = applied(created(PLAIN))
+    live["spec"]["instancetype"] = {"name": "x", "revisionName": "a-x-1"}
+    made = one_request({**PLAIN, "labels": {"tier": "db"}}, live)
+    assert (made.action, made.first) == (plan.APPLY, {})
+    assert made.before == {}
+
+
+def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
+    """Of a VM that others made, nothing of the matcher is ours yet."""
+    live = applied(created({**PLAIN, "labels": {"tier": "web"}}))
+    live["spec"]["instancetype"] = {"name": "u1.medium"}
+    desired = vms.manifest({**PLAIN, "instancetype": {"infer": True}})
+    for known in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
+        manifest, owner = vms.reconcile(desired, known, "virtshape")
+        assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
+        assert ("spec", "instancetype", "name") not in (owner or ())
+        assert plan.present(manifest, known, owner).action == plan.APPLY
+
+
+OWN_KIND = "VirtualMachineInstancetype"
+
+
+def pinned(options: dict[str, Any]) -> dict[str, Any]:
+    """The VM in the cluster, with a revision of each of its matchers."""
+    live = applied(created(options))
+    for matcher in ("instancetype", "preference"):
+        if matcher in live["spec"]:
+            live["spec"][matcher]["revisionName"] = f"a-{matcher}-1"
+    return live
+
+
+def test_a_pin_stays_where_something_else_changes() -> None:
+    options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
+    made = one_request({**options, "labels": {"tier": "db"}}, pinned(options))
+    assert (made.action, made.first, made.before) == (plan.APPLY, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("matcher", "wanted"),
+    [
+        ("instancetype", {"name": "y", "kind": OWN_KIND}),
+        ("instancetype", {"name": "x", "kind": "VirtualMachineClusterInstancetype"}),
+        ("preference", {"name": "q", "kind": None}),
+        ("preference", {"name": "p", "kind": "VirtualMachinePreference"}),
+    ],
+)
+def test_the_pin_of_the_matcher_that_changes_goes_and_the_other_stays(matcher: str, wanted: dict[str, Any]) -> None:
+    options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
+    made = one_request({**options, matcher: wanted}, pinned(options))
+    assert made.first == {("spec", matcher, field): wanted.get(field) for field in ("name", "kind", "revisionName")}
+    assert made.before["spec"].keys() == {matcher}
+    assert made.before["spec"][matcher]["revisionName"] == f"a-{matcher}-1"
+
+
+@pytest.mark.parametrize("mine", [True, False])
+def test_the_kind_of_a_matcher_that_was_inferred_comes_along(mine: bool) -> None:
+    live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": OWN_KIND})
+    if not mine:
+        live["metadata"]["managedFields"] = []
+    manifest, owner = vms.reconcile(vms.manifest(INFERRED), live, "virtshape")
+    assert manifest["spec"]["instancetype"] == {"name": "u1.medium", "kind": OWN_KIND}
+    here = ("spec", "instancetype")
+    assert (owner is None) is not mine
+    assert {field for field in owner or () if field[:2] == here} == (
+        {(*here, "name"), (*here, "kind")} if mine else set()
+    )
+
+
+def test_a_matcher_that_still_says_where_it_was_inferred_from_is_the_declared_one() -> None:
+    found = {"name": "u1.medium", "inferFromVolume": "iso"}
+    live = applied(created(INFERRED), instancetype=found)
+    manifest = vms.reconcile(vms.manifest(INFERRED), live, "virtshape").manifest
+    assert manifest["spec"]["instancetype"] == {"inferFromVolume": "iso"}
+
+
+@pytest.mark.parametrize("kind", [None, "VirtualMachineClusterInstancetype", OWN_KIND])
+def test_a_kind_that_others_declare_is_left_to_them(kind: str | None) -> None:
+    matcher = {"name": "u1.small", "kind": kind} if kind else {"name": "u1.small"}
+    live = applied(created({**OPTIONS, "instancetype": {"name": "u1.small"}}), instancetype=matcher)
+    desired = vms.manifest({**OPTIONS, "instancetype": {"name": "u1.small", "kind": kind}})
+    assert vms.reconcile(desired, live, "virtshape").manifest["spec"]["instancetype"] == {"name": "u1.small"}
+
+
+def test_a_cluster_kind_is_said_where_another_kind_would_stay() -> None:
+    live = applied(created(OPTIONS), instancetype={"name": "u1.small", "kind": OWN_KIND})
+    manifest = vms.reconcile(vms.manifest(OPTIONS), live, "virtshape").manifest
+    assert manifest["spec"]["instancetype"] == {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}
+    assert manifest["spec"]["preference"] == {"name": "fedora"}
+
+
+def test_what_an_expansion_changed_is_declared_again() -> None:
+    """Of what virt-controller owns only that is no difference which is there, with more beside it."""
+    live = expanded()
+    disks = live["spec"]["template"]["spec"]["domain"]["devices"]["disks"]
+    assert action(vms.manifest(OPTIONS), live) == plan.NONE
+    disks[0]["bootOrder"] = 7
+    assert action(vms.manifest(OPTIONS), live) == plan.APPLY
+    del disks[1:]
+    disks[0]["bootOrder"] = 1
+    assert action(vms.manifest(OPTIONS), live) == plan.APPLY

@@ -1,0 +1,285 @@
+"""Options of the module virtual_machine that virtctl does not have, and how they come together.
+
+What virtctl has is compared with it in tests/virtctl.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
+    manifest,
+    warnings,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import derived
+
+
+def vmi(**options: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = manifest({"name": "a", **options})["spec"]["template"]["spec"]
+    return spec
+
+
+def refused(**options: Any) -> str:
+    with pytest.raises(FieldError) as error:
+        manifest({"name": "a", **options})
+    return str(error.value)
+
+
+def test_made_names_are_the_same_for_the_same_vm_and_others_for_others() -> None:
+    blank = {"volumes": [{"import": {"blank": True, "size": "1Gi"}}, {"import": {"blank": True, "size": "1Gi"}}]}
+    names = [volume["name"] for volume in vmi(**blank)["volumes"]]
+    assert names == [volume["name"] for volume in vmi(**blank)["volumes"]]
+    others = [volume["name"] for volume in vmi(**{**blank, "name": "b"})["volumes"]]
+    assert len({*names, *others}) == 4
+    assert derived("x", "a", "bc") != derived("x", "ab", "c")
+
+
+def test_a_data_volume_is_named_after_vm_and_volume() -> None:
+    source = {"blank": True, "size": "1Gi"}
+    made = manifest({"name": "a", "volumes": [{"name": "root", "import": source}]})["spec"]
+    assert made["dataVolumeTemplates"][0]["metadata"] == {"name": "a-root"}
+    assert made["template"]["spec"]["volumes"] == [{"name": "root", "dataVolume": {"name": "a-root"}}]
+    assert vmi(volumes=[{"name": "root", "import": {**source, "name": "own"}}])["volumes"][0]["dataVolume"] == {
+        "name": "own"
+    }
+
+
+def test_storage_of_an_import() -> None:
+    given = {
+        "snapshot": {"name": "s", "namespace": "n"},
+        "size": "1024Mi",
+        "storage_class": "fast",
+        "access_modes": ["ReadWriteMany"],
+        "volume_mode": "Block",
+    }
+    made = manifest({"name": "a", "volumes": [{"import": given}]})["spec"]["dataVolumeTemplates"][0]["spec"]
+    assert made == {
+        "source": {"snapshot": {"name": "s", "namespace": "n"}},
+        "storage": {
+            "resources": {"requests": {"storage": "1Gi"}},
+            "storageClassName": "fast",
+            "accessModes": ["ReadWriteMany"],
+            "volumeMode": "Block",
+        },
+    }
+
+
+BOOT = {
+    "data_source": ({"data_source": "golden/fedora", "size": "10Gi"}, "sourceRef"),
+    "url": ({"url": "https://example.com/a.qcow2"}, "http"),
+    "docker": ({"url": "docker://example.com/a"}, "registry"),
+    "gs": ({"url": "gs://bucket/a"}, "gcs"),
+}
+
+
+@pytest.mark.parametrize("case", BOOT)
+def test_boot_from_a_disk_of_its_own(case: str) -> None:
+    boot, source = BOOT[case]
+    spec = manifest({"name": "web", "boot": boot})["spec"]
+    template = spec["dataVolumeTemplates"][0]
+    assert template["metadata"] == {"name": "web-boot"}
+    assert source in {**template["spec"], **template["spec"].get("source", {})}
+    size = template["spec"]["storage"]["resources"]["requests"]["storage"]
+    assert size == boot.get("size", "30Gi")
+    assert spec["template"]["spec"]["volumes"] == [{"name": "boot", "dataVolume": {"name": "web-boot"}}]
+
+
+@pytest.mark.parametrize("boot", [{"data_source": "fedora"}, {"pvc": "disk"}])
+def test_boot_infers_both(boot: dict[str, str]) -> None:
+    spec = manifest({"name": "a", "boot": boot, "volumes": [{"container_disk": "b", "boot_order": 1}]})["spec"]
+    assert spec["instancetype"] == spec["preference"] == {"inferFromVolume": "boot"}
+
+
+def test_boot_infers_what_is_not_given() -> None:
+    boot = {"pvc": "disk"}
+    named = manifest({"name": "a", "boot": boot, "instancetype": {"name": "u1.small"}})["spec"]
+    assert (named["instancetype"], named["preference"]) == ({"name": "u1.small"}, {"inferFromVolume": "boot"})
+    sized = manifest({"name": "a", "boot": boot, "cpu": {"cores": 2}})["spec"]
+    assert "instancetype" not in sized
+    raw = manifest({"name": "a", "boot": boot, "template": {"spec": {"domain": {"memory": {"guest": "1Gi"}}}}})["spec"]
+    assert "instancetype" not in raw
+    assert "preference" in raw
+    raw = manifest({"name": "a", "boot": boot, "spec": {"instancetype": {"name": "x"}}})["spec"]
+    assert raw["instancetype"] == {"name": "x"}
+    assert not {"instancetype", "preference"} & manifest({"name": "a", "boot": boot, "infer": "none"})["spec"].keys()
+    one = manifest({"name": "a", "boot": boot, "preference": {"infer": False}})["spec"]
+    assert ("instancetype" in one, "preference" in one) == (True, False)
+
+
+def test_boot_from_what_says_nothing_warns_unless_it_is_said() -> None:
+    options = {"name": "a", "boot": {"container_disk": "x"}}
+    assert "instancetype" not in manifest(options)["spec"]
+    assert "512Mi" in warnings(options)[0]
+    for more in ({"memory": "1Gi"}, {"instancetype": {"name": "x"}}, {"infer": "none"}):
+        assert warnings({**options, **more}) == []
+    assert "no PVC and no DataVolume" in refused(boot={"container_disk": "x"}, infer="required")
+
+
+@pytest.mark.parametrize("text", ["a/b/c", "/a", "a/"])
+def test_a_data_source_is_a_name_with_or_without_a_namespace(text: str) -> None:
+    assert "neither a name nor namespace/name" in refused(boot={"data_source": text})
+
+
+@pytest.mark.parametrize("url", ["ftp://a/b", "example.com/a", "s3"])
+def test_other_addresses_are_told(url: str) -> None:
+    assert refused(boot={"url": url}).startswith("boot.url: has to begin with one of http://, ")
+
+
+def test_volumes_of_the_template_can_be_inferred_from() -> None:
+    template = {"spec": {"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "c"}}]}}
+    spec = manifest({"name": "a", "template": template, "instancetype": {"infer": True}})["spec"]
+    assert spec["instancetype"] == {"inferFromVolume": "root"}
+
+
+def test_a_data_volume_that_is_there_can_be_inferred_from() -> None:
+    given = {"infer_from_volume": "root", "infer_from_volume_failure_policy": "Ignore"}
+    spec = manifest({"name": "a", "volumes": [{"data_volume": "root"}], "preference": given})["spec"]
+    assert spec["preference"] == {"inferFromVolume": "root", "inferFromVolumeFailurePolicy": "Ignore"}
+
+
+def test_memory_and_instancetype_exclude_each_other() -> None:
+    assert refused(memory="1Gi", instancetype={"name": "x"}).startswith("memory: excludes instancetype")
+
+
+@pytest.mark.parametrize(
+    "text", ["a: b", "#x", "007", "yes", " x", "x ", 'it\'s: "y"', "ä #b", "a\nb", "-", "&a", "1e3"]
+)
+def test_what_yaml_would_read_otherwise_is_quoted(text: str) -> None:
+    made = vmi(cloud_init={"user": text, "password": text, "ssh_keys": [text]})["volumes"][0]
+    read = yaml.safe_load(made["cloudInitNoCloud"]["userData"])
+    assert (read["user"], read["password"], read["ssh_authorized_keys"]) == (text, text, [text])
+
+
+def test_what_is_plain_is_not_quoted() -> None:
+    data = vmi(cloud_init={"user": "me", "ssh_keys": ["ssh-ed25519 AAAA/+= me@host"]})["volumes"][0]["cloudInitNoCloud"]
+    assert '"' not in data["userData"]
+
+
+def test_a_volume_for_cloud_init_of_the_users_own_is_left_alone() -> None:
+    own = {"name": "init", "cloud_init": {"user_data": "x"}}
+    credential = {"secret": "keys", "users": ["me"]}
+    spec = vmi(volumes=[own], access_credentials=[credential])
+    assert [volume["name"] for volume in spec["volumes"]] == ["init"]
+    assert len(vmi(access_credentials=[credential])["volumes"]) == 1
+
+
+def test_user_data_in_clear_text() -> None:
+    made = vmi(cloud_init={"user_data": "x", "network_data": "y", "type": "configdrive"})["volumes"][0]
+    assert made == {"name": "cloudinitdisk", "cloudInitConfigDrive": {"userData": "x", "networkData": "y"}}
+
+
+def test_networks() -> None:
+    spec = vmi(
+        networks=[
+            {"ports": [{"port": 80, "name": None, "protocol": "TCP"}]},
+            {"name": "fast", "multus": "ns/fast", "binding": "sriov", "boot_order": 2},
+            {"name": "odd", "multus": "odd", "binding_plugin": "passt", "model": "e1000e"},
+        ]
+    )
+    assert spec["networks"] == [
+        {"name": "default", "pod": {}},
+        {"name": "fast", "multus": {"networkName": "ns/fast"}},
+        {"name": "odd", "multus": {"networkName": "odd"}},
+    ]
+    assert spec["domain"]["devices"]["interfaces"] == [
+        {"name": "default", "masquerade": {}, "ports": [{"port": 80, "protocol": "TCP"}]},
+        {"name": "fast", "sriov": {}, "bootOrder": 2},
+        {"name": "odd", "binding": {"name": "passt"}, "model": "e1000e"},
+    ]
+    assert "already a network named 'x'" in refused(networks=[{"name": "x"}, {"name": "x"}])
+
+
+def test_efi_and_tpm() -> None:
+    domain = vmi(efi={}, tpm={})["domain"]
+    assert domain["firmware"] == {"bootloader": {"efi": {}}}
+    assert domain["features"] == {"smm": {"enabled": True}}
+    assert domain["devices"] == {"tpm": {}}
+    domain = vmi(efi={"secure_boot": False, "persistent": True}, tpm={"persistent": True})["domain"]
+    assert domain["firmware"] == {"bootloader": {"efi": {"secureBoot": False, "persistent": True}}}
+    assert "features" not in domain
+    assert domain["devices"] == {"tpm": {"persistent": True}}
+
+
+def test_placement() -> None:
+    spec = vmi(node_selector={"a": "b"}, tolerations=[{"key": "x"}], eviction_strategy="None")
+    assert (spec["nodeSelector"], spec["tolerations"], spec["evictionStrategy"]) == ({"a": "b"}, [{"key": "x"}], "None")
+
+
+@pytest.mark.parametrize(
+    ("volume", "told"),
+    [
+        ({}, "volumes[0]: needs exactly one of "),
+        ({"container_disk": "a", "empty_disk": "1Gi"}, "volumes[0]: needs exactly one of "),
+        ({"empty_disk": "1GB"}, "volumes[0].empty_disk: '1GB' is no quantity"),
+        ({"container_disk": "a", "boot_order": 2**32}, "volumes[0].boot_order: 4294967296 is too large"),
+        ({"import": {"blank": True}}, "volumes[0].import.size: is missing"),
+        ({"import": {"blank": True, "size": "1Gi", "name": "A"}}, "volumes[0].import.name: 'A' is not made of "),
+        ({"sysprep": {}}, "volumes[0].sysprep: needs exactly one of "),
+    ],
+)
+def test_a_volume_that_cannot_be(volume: dict[str, Any], told: str) -> None:
+    assert refused(volumes=[volume]).startswith(told)
+
+
+def test_options_are_not_changed() -> None:
+    options = {
+        "name": "a",
+        "boot": {"data_source": "x"},
+        "volumes": [{"import": {"blank": True, "size": "1Gi"}}],
+        "cloud_init": {"user": "me"},
+        "access_credentials": [{"secret": "k"}],
+        "template": {"spec": {"volumes": [{"name": "z", "emptyDisk": {"capacity": "1Gi"}}]}},
+    }
+    before = copy.deepcopy(options)
+    assert manifest(options) == manifest(options)
+    warnings(options)
+    assert options == before
+
+
+def test_a_volume_that_says_nothing_is_asked_where_that_may_be_ignored() -> None:
+    given = {"infer_from_volume": "disk", "infer_from_volume_failure_policy": "Ignore"}
+    volumes = [{"name": "disk", "container_disk": "x"}]
+    spec = manifest({"name": "a", "volumes": volumes, "preference": given})["spec"]
+    assert spec["preference"] == {"inferFromVolume": "disk", "inferFromVolumeFailurePolicy": "Ignore"}
+    assert refused(volumes=volumes, preference={"infer_from_volume": "disk"}).startswith(
+        "preference.infer: 'disk' is no PVC and no DataVolume"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"users": ["me"]}, "access_credentials[0].secret: is missing; it names the Secret with the keys or passwords"),
+        (
+            {"secret": "s", "type": "password", "method": "nocloud"},
+            "access_credentials[0].method: nocloud is not for passwords; only ga is",
+        ),
+    ],
+)
+def test_a_credential_that_cannot_be(given: dict[str, Any], told: str) -> None:
+    assert refused(access_credentials=[given]) == told
+
+
+def test_boot_needs_a_disk() -> None:
+    assert refused(boot={"size": "1Gi"}) == "boot: needs one of data_source, pvc, container_disk and url"
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ({}, "volumes[0].import: needs exactly one of "),
+        ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: needs exactly one of "),
+        ({"registry": {}}, "volumes[0].import.registry: needs exactly one of url and image_stream"),
+        (
+            {"registry": {"url": "docker://x", "image_stream": "x"}},
+            "volumes[0].import.registry: needs exactly one of url and image_stream",
+        ),
+    ],
+)
+def test_an_import_that_cannot_be(source: dict[str, Any], told: str) -> None:
+    assert refused(volumes=[{"import": {"size": "1Gi", **source}}]).startswith(told)

@@ -1,0 +1,45 @@
+"""Names that are made, and names that volumes may have."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import Names, derived
+
+WRONG = "is not made of a-z, 0-9 and - with a letter or digit at both ends"
+LONG = "is longer than 63 characters"
+
+
+def test_a_name_is_made_of_its_seed_alone() -> None:
+    """It must not change between releases: a second run would make a second VM."""
+    assert derived("vm", "a", "b") == derived("vm", "a", "b") == "vm-th29g"
+    assert len({derived("vm", "a", "b"), derived("vm", "ab"), derived("vm", "a"), derived("vmi", "a", "b")}) == 4
+
+
+@pytest.mark.parametrize("name", ["a", "root-disk", "0", "a" * 63])
+def test_names_that_are_taken_once(name: str) -> None:
+    names = Names()
+    assert names.take("volumes[0].name", name) == name
+    with pytest.raises(FieldError) as error:
+        names.take("volumes[1].name", name)
+    assert str(error.value) == f"volumes[1].name: there is already a volume named {name!r}; give another name"
+
+
+@pytest.mark.parametrize(
+    ("name", "faults"),
+    [
+        ("Root", WRONG),
+        ("-a", WRONG),
+        ("a.b", "has dots"),
+        ("a" * 64, LONG),
+        ("ü" * 32, f"{LONG} and {WRONG}"),
+        (f"{'a' * 60}.{'b' * 60}", f"{LONG} and has dots"),
+        (".".join(["a" * 62] * 4) + "a", f"{LONG} and has dots"),
+        (".".join(["a" * 62] * 4) + "aaa", f"{LONG} and {WRONG}"),
+    ],
+)
+def test_names_that_cannot_be(name: str, faults: str) -> None:
+    with pytest.raises(FieldError) as error:
+        Names().take("name", name)
+    assert str(error.value) == f"name: {name!r} {faults}; give a name such as root-disk"

@@ -1,0 +1,54 @@
+"""The module's documentation says what its options are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.argument_spec import WAIT
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
+from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine
+
+KEYS = ("type", "elements", "default", "choices", "aliases", "required")
+
+
+def documented(options: dict[str, Any], inner: str) -> dict[str, Any]:
+    return {
+        name: {
+            **{key: option[key] for key in KEYS if key in option},
+            **({"options": documented(option[inner], inner)} if inner in option else {}),
+        }
+        for name, option in options.items()
+    }
+
+
+def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
+    for name, option in spec.items():
+        yield above + name
+        yield from paths(option.get("options", {}), f"{above}{name}{'[]' if option['type'] == 'list' else ''}.")
+
+
+def test_documentation_and_argument_spec_agree() -> None:
+    options = yaml.safe_load(virtual_machine.DOCUMENTATION)["options"]
+    del options["virtual_machines"]
+    assert documented(options, "suboptions") == documented({**SPEC, **virtual_machine.SETTINGS}, "options")
+
+
+def test_references_to_options_lead_somewhere() -> None:
+    found = set(re.findall(r"\bO\(([^)=]+)\)", virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
+    assert found
+    assert found <= set(paths({**SPEC, **virtual_machine.SETTINGS, **WAIT}))
+
+
+def test_what_may_be_secret_is_marked() -> None:
+    def marked(spec: dict[str, Any]) -> Iterator[str]:
+        for name, option in spec.items():
+            if option.get("no_log"):
+                yield name
+            yield from marked(option.get("options", {}))
+
+    data = {"user_data", "user_data_base64", "network_data", "network_data_base64"}
+    assert set(marked(SPEC)) == {*data, "password", "extra_headers"}

@@ -1,0 +1,193 @@
+"""What changes of a running VM mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.live_update import (
+    Update,
+    compare,
+    foreseen,
+)
+
+Manifest = dict[str, Any]
+SELECTOR = {"op": "add", "path": "/spec/nodeSelector", "value": {"a": "b"}}
+SOCKETS = {"op": "add", "path": "/spec/domain/cpu/sockets", "value": 2}
+
+
+def spec(guest: str = "1Gi", cpu: Manifest | None = None, **template: Any) -> Manifest:
+    domain = {"devices": {}, "memory": {"guest": guest}, "cpu": cpu or {"sockets": 1, "cores": 1, "threads": 1}}
+    return {"runStrategy": "Always", "template": {"spec": {"domain": domain, **template}}}
+
+
+def instance(sockets: int = 1, most: int = 4, **fields: Any) -> Manifest:
+    domain = {"cpu": {"sockets": sockets, "maxSockets": most}, "memory": {"guest": "1024Mi"}}
+    return {"spec": {"domain": domain, **fields}}
+
+
+@pytest.mark.parametrize(
+    ("now", "running", "expected"),
+    [
+        (spec(), instance(), Update()),
+        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(), Update((SOCKETS,))),
+        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(2), Update()),
+        (
+            spec(nodeSelector={"a": "b"}),
+            instance(),
+            Update((SELECTOR,)),
+        ),
+        (spec(nodeSelector={"a": "b"}), instance(nodeSelector={"a": "b"}), Update()),
+        (spec(), instance(tolerations=[{"key": "a"}]), Update(({"op": "remove", "path": "/spec/tolerations"},))),
+    ],
+)
+def test_live(now: Manifest, running: Manifest, expected: Update) -> None:
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
+    assert compare(vm, spec(), running, Objects([]), Configuration()) == expected
+
+
+@pytest.mark.parametrize(
+    ("now", "reason"),
+    [
+        (spec("2Gi"), "memory updated"),
+        (spec(terminationGracePeriodSeconds=5), "non-live-updatable"),
+        (spec(cpu={"sockets": 1, "cores": 2, "threads": 1}), "non-live-updatable"),
+        (spec(cpu={"sockets": 9, "cores": 1, "threads": 1}), "higher than"),
+    ],
+)
+def test_restart_required(now: Manifest, reason: str) -> None:
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
+    update = compare(vm, spec(), instance(), Objects([]), Configuration())
+    assert update.patch == ()
+    assert reason in (update.restart_required or "")
+
+
+def test_fewer_sockets_than_the_guest_has() -> None:
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
+    update = compare(vm, spec(), instance(2), Objects([]), Configuration())
+    assert "Reduction" in (update.restart_required or "")
+
+
+def test_sockets_with_multiqueue() -> None:
+    now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1})
+    started = spec()
+    for entry in (now, started):
+        entry["template"]["spec"]["domain"]["devices"] = {"networkInterfaceMultiqueue": True}
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
+    update = compare(vm, started, instance(), Objects([]), Configuration())
+    assert update.patch == () and "NetworkInterfaceMultiQueue" in (update.restart_required or "")
+
+
+def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
+    now = spec("2Gi", cpu={"sockets": 2, "cores": 1, "threads": 1})
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
+    update = compare(vm, spec(), instance(), Objects([]), Configuration())
+    assert update.patch == (SOCKETS,)
+    assert "memory updated" in (update.restart_required or "")
+
+
+@pytest.mark.parametrize(
+    ("guest", "at_boot", "most", "reason"),
+    [
+        ("2Gi", "1Gi", "4Gi", ""),
+        # Back to what the guest was started with.
+        ("1Gi", "1Gi", "4Gi", ""),
+        ("512Mi", "1Gi", "4Gi", "lower than what the VM started with"),
+        ("8Gi", "1Gi", "4Gi", "higher than what's available"),
+        ("2Gi", "1Gi", None, "not available for this VM configuration"),
+    ],
+)
+def test_memory_of_a_vm_that_can_migrate(guest: str, at_boot: str, most: str | None, reason: str) -> None:
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(guest)}
+    running = instance()
+    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
+    conditions = [{"type": "LiveMigratable", "status": "True"}]
+    running["status"] = {"conditions": conditions, "memory": {"guestAtBoot": at_boot}}
+    update = compare(vm, spec(), running, Objects([]), Configuration())
+    assert (update.restart_required or "").endswith(reason)
+    assert [one["path"] for one in update.patch] == ([] if reason else ["/spec/domain/memory/guest"])
+
+
+def volumes(*names: str, hot: str = "") -> list[Manifest]:
+    return [
+        {"name": name, "persistentVolumeClaim": {"claimName": name, **({"hotpluggable": True} if name == hot else {})}}
+        for name in names
+    ]
+
+
+def test_a_hotpluggable_volume_is_plugged_in_and_out() -> None:
+    one, two = spec(volumes=volumes("root")), spec(volumes=volumes("root", "data", hot="data"))
+    disks = [{"name": "root", "disk": {"bus": "virtio"}}]
+    running = instance(volumes=volumes("root"))
+    running["spec"]["domain"]["devices"] = {"disks": disks}
+    vm = {"metadata": {"name": "a", "namespace": "ns"}}
+    plugged = compare({**vm, "spec": two}, one, running, Objects([]), Configuration())
+    assert plugged.restart_required is None
+    assert [one["path"] for one in plugged.patch] == ["/spec/volumes", "/spec/domain/devices/disks"]
+    assert [volume["name"] for volume in plugged.patch[0]["value"]] == ["root", "data"]
+    grown = instance(volumes=plugged.patch[0]["value"])
+    grown["spec"]["domain"]["devices"] = {"disks": plugged.patch[1]["value"]}
+    assert compare({**vm, "spec": two}, one, grown, Objects([]), Configuration()) == Update()
+    out = compare({**vm, "spec": one}, one, grown, Objects([]), Configuration())
+    assert [[entry["name"] for entry in step["value"]] for step in out.patch] == [["root"], ["root"]]
+    fixed = spec(volumes=volumes("root", "data"))
+    assert compare({**vm, "spec": fixed}, one, running, Objects([]), Configuration()).restart_required
+
+
+def test_a_cluster_that_does_not_change_running_guests() -> None:
+    more = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(nodeSelector={"a": "b"})}
+    update = compare(more, spec(), instance(), Objects([]), Configuration(), live=False)
+    assert update.patch == () and update.restart_required
+    same = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
+    assert compare(same, spec(), instance(), Objects([]), Configuration(), live=False) == Update()
+
+
+def applied(guest: str = "1Gi", sockets: int = 1, **domain: Any) -> Manifest:
+    found: Manifest = spec(guest, cpu={"sockets": sockets, "cores": 1, "threads": 1, **domain})["template"]["spec"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("after", "live"),
+    [
+        (applied(), True),
+        (applied(sockets=4), True),
+        (applied(sockets=5), False),
+        (applied(maxSockets=8), False),
+        (applied("2Gi"), True),
+        (applied("5Gi"), False),
+        ({**applied(), "nodeSelector": {"a": "b"}}, True),
+    ],
+)
+def test_what_can_be_foreseen_without_the_guest(after: Manifest, live: bool) -> None:
+    vm = {"status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
+    assert foreseen(vm, applied(), after) is live
+
+
+def test_memory_needs_a_vm_that_can_migrate() -> None:
+    assert not foreseen({}, applied(), applied("2Gi"))
+    assert not foreseen({"status": {}}, applied(sockets=2), applied(sockets=1))
+
+
+def test_a_vm_that_cannot_be_expanded_means_nothing() -> None:
+    unknown = {**spec(), "instancetype": {"name": "nowhere"}}
+    for now, started in ((unknown, spec("4Gi")), (spec("4Gi"), unknown)):
+        vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
+        assert compare(vm, started, instance(), Objects([]), Configuration()) == Update()
+
+
+def test_huge_pages_do_not_change_while_the_guest_runs() -> None:
+    def pages(size: str) -> Manifest:
+        made = spec()
+        made["template"]["spec"]["domain"]["memory"]["hugepages"] = {"pageSize": size}
+        return made
+
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": pages("2Mi")}
+    assert compare(vm, pages("2Mi"), instance(), Objects([]), Configuration()) == Update()
+    changed = compare(vm, pages("1Gi"), instance(), Objects([]), Configuration())
+    assert "non-live-updatable" in (changed.restart_required or "")

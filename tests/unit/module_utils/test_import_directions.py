@@ -1,0 +1,107 @@
+"""Imports run one way: the table says which room may import which, and no room imports a later one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PLUGINS = Path(__file__).parents[3] / "plugins"
+COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
+
+API = {"_resolver.api"}
+APPLY = API | {"_resolver.instancetype.preference"}
+FIND = API
+REVISION = FIND | {"_resolver.instancetype.apply", "_resolver.instancetype.find"}
+VMI = REVISION | {"_resolver.instancetype.preference"}
+WEBHOOKS = REVISION | {"_resolver.instancetype.vmi"}
+INSTANCETYPE = {
+    *WEBHOOKS,
+    "_resolver.instancetype.preference",
+    "_resolver.instancetype.revision",
+    "_resolver.instancetype.webhooks",
+}
+CHOOSE = REVISION | {"_resolver.instancetype.webhooks"}
+REFRESH = INSTANCETYPE
+DECLARE = INSTANCETYPE | {"_resolver.choose"}
+CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
+RESOLVER = CATALOG | {"_resolver.catalog"}
+CLIENT = API
+READ = RESOLVER | {"_cluster.client"}
+ACT = READ | {"_cluster.read"}
+ENTRY = ACT | {"_cluster.act"}
+CLUSTER = {"_cluster.client", "_cluster.read", "_cluster.act", "_cluster.entry"}
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "_resolver.api": set(),
+    "_resolver.instancetype.preference": API,
+    "_resolver.instancetype.apply": APPLY,
+    "_resolver.instancetype.find": FIND,
+    "_resolver.instancetype.revision": REVISION,
+    "_resolver.instancetype.vmi": VMI,
+    "_resolver.instancetype.webhooks": WEBHOOKS,
+    "_resolver.choose": CHOOSE,
+    "_resolver.refresh": REFRESH,
+    "_resolver.declare": DECLARE,
+    "_resolver.catalog": CATALOG,
+    "_cluster.client": CLIENT,
+    "_cluster.read": READ,
+    "_cluster.act": ACT,
+    "_cluster.entry": ENTRY,
+    "plugin_utils": RESOLVER | CLUSTER,
+    "doc_fragments": set(),
+    "modules": RESOLVER | CLUSTER,
+    "filter": RESOLVER | {"plugin_utils"},
+    "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
+    "action": {"_cluster.entry"},
+}
+
+
+def room_of(parts: tuple[str, ...]) -> str:
+    """The room of a module, given by its path below `plugins`."""
+    if parts[0] != "module_utils":
+        return parts[0]
+    depth = 4 if parts[1:3] == ("_resolver", "instancetype") else 3
+    return ".".join(parts[1:depth])
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, room) of each import of another module of the collection."""
+    place = path.relative_to(PLUGINS).parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        parts = tuple((node.module or "").split(".")) if node.module else ()
+        if node.level:
+            parts = place[: len(place) - node.level] + parts
+        elif parts[: len(COLLECTION)] == COLLECTION:
+            parts = parts[len(COLLECTION) :]
+        else:
+            continue
+        for alias in node.names:
+            whole = (*parts, alias.name)
+            yield node.lineno, room_of(whole if PLUGINS.joinpath(*whole).with_suffix(".py").exists() else parts)
+
+
+@pytest.mark.parametrize("path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS)))
+def test_no_import_runs_up(path: Path) -> None:
+    room = room_of(path.relative_to(PLUGINS).parts[:-1] or ("",))
+    if path.name == "__init__.py":
+        assert not path.read_text(encoding="utf-8")
+        return
+    for line, other in imported(path):
+        assert other == room or other in MAY_IMPORT[room], f"line {line}: {room} imports {other}"
+
+
+def test_the_table_has_no_circle() -> None:
+    """A room that another one may import may not import that other one, directly or by way of others."""
+
+    def reached(room: str, above: tuple[str, ...]) -> None:
+        assert room not in above, " → ".join([*above, room])
+        for other in MAY_IMPORT[room]:
+            reached(other, (*above, room))
+
+    for room in MAY_IMPORT:
+        reached(room, ())

@@ -1,0 +1,153 @@
+"""Where a VM is reached: its interfaces in order, Services that lead to it alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import (
+    interface_address,
+    service_endpoint,
+)
+
+PORTS = [{"name": "shell", "port": 22}]
+REPORTED = [
+    {"interfaceName": "docker0", "ipAddress": "172.17.0.1", "ipAddresses": ["172.17.0.1"]},
+    {"name": "back", "interfaceName": "eth1", "ipAddresses": ["fe80::1", "2001:db8::7", "192.0.2.7/24"]},
+    {"name": "front", "interfaceName": "eth0", "ipAddress": "10.0.0.5"},
+]
+
+
+def instance(name: str = "web", reported: Any = None, **labels: str) -> dict[str, Any]:
+    interfaces = [{"name": "front", "masquerade": {}, "ports": PORTS}, {"name": "back", "bridge": {}}]
+    return {
+        "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": labels},
+        "spec": {"domain": {"devices": {"interfaces": interfaces}}},
+        "status": {"interfaces": REPORTED if reported is None else reported, "nodeName": "node01"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("interface", "family", "address"),
+    [
+        (None, "prefer_ipv4", "10.0.0.5"),
+        (None, "prefer_ipv6", "10.0.0.5"),
+        (None, "ipv6", "2001:db8::7"),
+        ("back", "prefer_ipv4", "192.0.2.7"),
+        ("back", "prefer_ipv6", "2001:db8::7"),
+        ("eth1", "ipv4", "192.0.2.7"),
+        ("docker0", "ipv4", "172.17.0.1"),
+        ("front", "ipv6", None),
+        ("nothing", "prefer_ipv4", None),
+    ],
+)
+def test_the_address_of_an_interface(interface: str | None, family: str, address: str | None) -> None:
+    assert interface_address(instance(), interface, family) == address
+
+
+@pytest.mark.parametrize("given", ["fe80::1", "127.0.0.1", "169.254.1.1", "0.0.0.0", "::1", "", "soon"])
+def test_addresses_of_no_use_outside_do_not_count(given: str) -> None:
+    assert interface_address(instance(reported=[{"name": "front", "ipAddress": given}])) is None
+    assert interface_address(instance(reported=[])) is None
+    assert interface_address({"metadata": {"name": "web"}}) is None
+
+
+def service(name: str, kind: str = "LoadBalancer", ingress: Any = (), selector: Any = None, **port: Any) -> Any:
+    return {
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {
+            "type": kind,
+            "selector": {"vm.kubevirt.io/name": "web"} if selector is None else selector,
+            "ports": [{"port": 443}, {"port": 2222, "targetPort": 22, **port}],
+        },
+        "status": {"loadBalancer": {"ingress": list(ingress)}},
+    }
+
+
+def node(name: str) -> Any:
+    addresses = {"node01": [("Hostname", "node01"), ("InternalIP", "10.1.0.1"), ("ExternalIP", "203.0.113.9")]}
+    given = addresses.get(name)
+    return given and {"status": {"addresses": [{"type": kind, "address": address} for kind, address in given]}}
+
+
+def endpoint(*services: Any, others: Any = (), port: int = 22, nodes: Any = node, family: str = "prefer_ipv4") -> Any:
+    web = instance(app="shop")
+    found = service_endpoint(web, list(services), [web, *others], nodes, port, family)
+    return None if found is None else tuple(found)
+
+
+BALANCED = service("balanced", ingress=[{"ip": "2001:db8::9"}, {"ip": "198.51.100.4"}])
+ON_NODE = service("a-node", "NodePort", nodePort=30022)
+
+
+def test_a_load_balancer_goes_before_a_node_port() -> None:
+    assert endpoint(ON_NODE, BALANCED) == ("198.51.100.4", 2222)
+    assert endpoint(BALANCED, family="ipv6") == ("2001:db8::9", 2222)
+    assert endpoint(service("named", ingress=[{"hostname": "lb.example.com"}])) == ("lb.example.com", 2222)
+
+
+def test_a_node_port_is_on_the_node_of_the_guest() -> None:
+    assert endpoint(ON_NODE) == ("203.0.113.9", 30022)
+    assert endpoint(ON_NODE, nodes=lambda _name: None) == ("node01", 30022)
+    # A load balancer that has no address yet has a port on the node, too.
+    assert endpoint(service("pending", nodePort=30023)) == ("203.0.113.9", 30023)
+    assert endpoint(service("pending")) is None
+
+
+def test_the_port_of_the_guest_is_what_counts() -> None:
+    assert endpoint(BALANCED, port=443) == ("198.51.100.4", 443)
+    assert endpoint(BALANCED, port=5986) is None
+    ingress = [{"ip": "198.51.100.4"}]
+    assert endpoint(service("named", ingress=ingress, targetPort="shell")) == ("198.51.100.4", 2222)
+    assert endpoint(service("named", ingress=ingress, targetPort="unknown")) is None
+    assert endpoint(service("udp", ingress=ingress, protocol="UDP")) is None
+
+
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        ({"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "uid-web"}, True),
+        ({"vmi.kubevirt.io/id": "web", "app": "shop"}, True),
+        ({"app": "office"}, False),
+        ({}, False),
+    ],
+)
+def test_a_service_selects_the_pod_of_a_vmi(selector: dict[str, str], found: bool) -> None:
+    assert bool(endpoint(service("one", ingress=[{"ip": "198.51.100.4"}], selector=selector))) is found
+
+
+def test_a_service_for_many_leads_to_nobody_in_particular() -> None:
+    many = service("many", ingress=[{"ip": "198.51.100.4"}], selector={"app": "shop"})
+    assert endpoint(many, others=[instance("other", app="shop")]) is None
+    assert endpoint(many, others=[instance("other", app="office")]) == ("198.51.100.4", 2222)
+    assert endpoint(service("inside", "ClusterIP")) is None
+
+
+def test_an_address_that_is_none_does_not_hide_the_next() -> None:
+    reported = [{"name": "front", "ipAddresses": ["soon", "127.0.0.1", "10.0.0.5"]}]
+    assert interface_address(instance(reported=reported)) == "10.0.0.5"
+
+
+def test_a_service_that_leads_elsewhere_does_not_hide_the_next() -> None:
+    web, other = instance(tier="web"), instance("other", tier="web")
+    services = [
+        service("a", selector={"tier": "db"}, ingress=[{"ip": "192.0.2.1"}]),
+        service("b", selector={"tier": "web"}, ingress=[{"ip": "192.0.2.2"}]),
+        service("c", selector={"vm.kubevirt.io/name": "web"}, ingress=[{"ip": "192.0.2.3"}]),
+        service("d", selector={"vm.kubevirt.io/name": "web"}, ingress=[{"ip": "192.0.2.4"}]),
+    ]
+    for order in (services, services[::-1]):
+        assert service_endpoint(web, order, [web, other], {}.get) == ("192.0.2.3", 2222)
+
+
+@pytest.mark.parametrize(
+    ("name", "hostname", "label"),
+    [("web", "", "web"), ("web.shop.example", "", "web"), ("web", "front", "front"), ("w" * 70, "", "w" * 63)],
+)
+def test_the_name_by_which_a_service_selects_a_pod(name: str, hostname: str, label: str) -> None:
+    one = instance(name)
+    if hostname:
+        one["spec"]["hostname"] = hostname
+    chosen = service("a", selector={"vm.kubevirt.io/name": label}, ingress=[{"ip": "192.0.2.1"}])
+    assert service_endpoint(one, [chosen], [one], {}.get) == ("192.0.2.1", 2222)

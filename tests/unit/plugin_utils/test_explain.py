@@ -1,0 +1,162 @@
+"""Where fields come from: each of the four sources, and what each has overridden or kept out."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, release_schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
+)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _explain as explain
+
+LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
+CPU = "spec.domain.cpu"
+
+
+def template(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    return {"spec": {"domain": {"devices": {}, **(domain or {})}, **spec}}
+
+
+def explained(
+    given: dict[str, Any], instancetype: Any = None, preference: Any = None, version: str = "1.9"
+) -> dict[str, explain.Row]:
+    older = release.of(version)
+    if instancetype is not None:
+        instancetype = release_schema.canonical("VirtualMachineInstancetypeSpec", instancetype, older)
+    if preference is not None:
+        preference = release_schema.canonical("VirtualMachinePreferenceSpec", preference, older)
+    rows = explain.explain(given, instancetype, preference, Configuration(), older)
+    assert len({row.field for row in rows}) == len(rows)
+    return {row.field: row for row in rows}
+
+
+def told(row: explain.Row) -> tuple[Any, ...]:
+    return row.value, row.source, tuple((other.value, other.source) for other in row.instead_of)
+
+
+def test_the_four_sources() -> None:
+    rows = explained(
+        template(terminationGracePeriodSeconds=0),
+        LARGE,
+        {"machine": {"preferredMachineType": "pc"}, "preferredSubdomain": "shop"},
+    )
+    assert told(rows["spec.terminationGracePeriodSeconds"]) == (0, "VM", ())
+    assert told(rows["spec.domain.memory.guest"]) == ("8Gi", "instancetype", ())
+    assert told(rows["spec.subdomain"]) == ("shop", "preference", ())
+    assert told(rows["spec.domain.machine.type"]) == ("pc", "preference", (("q35", "default"),))
+    assert told(rows["spec.architecture"]) == ("amd64", "default", ())
+    assert "spec.domain.resources" not in rows and "spec.domain.devices" not in rows
+
+
+def test_vcpus_are_of_the_instancetype_and_their_spread_of_the_preference() -> None:
+    alone = explained(template(), LARGE)
+    assert told(alone[f"{CPU}.sockets"]) == (4, "instancetype", ((1, "default"),))
+    # The instancetype writes it, even if the default is the same.
+    assert told(alone[f"{CPU}.cores"]) == (1, "instancetype", ())
+    both = explained(template(), LARGE, {"cpu": {"preferredCPUTopology": "spread"}})
+    assert told(both[f"{CPU}.sockets"]) == (2, "preference", ((4, "instancetype"),))
+    assert told(both[f"{CPU}.cores"]) == (2, "preference", ((1, "instancetype"),))
+
+
+def test_what_the_vm_keeps_out() -> None:
+    disk = {"name": "root", "disk": {"bus": "sata"}}
+    given = template(
+        {"machine": {"type": "pc"}, "devices": {"disks": [disk]}}, volumes=[{"name": "root", "emptyDisk": {}}]
+    )
+    rows = explained(given, None, {"devices": {"preferredDiskBus": "virtio"}})
+    assert told(rows["spec.domain.devices.disks[0].disk.bus"]) == ("sata", "VM", (("virtio", "preference"),))
+    assert told(rows["spec.domain.machine.type"])[1] == "VM"
+    # A name has to be there: nothing is instead of it.
+    assert told(rows["spec.domain.devices.disks[0].name"]) == ("root", "VM", ())
+
+
+def test_what_the_vm_keeps_out_elsewhere() -> None:
+    given = template({"firmware": {"bootloader": {"bios": {}}}})
+    row = explained(given, None, {"firmware": {"preferredEfi": {"secureBoot": False}}})[
+        "spec.domain.firmware.bootloader.bios"
+    ]
+    assert row.instead_of == (
+        explain.Alternative("spec.domain.firmware.bootloader.efi.secureBoot", False, "preference"),
+    )
+
+
+def test_a_preference_for_what_only_a_default_attaches() -> None:
+    given = template(volumes=[{"name": "root", "containerDisk": {"image": "example.com/web:1"}}])
+    rows = explained(given, None, {"devices": {"preferredDiskBus": "virtio"}})
+    assert told(rows["spec.domain.devices.disks[0].name"]) == ("root", "default", ())
+    assert told(rows["spec.domain.devices.disks[0].disk.bus"]) == ("virtio", "preference", ())
+
+
+def test_a_field_of_the_vm_that_is_overridden() -> None:
+    preference = {"devices": {"preferredDisableHotplug": False}}
+    rows = explained(template({"devices": {"disableHotplug": True}}), None, preference)
+    assert told(rows["spec.domain.devices.disableHotplug"]) == (None, "preference", ((True, "VM"),))
+    rows = explained(template({"cpu": {"maxSockets": 2}}), {**LARGE, "cpu": {"guest": 4, "maxSockets": 8}})
+    assert told(rows[f"{CPU}.maxSockets"]) == (8, "instancetype", ((2, "VM"),))
+
+
+def test_an_instancetype_beats_a_preference() -> None:
+    rows = explained(template(), {**LARGE, "annotations": {"a.b/c": "it"}}, {"annotations": {"a.b/c": "pref"}})
+    assert told(rows["metadata.annotations.a.b/c"]) == ("it", "instancetype", (("pref", "preference"),))
+
+
+def test_without_matchers_nothing_is_added() -> None:
+    assert {row.source for row in explained(template({"cpu": {"cores": 2}})).values()} == {"VM"}
+
+
+def test_a_vm_that_cannot_be_expanded() -> None:
+    with pytest.raises(explain.Unexplained, match=r"spec.template.spec.domain.cpu.cores conflicts"):
+        explained(template({"cpu": {"cores": 2}}), LARGE)
+
+
+def test_features_without_instancetype() -> None:
+    """KubeVirt crashes without the VM's cpu, so that there is no answer to what would be without it."""
+    features = {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}}
+    rows = explained(template({"cpu": {"model": "host-model"}}), None, features)
+    assert told(rows[f"{CPU}.features[0].name"]) == ("vmx", "preference", ())
+    assert told(rows[f"{CPU}.model"]) == ("host-model", "VM", ())
+
+
+def test_an_older_release() -> None:
+    rows = explained(template(), LARGE, {"devices": {"preferredVideoType": "vga"}})
+    assert told(rows["spec.domain.devices.video.type"]) == ("vga", "preference", ())
+    assert "spec.domain.devices.video.type" not in explained(
+        template(), LARGE, {"devices": {"preferredVideoType": "vga"}}, "1.6"
+    )
+
+
+def test_inputs_stay() -> None:
+    given = template({"machine": {"type": "pc"}}, nodeSelector={"a": "b"})
+    before = copy.deepcopy(given)
+    explained(given, LARGE, {"machine": {"preferredMachineType": "q35"}})
+    assert given == before
+
+
+def test_table() -> None:
+    rows = [
+        explain.Row("spec.a", 2, "VM", ()),
+        explain.Row("spec.boolean", None, "preference", (explain.Alternative("spec.boolean", True, "VM"),)),
+        explain.Row("spec.c", "", "VM", (explain.Alternative("spec.d", {}, "default"),)),
+    ]
+    assert explain.table(rows) == [
+        "FIELD         VALUE      SOURCE      INSTEAD OF",
+        "spec.a        2          VM",
+        "spec.boolean  (removed)  preference  true (VM)",
+        'spec.c        ""         VM          spec.d {} (default)',
+    ]
+
+
+def test_an_entry_of_a_list_stays_where_its_only_field_is_left_out() -> None:
+    rows = explained(template(tolerations=[{"operator": "Exists"}, {"key": "a"}]), LARGE)
+    assert told(rows["spec.tolerations[0].operator"]) == ("Exists", "VM", ())
+    assert told(rows["spec.tolerations[1].key"]) == ("a", "VM", ())
+
+
+def test_a_template_of_which_one_field_is_all() -> None:
+    preference = {"machine": {"preferredMachineType": "q35"}}
+    rows = explained({"spec": {"domain": {"machine": {"type": "pc"}}}}, None, preference)
+    assert told(rows["spec.domain.machine.type"]) == ("pc", "VM", (("q35", "preference"),))

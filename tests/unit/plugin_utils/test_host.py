@@ -1,0 +1,59 @@
+"""VMs as hosts: names that are unique, and variables with a prefix."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._host import (
+    HostError,
+    check_options,
+    host_names,
+    host_variables,
+)
+
+VMS = [{"name": "web", "namespace": place, "uid": f"uid-{place}"} for place in ("shop", "office")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("{name}.{namespace}", ["web.shop", "web.office"]),
+        ("{namespace}-{name}", ["shop-web", "office-web"]),
+        ("vm-{uid}", ["vm-uid-shop", "vm-uid-office"]),
+        ("{{{name}}}@{namespace}", ["{web}@shop", "{web}@office"]),
+    ],
+)
+def test_names(pattern: str, names: list[str]) -> None:
+    check_options(pattern, "vm_")
+    assert host_names(VMS, pattern) == names
+
+
+def test_two_vms_are_not_one_host() -> None:
+    with pytest.raises(HostError, match=r"^host_format: '\{name\}' makes one host, web, of shop/web and office/web"):
+        host_names(VMS, "{name}")
+    assert host_names(VMS[:1], "{name}") == ["web"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "prefix", "told"),
+    [
+        ("{nam}", "vm_", "host_format: '{nam}': there is no field {nam}; choose from {name} and {namespace} and {uid}"),
+        ("{name.upper}", "vm_", "there is no field {name.upper}"),
+        ("{name:>9}", "vm_", "there is no field {name}"),
+        ("{}", "vm_", "there is no field {}"),
+        ("{name", "vm_", "host_format: '{name': expected '}' before end of string; write fields as {name}"),
+        ("{namespace}", "vm_", "makes all virtual machines one host; add {name}"),
+        ("{{ vm_name }}", "vm_", "makes all virtual machines one host; add {name}"),
+        ("{name}", "vm-", "hostvars_prefix: 'vm-' cannot begin the name of a variable"),
+        ("{name}", "1", "hostvars_prefix: '1' cannot begin the name of a variable"),
+        ("{name}", "", "hostvars_prefix: '' cannot begin the name of a variable"),
+    ],
+)
+def test_what_makes_no_hosts(pattern: str, prefix: str, told: str) -> None:
+    with pytest.raises(HostError) as raised:
+        check_options(pattern, prefix)
+    assert told in str(raised.value)
+
+
+def test_variables_have_the_prefix() -> None:
+    assert host_variables({"name": "web", "labels": {}}, "kv_") == {"kv_name": "web", "kv_labels": {}}

@@ -1,0 +1,209 @@
+"""VMs as hosts: how many requests they cost, what a missing right takes from them, where they are reached."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import Hosts, Wanted, hosts
+from scripted_server import listed, session_with, status
+
+KUBEVIRT = "/apis/kubevirt.io/v1"
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
+NAMESPACES = ("office", "shop")
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def vm(namespace: str, name: str, number: int) -> dict[str, Any]:
+    """One of the instancetype small, of which it has captured the first generation."""
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "uid": f"{namespace}-{number}",
+            "annotations": {"note": "{{ x }}", LAST_APPLIED: "password: hunter2"},
+        },
+        "spec": {
+            "runStrategy": "Always",
+            "instancetype": {"name": "small"},
+            "template": {"metadata": {"labels": {"app": name}}, "spec": {"domain": {"devices": {}}}},
+        },
+        "status": {
+            "printableStatus": "Running" if number else "Stopped",
+            "instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": f"{name}-small-1"}},
+        },
+    }
+
+
+def small(guest: int, generation: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": "small", "uid": "1", "generation": generation},
+        "spec": {"cpu": {"guest": guest}, "memory": {"guest": "2Gi"}},
+    }
+
+
+def revision(namespace: str, name: str) -> dict[str, Any]:
+    labels = {
+        f"instancetype.kubevirt.io/object-{key}": value for key, value in (("name", "small"), ("version", "v1beta1"))
+    }
+    metadata = {"name": f"{name}-small-1", "namespace": namespace, "labels": labels}
+    return {"metadata": metadata, "data": small(1, 1)}
+
+
+def instance(namespace: str, name: str) -> dict[str, Any]:
+    interfaces = [{"name": "default", "bridge": {}}]
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": f"vmi-{name}", "labels": {"app": name}},
+        "spec": {"domain": {"devices": {"interfaces": interfaces}, "memory": {"guest": "2Gi"}}},
+        "status": {
+            "phase": "Running",
+            "nodeName": "node01",
+            "interfaces": [{"name": "default", "interfaceName": "eth0", "mac": "02:00", "ipAddress": "10.0.0.7"}],
+            "guestOSInfo": {"id": "fedora"},
+        },
+    }
+
+
+def service(namespace: str, name: str) -> dict[str, Any]:
+    ports = [{"port": 22, "nodePort": 30022}]
+    return {
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"type": "NodePort", "selector": {"app": name}, "ports": ports},
+    }
+
+
+NODE = {"metadata": {"name": "node01"}, "status": {"addresses": [{"type": "InternalIP", "address": "10.1.0.1"}]}}
+# Three VMs in each namespace, the first of them stopped.
+NAMED = [(namespace, f"vm-{number}", number) for namespace in NAMESPACES for number in range(3)]
+CLUSTER: dict[str, list[dict[str, Any]]] = {
+    "virtualmachines": [vm(*one) for one in NAMED],
+    "virtualmachineinstances": [instance(namespace, name) for namespace, name, number in NAMED if number],
+    "controllerrevisions": [revision(namespace, name) for namespace, name, _number in NAMED],
+    "virtualmachineclusterinstancetypes": [small(2, 2)],
+    "services": [service(namespace, name) for namespace, name, _number in NAMED],
+    "nodes": [NODE],
+    "kubevirts": [],
+}
+
+
+class Server:
+    """A cluster that counts the requests; denied: what may not be listed, as `plural` or `namespace/plural`."""
+
+    def __init__(self, *denied: str) -> None:
+        self.denied = denied
+        self.requests: Counter[str] = Counter()
+        self.queries: list[dict[str, str]] = []
+
+    def answer(self, _method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        namespace = path.split("/namespaces/")[1].partition("/")[0] if "/namespaces/" in path else ""
+        plural = path.rpartition("/")[2]
+        self.requests[f"{namespace}/{plural}" if namespace else plural] += 1
+        self.queries.append(query)
+        if plural in self.denied or f"{namespace or '*'}/{plural}" in self.denied:
+            return status(403, f"{plural} is forbidden", "Forbidden")
+        found = [one for one in CLUSTER[plural] if one["metadata"].get("namespace") == namespace or not namespace]
+        return 200, listed(*found)
+
+    def hosts(self, **options: Any) -> Hosts:
+        with session_with(self.answer) as session:
+            return hosts(session, Wanted(**options))
+
+
+def test_one_list_for_each_kind_however_many_namespaces_there_are() -> None:
+    server = Server()
+    found = server.hosts(address="service")
+    assert list(found.hosts) == [f"{name}.{namespace}" for namespace, name, _number in NAMED]
+    assert server.requests == Counter(CLUSTER.keys())
+    assert found.warnings == []
+
+
+def test_what_is_not_needed_is_not_read() -> None:
+    server = Server()
+    assert "ansible_host" not in server.hosts(address="none").hosts["vm-1.shop"]
+    assert not {"services", "nodes"} & server.requests.keys()
+
+
+def test_what_a_host_has() -> None:
+    found = Server().hosts().hosts["vm-1.shop"]
+    assert (found["ansible_host"], "ansible_port" in found) == ("10.0.0.7", False)
+    assert (found["vm_name"], found["vm_namespace"], found["vm_status"]) == ("vm-1", "shop", "Running")
+    assert (found["vm_drifted"], found["vm_instancetype"]["state"]) == (True, "drifted")
+    assert found["vm_resources"]["guest"]["vcpus"] == 1
+    assert found["vm_instance"]["guest_os"] == {"id": "fedora"}
+    assert found["vm_instance"]["interfaces"] == [
+        {"name": "default", "guest_name": "eth0", "mac": "02:00", "addresses": ["10.0.0.7"]}
+    ]
+    # What kubectl keeps has secrets in it.
+    assert found["vm_annotations"] == {"note": "{{ x }}"}
+    stopped = Server().hosts().hosts["vm-0.shop"]
+    assert "ansible_host" not in stopped and "vm_instance" not in stopped
+
+
+def test_a_service_gives_address_and_port() -> None:
+    found = Server().hosts(address="service").hosts
+    assert (found["vm-1.shop"]["ansible_host"], found["vm-1.shop"]["ansible_port"]) == ("10.1.0.1", 30022)
+    assert "ansible_host" not in found["vm-0.shop"]
+
+
+def test_namespaces_are_read_one_by_one_and_no_other() -> None:
+    server = Server()
+    found = server.hosts(namespaces=["shop", "shop"], selector="a=b")
+    assert {name.partition(".")[2] for name in found.hosts} == {"shop"}
+    assert set(server.requests.values()) == {1}
+    assert server.requests.keys() - {"virtualmachineclusterinstancetypes", "kubevirts"} == {
+        f"shop/{plural}" for plural in ("virtualmachines", "virtualmachineinstances", "controllerrevisions")
+    }
+    assert [query.get("labelSelector") for query in server.queries].count("a=b") == 1
+
+
+def test_running_ones_alone() -> None:
+    assert list(Server().hosts(only_running=True, namespaces=["shop"]).hosts) == ["vm-1.shop", "vm-2.shop"]
+
+
+def test_what_may_not_be_listed_in_all_namespaces_is_listed_in_each() -> None:
+    server = Server("*/controllerrevisions", "office/controllerrevisions")
+    found = server.hosts()
+    assert [server.requests[f"{one}controllerrevisions"] for one in ("", "office/", "shop/")] == [1, 1, 1]
+    assert found.hosts["vm-1.shop"]["vm_instancetype"]["state"] == "drifted"
+    assert found.hosts["vm-1.office"]["vm_instancetype"]["state"] == "unknown"
+
+
+@pytest.mark.parametrize("plural", ["controllerrevisions", "virtualmachineclusterinstancetypes"])
+def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
+    found = Server(plural).hosts()
+    assert len(found.warnings) == 1
+    assert f'resources: ["{plural}"], verbs: ["list"]' in found.warnings[0]
+    for host in found.hosts.values():
+        assert (host["vm_instancetype"]["state"], host["vm_drifted"]) == ("unknown", None)
+        # What is captured is known without the instancetype, but not the other way round.
+        assert ("vm_resources" in host, "vm_problem" in host) == (
+            (False, True) if plural == "controllerrevisions" else (True, False)
+        )
+
+
+@pytest.mark.parametrize(
+    ("plural", "address", "host", "warnings"),
+    [
+        ("virtualmachineinstances", "interface", None, 1),
+        ("services", "service", None, 1),
+        ("nodes", "service", "node01", 1),
+        ("kubevirts", "interface", "10.0.0.7", 0),
+    ],
+)
+def test_hosts_are_there_without_the_rest(plural: str, address: str, host: str | None, warnings: int) -> None:
+    found = Server(plural).hosts(address=address)
+    assert len(found.hosts) == len(NAMED)
+    assert (found.hosts["vm-1.shop"].get("ansible_host"), len(found.warnings)) == (host, warnings)
+
+
+def test_without_the_vms_there_is_no_inventory() -> None:
+    """A part of the hosts would look like all of them."""
+    with pytest.raises(ApiError):
+        Server("virtualmachines").hosts()
+    with pytest.raises(ApiError):
+        Server("office/virtualmachines").hosts(namespaces=["shop", "office"])

@@ -1,0 +1,112 @@
+"""An API server that answers as a test says."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+
+NO_SUCH_API = "the server could not find the requested resource"
+
+# (method, path, query) → (code, JSON value or a list of watch events), or None to cut the connection.
+Answer = Callable[[str, str, "dict[str, str]"], "tuple[int, Any] | None"]
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: _Server
+
+    def respond(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        parts = urlsplit(self.path)
+        answer = self.server.answer(self.command, parts.path, dict(parse_qsl(parts.query)))
+        if answer is None:
+            self.connection.close()
+            return
+        code, value = answer
+        lines = value if isinstance(value, list) else [value]
+        body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = respond
+
+    def log_message(self, *_arguments: Any) -> None:
+        pass
+
+
+class Store:
+    """The objects of a cluster in which nobody does anything.
+
+    lists: objects by the path of their collection; for any other path there is no such API. answers: what to answer
+    instead, by a method and the end of a path; None cuts the connection. asked: all requests in order. writes: those
+    that read nothing; they have no effect and are answered with the object as it is, or with one that has only a name.
+    """
+
+    def __init__(self, lists: dict[str, list[Any]], answers: dict[tuple[str, str], Any] | None = None) -> None:
+        self.lists = lists
+        self.answers = answers or {}
+        self.asked: list[tuple[str, str]] = []
+
+    @property
+    def writes(self) -> list[tuple[str, str]]:
+        return [one for one in self.asked if one[0] != "GET"]
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        self.asked.append((method, path))
+        for (scripted, end), answer in self.answers.items():
+            if method == scripted and path.endswith(end):
+                told: tuple[int, Any] | None = answer
+                return told
+        if path in self.lists:
+            watched = [{"type": "MODIFIED", "object": one} for one in self.lists[path]]
+            return 200, watched if query.get("watch") else listed(*self.lists[path])
+        place, _slash, name = path.rpartition("/")
+        found = next((one for one in self.lists.get(place, []) if one["metadata"]["name"] == name), None)
+        if found is not None:
+            return 200, found
+        if method == "PATCH":
+            return 200, {"metadata": {"name": name}}
+        return status(404, f"{name} not found" if place in self.lists else NO_SUCH_API, "NotFound")
+
+
+@contextlib.contextmanager
+def session_with(answer: Answer, retry_timeout: float = 0) -> Iterator[Session]:
+    """A session with a server that lives as long."""
+    with _Server(answer) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            host = f"http://127.0.0.1:{server.server_address[1]}"
+            yield Session({"host": host, "api_key": "x", "retry_timeout": retry_timeout})
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def listed(*items: Any) -> dict[str, Any]:
+    """The answer to a LIST."""
+    return {"metadata": {"resourceVersion": "1"}, "items": list(items)}
+
+
+def status(code: int, message: str, reason: str = "") -> tuple[int, dict[str, Any]]:
+    """A refusal."""
+    return code, {"kind": "Status", "code": code, "reason": reason, "message": message}
+
+
+def forbidden(plural: str) -> tuple[int, dict[str, Any]]:
+    """The refusal of what a user may not do."""
+    return status(403, f"{plural} is forbidden", "Forbidden")
