@@ -1,6 +1,6 @@
 """What KubeVirt releases do differently beyond what they compute, as values that the emulation's parts look at.
 
-`_resolver.api.release` has what they compute differently. These two are the only tables; nothing else looks at versions.
+What they compute differently is in `_resolver.api.release`. No other module looks at versions.
 """
 
 from __future__ import annotations

@@ -97,11 +97,32 @@ async def _store(context: Context, work: Work, writes: store.Writes) -> None:
     for action in writes.actions:
         if isinstance(action, store.PatchSpec):
             work.vm = await _patch_spec(context, work.vm, action)
+    work.vm = _with_annotations(work.vm, creates)
     status = dict(work.vm["status"])
     for role, reference in references.items():
         if reference is not None:
             status[role.reference] = reference
     work.vm = {**work.vm, "status": status}
+
+
+def _with_annotations(vm: Manifest, creates: list[store.Create]) -> Manifest:
+    """The VM with its instancetype's annotations on its template, which is never stored.
+
+    KubeVirt leaves them there when it looks for conflicts one last time, so that the start revision has them too.
+    """
+    kept = [action.manifest["data"] for action in creates]
+    annotations = {
+        key: value
+        for one in kept
+        for key, value in (one["spec"].get("annotations") or {}).items()
+        if one["kind"] in (INSTANCETYPE.kind, INSTANCETYPE.cluster_kind)
+    }
+    if not annotations:
+        return vm
+    template = vm["spec"]["template"]
+    metadata = template.get("metadata") or {}
+    metadata = {**metadata, "annotations": {**annotations, **(metadata.get("annotations") or {})}}
+    return {**vm, "spec": {**vm["spec"], "template": {**template, "metadata": metadata}}}
 
 
 async def _create(context: Context, action: store.Create) -> None:
