@@ -6,6 +6,7 @@ that were recorded, with RELEASES=1.6.6,1.7.4 as those.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -16,11 +17,12 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from api import Api
 from run import NEWEST, RELEASES, scenario_files
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 
 HERE = Path(__file__).parent
 CATALOG = HERE.parents[1] / "roles" / "common_instancetypes" / "files" / "catalog"
@@ -40,7 +42,10 @@ def own_cluster(release: str, launch: Callable[..., dict[str, Any]], run_cluster
     """A cluster for these scenarios alone: some change its configuration, and they look at all there is."""
     _name, _tests, _dir, folder = run_cluster
     which = ("--name", "contract", "--dir", f"{folder}-contract-{release}")
-    yield str(launch("start", "--kubevirt-version", release, *which)["kubeconfig"])
+    kubeconfig = str(launch("start", "--kubevirt-version", release, *which)["kubeconfig"])
+    # The recorded clusters had no StorageClass.
+    assert Api(kubeconfig).send("DELETE", "/apis/storage.k8s.io/v1/storageclasses/local").code == 200
+    yield kubeconfig
     launch("stop", "--remove", *which)
 
 
@@ -54,3 +59,22 @@ def test_all_scenarios(release: str, own_cluster: str, tmp_path: Path) -> None:
     scenarios = len(scenario_files(HERE / "scenarios", None if release == NEWEST else RELEASES / release))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"all {scenarios}/{scenarios}" in done.stdout
+
+
+def test_admission_beside_the_scenarios(release: str, own_cluster: str) -> None:
+    if release != NEWEST:
+        pytest.skip("only the newest release was asked this")
+    command = [
+        sys.executable,
+        HERE / "admission" / "record.py",
+        "--kubeconfig",
+        own_cluster,
+        "--print",
+        "--pause",
+        "0.3",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    recorded = json.loads((HERE / "admission" / "recorded.json").read_text())
+    answers = json.loads(done.stdout)
+    assert {name: answer for name, answer in answers.items() if answer != recorded[name]} == {}
+    assert answers.keys() == recorded.keys()

@@ -11,7 +11,7 @@ from emulated import configured
 
 from _resolver.api import openapi, release, schema
 from kubevirt_emulation import behaviour, config, go_metadata, releases
-from kubevirt_emulation.webhooks import gate_checks, vm_checks
+from kubevirt_emulation.webhooks.rules import devices, older_gates
 from kubevirt_emulation.webhooks.vm_mutate import set_identity
 from kubevirt_emulation.webhooks.vmi_defaults import select_nodes
 
@@ -64,7 +64,7 @@ def test_reference_policies_need_a_gate_until_1_5() -> None:
     [("1.4.1", set(), False), ("1.5.3", {"serial"}, False), ("1.6.6", {"uuid", "serial"}, True)],
 )
 def test_what_a_new_vm_is_given(version: str, firmware: set[str], annotated: bool) -> None:
-    template: Manifest = {"metadata": {}, "spec": {"domain": {}}}
+    template: Manifest = {"metadata": {}, "spec": {"domain": {"machine": {"type": "q35"}}}}
     set_identity(template, behaves(version))
     assert set(template["spec"]["domain"].get("firmware", {})) == firmware
     assert bool(template["metadata"]) is annotated
@@ -79,14 +79,15 @@ def test_null_timestamps() -> None:
 
 
 def test_gates_of_older_releases() -> None:
-    spec = {
+    spec: Manifest = {
         "architecture": "arm64",
         "domain": {"devices": {"tpm": {"persistent": True}}, "firmware": {"bootloader": {"efi": {"persistent": True}}}},
     }
 
     def fields(version: str, *gates: str) -> list[str]:
-        closed = configured(version, list(gates)).closed_gates()
-        return [cause.field.removeprefix("spec.template.spec.") for cause in gate_checks.causes(spec, closed)]
+        cluster = configured(version, list(gates)).cluster
+        rules = (older_gates.architecture, older_gates.persistent_state)
+        return [cause.field.removeprefix("spec.") for rule in rules for cause in rule(spec, "spec", cluster)]
 
     state = ["domain.devices.tpm.persistent", "domain.firmware.bootloader.efi.persistent"]
     assert fields("1.5.3") == ["architecture", *state]
@@ -97,10 +98,9 @@ def test_gates_of_older_releases() -> None:
 
 def test_io_threads_policies() -> None:
     domain: Manifest = {"ioThreadsPolicy": "supplementalPool", "devices": {}, "resources": {}}
-    vm = {"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}
 
     def messages(version: str) -> list[str]:
-        return [cause.message for cause in vm_checks.causes(vm, configured(version))]
+        return [cause.message for cause in devices.io_threads({"domain": domain}, "spec", configured(version).cluster)]
 
     assert messages(OLDEST) == ["Invalid IOThreadsPolicy (supplementalPool)"]
     assert messages("1.5.3") == ["the number of iothreads needs to be set and positive for the dedicated policy"]

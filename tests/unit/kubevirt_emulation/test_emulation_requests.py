@@ -6,12 +6,11 @@ import base64
 import json
 
 import pytest
-from emulated import configured
 
 from kubevirt_emulation.subresources import answers
 from kubevirt_emulation.subresources.answers import Refused
 from kubevirt_emulation.subresources.body import json_body, options
-from kubevirt_emulation.webhooks import admission, vm_checks
+from kubevirt_emulation.webhooks import admission
 
 
 @pytest.mark.parametrize(
@@ -74,30 +73,3 @@ def test_refusal() -> None:
     assert not response["allowed"]
     assert response["status"]["message"] == "a, b"
     assert response["status"]["details"]["causes"] == [{"message": "a"}, {"message": "b"}]
-
-
-@pytest.mark.parametrize(
-    ("spec", "messages"),
-    [
-        ({"runStrategy": "Halted"}, []),
-        ({"running": True}, []),
-        ({}, ["RunStrategy must be specified"]),
-        ({"runStrategy": "Often"}, ["Invalid RunStrategy (Often)"]),
-    ],
-)
-def test_run_strategy(spec: dict[str, object], messages: list[str]) -> None:
-    vm = {**spec, "template": {"spec": {"domain": {"devices": {}, "resources": {}}}}}
-    assert [cause.message for cause in vm_checks.causes(vm, configured())] == messages
-
-
-def test_more_sockets_than_allowed_is_told_twice() -> None:
-    domain = {"devices": {}, "resources": {}, "cpu": {"sockets": 4, "maxSockets": 2}}
-    causes = vm_checks.causes({"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}, configured())
-    assert [cause.field for cause in causes] == ["spec.template.spec.domain.cpu.sockets"] * 2
-
-
-def test_host_devices_need_their_feature_gate() -> None:
-    domain = {"devices": {"hostDevices": [{"name": "h"}]}, "resources": {}}
-    vm = {"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}
-    assert len(vm_checks.causes(vm, configured())) == 1
-    assert vm_checks.causes(vm, configured(gates=["HostDevices"])) == []

@@ -46,7 +46,7 @@ def test_a_running_vm() -> None:
 def test_what_was_observed_of_a_vmi_stays_after_it() -> None:
     status = compute(Work(vm("Halted", compute(Work(vm(), vmi()))), None))
     assert "created" not in status and "ready" not in status
-    assert (status["runStrategy"], status["observedGeneration"]) == ("Always", 2)
+    assert (status["runStrategy"], status["observedGeneration"]) == ("Halted", 2)
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,38 @@ def test_a_vm_has_what_its_vmi_says_but_not_what_is_said_of_itself() -> None:
     assert conditions(compute(Work(vm(), instance))).keys() == {"Ready", "HotVCPUChange", "StorageLiveMigratable"}
 
 
-def test_failure_and_restart_required_come_and_go() -> None:
-    work = Work(vm(), vmi(), restart_required="memory", failure=Failure("FailedFindInstancetype", "gone"))
-    status = compute(work)
-    assert conditions(status)["RestartRequired"]["message"] == "memory"
+def test_failure_comes_and_goes() -> None:
+    status = compute(Work(vm(), vmi(), failure=Failure("FailedFindInstancetype", "gone")))
     assert conditions(status)["Failure"]["reason"] == "FailedFindInstancetype"
     assert conditions(compute(Work(vm(status=status), vmi()))).keys() == {"Ready"}
+
+
+def test_a_new_message_alone_is_not_taken_over() -> None:
+    status = compute(Work(vm(), vmi(), failure=Failure("FailedCreate", "one")))
+    again = compute(Work(vm(status=status), vmi(), failure=Failure("FailedCreate", "two")))
+    assert conditions(again)["Failure"]["message"] == "one"
+    other = compute(Work(vm(status=status), vmi(), failure=Failure("HotPlugCPUError", "two")))
+    assert conditions(other)["Failure"]["message"] == "two"
+
+
+def test_restart_required_is_the_vm_s_own() -> None:
+    required = {"type": "RestartRequired", "status": "True", "message": "memory"}
+    status = compute(Work(vm(status={"conditions": [required]}), vmi()))
+    assert conditions(status)["RestartRequired"] == required
+
+
+def test_a_vm_keeps_what_its_vmi_said_last() -> None:
+    instance = vmi()
+    instance["status"]["conditions"].append({"type": "LiveMigratable", "status": "True"})
+    stopped = compute(Work(vm(status=compute(Work(vm(), instance))), None))
+    assert conditions(stopped).keys() == {"Ready", "LiveMigratable"}
+    assert conditions(stopped)["Ready"]["status"] == "False"
+    assert conditions(compute(Work(vm(status=stopped), vmi()))).keys() == {"Ready"}
+
+
+def test_a_vmi_that_says_nothing_is_not_ready() -> None:
+    silent = {"metadata": {"uid": "u"}, "status": {"phase": "Scheduled"}}
+    assert conditions(compute(Work(vm(), silent)))["Ready"]["reason"] == "VMIConditionMissing"
 
 
 def test_an_unchanged_condition_keeps_its_time() -> None:
@@ -100,6 +126,8 @@ def test_an_unchanged_condition_keeps_its_time() -> None:
         ([{"action": "Stop", "uid": "vmi-uid"}, {"action": "Start"}], None, 1),
         ([{"action": "Stop", "uid": "another"}], vmi(), 0),
         ([{"action": "Start"}], vmi(), 0),
+        ([{"action": "Start"}], vmi(deletionTimestamp="x"), 1),
+        ([{"action": "Start"}], vmi("Succeeded"), 1),
         ([{"action": "Start"}], None, 1),
     ],
 )

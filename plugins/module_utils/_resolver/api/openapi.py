@@ -37,9 +37,39 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "any": {"x-kubernetes-preserve-unknown-fields": True},
 }
 
+
+def _by(*keys: str) -> dict[str, Any]:
+    """A list whose entries differ in these keys."""
+    return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
+
+
+_MOST_ENTRIES: Final = {"maxItems": 256}
+
 # What the real schemas say beyond the type.
 _LIMITS: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("MemoryInstancetype", "overcommitPercent"): {"minimum": 0, "maximum": 100},
+    ("ReservedOverhead", "memLock"): {"enum": ["NotRequired", "Required"]},
+    ("DomainSpec", "rebootPolicy"): {"enum": ["Reboot", "Terminate"]},
+    ("Devices", "disks"): _MOST_ENTRIES,
+    ("Devices", "interfaces"): _MOST_ENTRIES,
+    **{("VirtualMachineInstanceSpec", field): _MOST_ENTRIES for field in ("accessCredentials", "networks", "volumes")},
+    ("VirtualMachineInstanceSpec", "utilityVolumes"): {**_MOST_ENTRIES, **_by("name")},
+    ("VirtualMachineInstanceSpec", "resourceClaims"): _by("name"),
+    ("VirtualMachineInstanceSpec", "topologySpreadConstraints"): _by("topologyKey", "whenUnsatisfiable"),
+    ("QemuGuestAgentSSHPublicKeyAccessCredentialPropagation", "users"): {"x-kubernetes-list-type": "set"},
+    ("ContainerPathVolumeSource", "path"): {
+        "maxLength": 4096,
+        "x-kubernetes-validations": [
+            {"rule": "self.startsWith('/')", "message": "path must be absolute (start with '/')"},
+            {"rule": "!self.contains('..')", "message": "path must not contain '..'"},
+        ],
+    },
+    ("ContainerPathVolumeSource", "readOnly"): {
+        "default": True,
+        "x-kubernetes-validations": [
+            {"rule": "self == true", "message": "readOnly must be true, write access is not supported"}
+        ],
+    },
 }
 
 # Fields that Go always writes but nobody has to give: admission or a preference fills them.
@@ -52,7 +82,7 @@ _FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown
 def schema_of(type_name: str, release: Release = NEWEST) -> dict[str, Any]:
     """The OpenAPI schema of a type of `schema.TYPES` in a release. Shared between callers: not to be changed.
 
-    Lists are atomic (the default), as in the VM's real schema.
+    Lists are atomic (the default), but for a few in the VM's real schema.
     """
     if type_name == "ObjectMeta":
         return _FREE  # of a template; kube-apiserver itself knows the one of the object

@@ -11,7 +11,17 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = ["BINARY_SI", "DECIMAL_EXPONENT", "DECIMAL_SI", "Quantity", "QuantityError", "canonical", "human", "parse"]
+__all__ = [
+    "BINARY_SI",
+    "DECIMAL_EXPONENT",
+    "DECIMAL_SI",
+    "Quantity",
+    "QuantityError",
+    "canonical",
+    "human",
+    "parse",
+    "plus",
+]
 
 BINARY_SI: Final = "BinarySI"
 DECIMAL_SI: Final = "DecimalSI"
@@ -107,6 +117,12 @@ def parse(text: str) -> Quantity:
 def canonical(text: str) -> str:
     """The text that the API server stores for a quantity: ``1024Mi`` gives ``1Gi``. Raises QuantityError."""
     return parse(text).text
+
+
+def plus(text: str, nanos: int) -> str:
+    """The quantity and so many billionths more, written as the quantity is. Raises QuantityError."""
+    quantity = parse(text)
+    return _print(quantity.nanos + nanos, quantity.format)
 
 
 def human(text: str, binary: bool = True) -> str:

@@ -1,6 +1,7 @@
 """Go's words for JSON that is not of a type's shape (``encoding/json``), as virt-api's webhooks give them.
 
-Go notes the first value of a wrong type and reads on, but a wrong quantity stops it: of both the quantity is told.
+Go notes the first value of a wrong type and reads on. A wrong quantity, or anything wrong within a type that reads
+itself, stops it: then that is the error.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ _NAMED: Final = {
         for field in ("limits", "requests")
     },
 }
+# Structs with an UnmarshalJSON of their own: of all below them Go names the struct that holds them.
+_READ_THEMSELVES: Final = frozenset(("DHCPOptions", "PodNetwork", "VirtualMachineInstanceSpec"))
 # What Go reads these as, which read themselves.
 _READ_AS: Final = {"Time": "string", "IntOrString": "int32"}
 _INTEGERS: Final = {
@@ -65,16 +68,21 @@ def message(type_name: str, value: Any, struct: str = "") -> str | None:
     reader = _Reader()
     try:
         reader.read(type_name, value, (), struct or type_name)
-    except quantity.QuantityError as error:
+    except (quantity.QuantityError, _Stopped) as error:
         return str(error)
     return reader.first
 
 
-class _Reader:
-    """first: the first value of a wrong type, in Go's words."""
+class _Stopped(Exception):
+    """Go reads no further; the text is its error."""
 
-    def __init__(self) -> None:
+
+class _Reader:
+    """first: the first value of a wrong type, in Go's words. holder: the struct that Go names, "" for the innermost."""
+
+    def __init__(self, holder: str = "") -> None:
         self.first: str | None = None
+        self._holder = holder
 
     def read(self, expression: str, value: Any, path: tuple[str, ...], struct: str) -> None:
         """expression: the type. path: the fields that lead to the value. struct: the Go type with the last of them."""
@@ -85,6 +93,11 @@ class _Reader:
         if expression == "Quantity":
             # What is no number is handed over as its JSON text, which has not the form of a quantity.
             quantity.parse(str(value).strip() or "0" if kind in ("string", "number") else "{}")
+        elif expression in _READ_THEMSELVES and path and not self._holder:
+            itself = _Reader(struct)
+            itself.read(expression, value, path, struct)
+            if itself.first is not None:
+                raise _Stopped(itself.first)
         elif expression.startswith("[]") and kind == "array":
             for entry in value:
                 self.read(expression[2:], entry, path, struct)
@@ -105,7 +118,7 @@ class _Reader:
 
     def _note(self, found: str, expression: str, path: tuple[str, ...], struct: str) -> None:
         if self.first is None:
-            target = f"struct field {struct}.{'.'.join(path)}" if path else "value"
+            target = f"struct field {self._holder or struct}.{'.'.join(path)}" if path else "value"
             expected = _go_type(expression, f"{struct}.{path[-1]}" if path else "")
             self.first = f"json: cannot unmarshal {found} into Go {target} of type {expected}"
 

@@ -27,6 +27,7 @@ from kubevirt_emulation.webhooks.instancetype_validate import InstancetypeValida
 from kubevirt_emulation.webhooks.vm_mutate import VmMutator
 from kubevirt_emulation.webhooks.vm_validate import VmValidator
 from kubevirt_emulation.webhooks.vmi_mutate import VmiMutator
+from kubevirt_emulation.webhooks.vmi_validate import VmiValidator
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ _CACHED = (
     "ControllerRevision",
     "DataVolume",
     "KubeVirt",
+    "StorageClass",
 )
 # Labels of these decide on what is inferred; a cache could be a moment behind.
 _READ_LIVE = ("DataVolume",)
@@ -73,13 +75,14 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
     context = Context(controller, caches, objects, configuration, recorder)
 
     vm_controller = VirtualMachineController(context)
-    node = Node(handler, caches["VirtualMachineInstance"])
+    node = Node(handler, caches["VirtualMachineInstance"], caches["StorageClass"], configuration)
     kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"], config.kubevirt_version)
     validate = InstancetypeValidator(caches, configuration.release).answer
     webhooks: dict[names.Webhook, server.Answerer] = {
         names.VM_MUTATOR: VmMutator(objects, configuration).answer,
         names.VM_VALIDATOR: VmValidator(objects, configuration).answer,
         names.VMI_MUTATOR: VmiMutator(configuration).answer,
+        names.VMI_VALIDATOR: VmiValidator(configuration).answer,
         **dict.fromkeys((*names.INSTANCETYPE_VALIDATORS, *names.PREFERENCE_VALIDATORS), validate),
     }
     tasks = [asyncio.create_task(cache.run()) for cache in caches.values()]

@@ -6,6 +6,7 @@ What they compute differently is in `_resolver.api.release`. No other module loo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from _resolver.api.release import Release, differences
@@ -30,7 +31,7 @@ class Behaviour(NamedTuple):
     selects_nodes: a VMI that is realtime or of AMD SEV gets a node selector for that; else only its pod does.
 
     Controllers:
-    changes_guests: changes of a VM reach its running guest where the configuration does not say.
+    rollout_strategy: the vmRolloutStrategy of a configuration without one.
     withdraws_restarts: RestartRequired goes when the VM is again as its guest was started.
     removes_start_revisions: a VM's start revision goes when its guest is stopped.
     finds_objects_first: that instancetype and preference exist is looked at before anything is stored or upgraded.
@@ -49,7 +50,7 @@ class Behaviour(NamedTuple):
 
     selects_nodes: bool = False
 
-    changes_guests: bool = True
+    rollout_strategy: str = "LiveUpdate"
     withdraws_restarts: bool = True
     removes_start_revisions: bool = False
     finds_objects_first: bool = True
@@ -80,7 +81,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "adds_firmware_uuid": False,
             "marks_pci_topology": False,
             "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
-            "changes_guests": False,
+            "rollout_strategy": "Stage",
             "withdraws_restarts": False,
             "finds_objects_first": False,
         },
@@ -98,6 +99,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 )
 
 
+@cache
 def of(release: Release) -> Behaviour:
     """The behaviour of a release."""
     return Behaviour(**differences(_BEFORE, release.version))

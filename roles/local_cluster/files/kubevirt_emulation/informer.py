@@ -69,6 +69,9 @@ class Informer:
     def keys(self) -> list[Key]:
         return list(self._objects)
 
+    def objects(self) -> list[Manifest]:
+        return list(self._objects.values())
+
     def on_change(self, handler: Handler) -> None:
         """Has the handler called with the key of every object that comes, changes or goes."""
         self._handlers.append(handler)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from _resolver.api.release import Release
-from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi import defaults, hot_plug
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
+from kubevirt_emulation.webhooks.rules import cluster
+from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 POLICIES = ("reference", "expand", "expandAll")
 
@@ -25,33 +27,43 @@ class KubeVirtConfiguration:
         self.behaviour = behaviour.of(release)
 
     @property
+    def _kubevirt(self) -> dict[str, Any]:
+        return self._cache.get((NAMESPACE, "kubevirt")) or {}
+
+    @property
     def raw(self) -> dict[str, Any]:
         """`spec.configuration` of the KubeVirt object."""
-        kubevirt = self._cache.get((NAMESPACE, "kubevirt")) or {}
-        return (kubevirt.get("spec") or {}).get("configuration") or {}
+        return (self._kubevirt.get("spec") or {}).get("configuration") or {}
+
+    @property
+    def architecture(self) -> str:
+        """That of VMs which name none."""
+        return self._kubevirt.get("status", {}).get("defaultArchitecture") or defaults.DEFAULT_ARCHITECTURE
 
     @property
     def defaults(self) -> defaults.Configuration:
         """What decides on the defaults of VMs."""
-        return defaults.configuration(self.raw)
+        return defaults.configuration(self.raw, self.architecture)
+
+    @property
+    def cluster(self) -> Cluster:
+        """What the rules of admission ask about."""
+        return cluster.read(self.raw, self.architecture, self.release)
 
     @property
     def reference_policy(self) -> str:
         """One of POLICIES."""
-        if behaviour.REFERENCE_POLICY in self.closed_gates():
+        if behaviour.REFERENCE_POLICY in self.cluster.closed_gates():
             return "reference"
         return (self.raw.get("instancetype") or {}).get("referencePolicy") or "reference"
 
     @property
     def live_updates(self) -> bool:
         """Whether changes reach running guests, as far as they can."""
-        default = "LiveUpdate" if self.behaviour.changes_guests else "Stage"
-        return (self.raw.get("vmRolloutStrategy") or default) != "Stage"
+        return self.cluster.live_updates
 
-    def feature_gates(self) -> list[str]:
-        """The feature gates that are open."""
-        return (self.raw.get("developerConfiguration") or {}).get("featureGates") or []
-
-    def closed_gates(self) -> frozenset[str]:
-        """The feature gates that the release asks for and that are not open."""
-        return self.behaviour.gates.difference(self.feature_gates())
+    @property
+    def cpu_allocation_ratio(self) -> int:
+        """How many vCPUs share a CPU of a node."""
+        found = (self.raw.get("developerConfiguration") or {}).get("cpuAllocationRatio")
+        return int(found or hot_plug.ALLOCATION_RATIO)

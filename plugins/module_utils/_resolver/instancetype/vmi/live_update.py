@@ -6,8 +6,7 @@ they differ in more than can be changed in a running guest (``virt-controller/wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...api import quantity
 from ...api.release import NEWEST, Release
@@ -15,31 +14,16 @@ from ...api.tree import copy
 from ..find.find import Lookup
 from . import vmi
 from .defaults import Configuration
+from .hot_plug import LIVE_FIELDS, Update, disks, is_hotpluggable, memory, plugged, scheduling, sockets, volumes
 
-__all__ = ["HOTPLUG_RATIO", "Update", "compare", "foreseen"]
+__all__ = ["HOTPLUG_RATIO", "compare", "foreseen"]
 
 Manifest = dict[str, Any]
 
 _OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
-_NOT_MIGRATABLE: Final = "memory updated in template spec. Memory-hotplug is only available for migratable VMs"
-_NO_MEMORY_LIMIT: Final = "memory updated in template spec. Memory-hotplug is not available for this VM configuration"
-_TOO_MUCH_MEMORY: Final = "memory updated in template spec to a value higher than what's available"
-_LESS_THAN_AT_BOOT: Final = "memory updated in template spec to a value lower than what the VM started with"
-_FEWER_SOCKETS: Final = "Reduction of CPU socket count requires a restart"
-_TOO_MANY_SOCKETS: Final = "CPU sockets updated in template spec to a value higher than what's available"
-_MULTIQUEUE: Final = "Changes to CPU sockets require a restart when NetworkInterfaceMultiQueue is enabled"
 # What a guest can be given while it runs, as a multiple of what it was started with, where the VM does not say it
 # (maxHotplugRatio).
 HOTPLUG_RATIO: Final = 4
-# Fields of a VMI's spec, besides sockets, memory and volumes, that KubeVirt changes while the guest runs.
-_LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
-
-
-class Update(NamedTuple):
-    """patch: JSON patch of the VMI, empty for no change. restart_required: why a restart is needed."""
-
-    patch: tuple[Manifest, ...] = ()
-    restart_required: str | None = None
 
 
 def compare(
@@ -67,14 +51,12 @@ def compare(
     if _fixed(then) != _fixed(now):
         return Update(restart_required=_OTHER_FIELD)
     running = instance["spec"]
-    patch = [_set(field, now.get(field)) for field in _LIVE_FIELDS if now.get(field) != running.get(field)]
+    patch = scheduling(now, running)
     restart = None
-    for found in (_sockets(now, running), _memory(now, instance)):
-        if isinstance(found, str):
-            restart = found
-        elif found is not None:
-            patch.append(found)
-    return Update((*patch, *_plugged(now, running)), restart)
+    for found in (sockets(now, _settled(instance)), memory(now, _settled(instance))):
+        patch += found.patch
+        restart = restart or found.restart_required
+    return Update((*patch, *plugged(now, running)), restart)
 
 
 def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
@@ -86,100 +68,39 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
     if _fixed(before) != _fixed(after):
         return False
     running = copy(before)
-    cpu, memory = running["domain"].get("cpu") or {}, running["domain"].get("memory") or {}
+    cpu, memory_of = running["domain"].get("cpu") or {}, running["domain"].get("memory") or {}
     if "sockets" in cpu:
         cpu.setdefault("maxSockets", cpu["sockets"] * HOTPLUG_RATIO)
-    if "guest" in memory:
-        most = quantity.parse(memory["guest"]).value * HOTPLUG_RATIO
-        memory.setdefault("maxGuest", str(most))
-    instance = {"spec": running, "status": vm.get("status") or {}}
-    return not any(isinstance(found, str) for found in (_sockets(after, running), _memory(after, instance)))
+    if "guest" in memory_of:
+        most = quantity.parse(memory_of["guest"]).value * HOTPLUG_RATIO
+        memory_of.setdefault("maxGuest", str(most))
+    status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
+    instance = {"spec": running, "status": {**status, "memory": {"guestCurrent": memory_of.get("guest")}}}
+    return not any(found.restart_required for found in (sockets(after, instance), memory(after, instance)))
 
 
-def _set(field: str, value: Any) -> Manifest:
-    if value is None:
-        return {"op": "remove", "path": f"/spec/{field}"}
-    return {"op": "add", "path": f"/spec/{field}", "value": value}
-
-
-def _sockets(now: Manifest, running: Manifest) -> Manifest | str | None:
-    """The change of the guest's sockets, or why that needs a restart; None for no change."""
-    cpu, current = now["domain"].get("cpu") or {}, running["domain"].get("cpu") or {}
-    wanted, present = cpu.get("sockets", 0), current.get("sockets", 0)
-    if not cpu or not current or wanted == present:
-        return None
-    if wanted > current.get("maxSockets", 0):
-        return _TOO_MANY_SOCKETS
-    if wanted < present:
-        return _FEWER_SOCKETS
-    if now["domain"]["devices"].get("networkInterfaceMultiqueue"):
-        return _MULTIQUEUE
-    return _set("domain/cpu/sockets", wanted)
-
-
-def _memory(now: Manifest, instance: Manifest) -> Manifest | str | None:
-    """Likewise for its memory."""
-    running = instance["spec"]
-    current = running["domain"].get("memory") or {}
-    text = (now["domain"].get("memory") or {}).get("guest")
-    wanted, present, most = (_nanos(one) for one in (text, current.get("guest"), current.get("maxGuest")))
-    if wanted is None or present is None or wanted == present:
-        return None
-    status: Manifest = instance.get("status") or {}
-    conditions = status.get("conditions") or []
-    if not any(one["type"] == "LiveMigratable" and one["status"] == "True" for one in conditions):
-        return _NOT_MIGRATABLE
-    if most is None:
-        return _NO_MEMORY_LIMIT
-    if wanted > most:
-        return _TOO_MUCH_MEMORY
-    at_boot = _nanos((status.get("memory") or {}).get("guestAtBoot"))
-    if at_boot is not None and wanted < at_boot:
-        return _LESS_THAN_AT_BOOT
-    return _set("domain/memory/guest", text)
-
-
-def _nanos(text: Any) -> int | None:
-    return quantity.parse(text).nanos if text else None
-
-
-def _plugged(now: Manifest, running: Manifest) -> Iterator[Manifest]:
-    """Volumes that are plugged in and out, and their disks."""
-    parts = (("volumes", _volumes), ("domain/devices/disks", _disks))
-    names = {volume["name"] for volume in (*_volumes(now), *_volumes(running)) if _hot(volume)}
-    for field, of in parts:
-        wanted = [entry for entry in of(now) if entry["name"] in names]
-        present = [entry for entry in of(running) if entry["name"] in names]
-        if [entry["name"] for entry in wanted] != [entry["name"] for entry in present]:
-            yield _set(field, [entry for entry in of(running) if entry["name"] not in names] + wanted)
-
-
-def _volumes(spec: Manifest) -> list[Manifest]:
-    found: list[Manifest] = spec.get("volumes") or []
-    return found
-
-
-def _disks(spec: Manifest) -> list[Manifest]:
-    found: list[Manifest] = (spec["domain"].get("devices") or {}).get("disks") or []
-    return found
-
-
-def _hot(volume: Manifest) -> bool:
-    """Whether a volume may be plugged in and out of a running guest."""
-    return any(isinstance(source, dict) and source.get("hotpluggable") for source in volume.values())
+def _settled(instance: Manifest) -> Manifest:
+    """The VMI once it has what it is being given."""
+    status = instance.get("status") or {}
+    conditions = [
+        entry
+        for entry in status.get("conditions") or []
+        if entry["type"] not in ("HotVCPUChange", "HotMemoryChange") or entry["status"] != "True"
+    ]
+    return {**instance, "status": {**status, "conditions": conditions}}
 
 
 def _fixed(spec: Manifest) -> Manifest:
     """The spec without what can change while the guest runs."""
-    fixed = copy({key: value for key, value in spec.items() if key not in _LIVE_FIELDS})
+    fixed = copy({key: value for key, value in spec.items() if key not in LIVE_FIELDS})
     (fixed["domain"].get("cpu") or {}).pop("sockets", None)
-    memory = fixed["domain"].get("memory")
-    if memory is not None:
-        memory.pop("guest", None)
-        if not memory:
+    amount = fixed["domain"].get("memory")
+    if amount is not None:
+        amount.pop("guest", None)
+        if not amount:
             del fixed["domain"]["memory"]
-    hot = {volume["name"] for volume in _volumes(fixed) if _hot(volume)}
+    hot = {volume["name"] for volume in volumes(fixed) if is_hotpluggable(volume)}
     if hot:
-        fixed["volumes"] = [volume for volume in _volumes(fixed) if volume["name"] not in hot]
-        fixed["domain"]["devices"]["disks"] = [disk for disk in _disks(fixed) if disk["name"] not in hot]
+        fixed["volumes"] = [volume for volume in volumes(fixed) if volume["name"] not in hot]
+        fixed["domain"]["devices"]["disks"] = [disk for disk in disks(fixed) if disk["name"] not in hot]
     return fixed

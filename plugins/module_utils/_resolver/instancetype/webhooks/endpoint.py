@@ -1,7 +1,7 @@
 """virt-api's answer to PUT .../namespaces/NAMESPACE/expand-vm-spec, which expands a VM that is nowhere stored.
 
-The checks of the body are those of virt-api's own OpenAPI validation, which knows types, required fields and, other
-than kube-apiserver, forbids unknown ones. Of several mistakes KubeVirt names them in random order.
+The checks of the body are those of virt-api's own OpenAPI validation, which knows types, required fields and choices
+and, other than kube-apiserver, forbids unknown fields. Of several mistakes KubeVirt names them in random order.
 """
 
 from __future__ import annotations
@@ -22,6 +22,43 @@ Json = dict[str, Any]
 
 _TOP_LEVEL: Final = ("apiVersion", "kind", "metadata", "spec", "status")
 _QUANTITY_TYPES: Final = ("string", "integer", "number")
+# Their zero is the default of a required field, so that it may be missing; the CRD or a webhook may refuse the zero.
+_DEFAULTED: Final = ("string", "boolean", "integer")
+_PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
+_ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_VOLUME_MODES: Final = ("Block", "Filesystem", "FromStorageProfile")
+_NODE_OPERATORS: Final = ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")
+_NODE_POLICIES: Final = ("Honor", "Ignore")
+_SCHEMES: Final = ("HTTP", "HTTPS")
+_PREFERRED: Final = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference"
+_REQUIRED: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+# What fields of Kubernetes' own types may be, in the spec of a VMI.
+_VMI_CHOICES: Final = {
+    **{
+        f"{terms}.{requirements}.operator": _NODE_OPERATORS
+        for terms in (_PREFERRED, _REQUIRED)
+        for requirements in ("matchExpressions", "matchFields")
+    },
+    "dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+    "domain.firmware.kernelBoot.container.imagePullPolicy": _PULL_POLICIES,
+    "volumes.containerDisk.imagePullPolicy": _PULL_POLICIES,
+    "livenessProbe.httpGet.scheme": _SCHEMES,
+    "readinessProbe.httpGet.scheme": _SCHEMES,
+    "tolerations.effect": ("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    "tolerations.operator": ("Equal", "Exists"),
+    "topologySpreadConstraints.nodeAffinityPolicy": _NODE_POLICIES,
+    "topologySpreadConstraints.nodeTaintsPolicy": _NODE_POLICIES,
+    "topologySpreadConstraints.whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
+}
+# By the whole path, in a VM or a VMI.
+_CHOICES: Final = {
+    **{
+        f"spec.dataVolumeTemplates.spec.{target}.{field}": choices
+        for target in ("pvc", "storage")
+        for field, choices in (("accessModes", _ACCESS_MODES), ("volumeMode", _VOLUME_MODES))
+    },
+    **{f"{root}.{path}": choices for root in ("spec.template.spec", "spec") for path, choices in _VMI_CHOICES.items()},
+}
 _TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
 
 
@@ -39,7 +76,7 @@ def expand_vm_spec(
     if not isinstance(body, dict):
         kind = "bool" if isinstance(body, bool) else _type_name(body)
         return _unreadable(f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
-    found = list(mistakes(body, release))
+    found = list(mistakes(body, release=release))
     if found:
         return _bad_request("Object is not a valid VirtualMachine", {"causes": [{"message": text} for text in found]})
     try:
@@ -60,14 +97,15 @@ def expand_vm_spec(
     return Response(200, expanded.vm or {})
 
 
-def mistakes(vm: Json, release: Release = NEWEST) -> Iterator[str]:
-    """What is wrong with a VM's manifest by the OpenAPI schema of a release's virt-api, in its words."""
-    for key in vm:
+def mistakes(manifest: Json, spec_type: str = "VirtualMachineSpec", release: Release = NEWEST) -> Iterator[str]:
+    """What is wrong with the manifest of a VM, or of a VMI (`VirtualMachineInstanceSpec`), by virt-api's OpenAPI
+    schema, in its words."""
+    for key in manifest:
         if key not in _TOP_LEVEL:
             yield f".{key} in body is a forbidden property"
-    if "spec" not in vm:
+    if "spec" not in manifest:
         yield "spec in body is required"
-    yield from _mistakes(openapi.schema_of("VirtualMachineSpec", release), vm.get("spec"), "spec")
+    yield from _mistakes(openapi.schema_of(spec_type, release), manifest.get("spec"), "spec")
 
 
 def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:
@@ -75,9 +113,14 @@ def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:
     types = _QUANTITY_TYPES if "anyOf" in expected else (expected["type"],) if "type" in expected else ()
     if types and not _is_of(types, value) and not (value is None and expected.get("nullable")):
         yield f'{path} in body must be of type {",".join(types)}: "{_type_name(value)}"'
+    elif isinstance(value, str):
+        choices = _CHOICES.get(path, (value,))
+        if value not in choices:
+            yield f"{path} in body should be one of [{' '.join(choices)}]"
     elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from _mistakes(expected.get("items", {}), entry, f"{path}.{index}")
+        # The path does not say which entry of a list it is.
+        for entry in value:
+            yield from _mistakes(expected.get("items", {}), entry, path)
     elif isinstance(value, dict):
         yield from _object_mistakes(expected, value, path)
 
@@ -95,7 +138,7 @@ def _object_mistakes(expected: Json, value: Json, path: str) -> Iterator[str]:
         if key in properties:
             yield from _mistakes(properties[key], entry, f"{path}.{key}")
     for key in expected.get("required", ()):
-        if key not in value:
+        if key not in value and properties[key].get("type") not in _DEFAULTED:
             yield f"{path}.{key} in body is required"
 
 

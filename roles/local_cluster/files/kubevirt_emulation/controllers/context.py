@@ -30,12 +30,11 @@ class Failure(Exception):
 class Work:
     """One VM's synchronization: the VM and its VMI as the steps leave them.
 
-    restart_required: why changes need a restart. failure: what stopped the steps.
+    failure: what stopped the steps. provisioning: whether a volume is still being filled.
     """
 
     vm: Manifest
     vmi: Manifest | None
-    restart_required: str | None = None
     failure: Failure | None = None
     provisioning: bool = False
 

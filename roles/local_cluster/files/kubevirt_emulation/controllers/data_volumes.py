@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from _resolver.instancetype.find import revision
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Work
 from kubevirt_emulation.resources import DATA_VOLUME
+
+Manifest = dict[str, Any]
+
+_FILLED = ("Succeeded", "PendingPopulation")
 
 
 async def sync(context: Context, work: Work) -> None:
@@ -36,11 +42,21 @@ async def sync(context: Context, work: Work) -> None:
                 raise
 
 
-async def are_ready(context: Context, work: Work) -> bool:
-    """Whether all DataVolumes of templates have been filled."""
-    namespace = work.vm["metadata"]["namespace"]
-    volumes = [
-        context.caches["DataVolume"].get((namespace, template["metadata"]["name"]))
-        for template in work.vm["spec"].get("dataVolumeTemplates") or []
-    ]
-    return all(volume is not None and (volume.get("status") or {}).get("phase") == "Succeeded" for volume in volumes)
+def are_ready(context: Context, vm: Manifest) -> bool:
+    """Whether all DataVolumes of templates are filled, or wait for the guest."""
+    templates = vm["spec"].get("dataVolumeTemplates") or []
+    phases = (_phase(context, vm, template["metadata"]["name"]) for template in templates)
+    return all(phase in (*_FILLED, "WaitForFirstConsumer") for phase in phases)
+
+
+def are_filling(context: Context, vm: Manifest) -> bool:
+    """Whether a DataVolume among the VM's volumes is still being filled."""
+    volumes = vm["spec"]["template"]["spec"].get("volumes") or []
+    phases = (_phase(context, vm, volume["dataVolume"]["name"]) for volume in volumes if "dataVolume" in volume)
+    return any(phase not in (None, *_FILLED, "WaitForFirstConsumer") for phase in phases)
+
+
+def _phase(context: Context, vm: Manifest, name: str) -> str | None:
+    """A DataVolume's phase, "" before it has one; None without a DataVolume."""
+    volume = context.caches["DataVolume"].get((vm["metadata"]["namespace"], name))
+    return None if volume is None else (volume.get("status") or {}).get("phase") or ""

@@ -21,6 +21,9 @@ from kubevirt_emulation.resources import REVISION
 Manifest = dict[str, Any]
 
 
+_EXPANDING = "unsupported error: error encountered while expanding into VirtualMachine: "
+
+
 class Decision(NamedTuple):
     """What is to be done for a VM; the first that is set counts."""
 
@@ -64,8 +67,11 @@ def decide(vm: Manifest, lookup: find.Lookup, configuration: KubeVirtConfigurati
     if policy == "expandAll" or (policy == "expand" and not has_revision):
         expanded = expand.expand(vm, lookup, configuration.defaults, release)
         if expanded.error is not None:
-            return Decision(failure=("FailedCreate", expanded.error.message))
+            return Decision(failure=("UnsupportedSyncError", _EXPANDING + expanded.error.message))
         return Decision(expanded=expanded.vm)
+    if policy != "reference":
+        # What the VM has captured stays, whatever its matchers say now.
+        return Decision()
     stored = store.store(vm, lookup, release)
     if stored.error is not None or any(isinstance(action, store.Create) for action in stored.actions):
         # What is captured only now is of today's version.

@@ -1,67 +1,89 @@
-"""Changes of a running VM: what can change in the guest is changed in the VMI, the rest asks for a restart."""
+"""Changes of a running VM: its VMI is given what a running guest can be given; for the rest a restart is asked for.
+
+How far a guest can be changed `_resolver` says; here it is asked, and the VMI is patched.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Callable
 
-from _resolver.instancetype.vmi.live_update import compare
+from _resolver.api import schema
+from _resolver.instancetype.find.find import Problem
+from _resolver.instancetype.vmi import hot_plug
 from kubevirt_emulation.clock import now
-from kubevirt_emulation.controllers import vmi_state
-from kubevirt_emulation.controllers.context import Context, Work
-from kubevirt_emulation.controllers.start_revisions import StartRevisions
-from kubevirt_emulation.controllers.vm_state import condition
-from kubevirt_emulation.controllers.vmi_factory import GENERATION
+from kubevirt_emulation.controllers import restart_required, vmi_state
+from kubevirt_emulation.controllers.context import Context, Failure, Work
 
 Manifest = dict[str, Any]
 
-_CPU_CHANGE = "HotVCPUChange"
+_CPU_ERROR = "Error encountered while handling CPU change request: "
+_MEMORY_ERROR = "error encountered while handling memory hotplug requests: "
+# The conditions of a VMI that is being given sockets or memory, by the field that was changed. No node takes them up
+# here, so that they stay.
+_UNDER_WAY = {"/spec/domain/cpu/sockets": "HotVCPUChange", "/spec/domain/memory/guest": "HotMemoryChange"}
 
 
-async def observe_generation(context: Context, revisions: StartRevisions, work: Work) -> None:
-    """Notes in the VMI that it is that of the VM's present generation, as far as the template goes."""
-    instance = work.vmi
-    started = revisions.spec(work.vm, instance) if instance is not None else None
-    if instance is None or started is None or started["template"] != work.vm["spec"]["template"]:
+async def sync(context: Context, work: Work) -> None:
+    """Patches the VMI, or asks for a restart; raises Failure where that has to wait."""
+    vmi = work.vmi
+    if vmi is None or vmi_state.is_being_deleted(vmi):
         return
-    generation = str(work.vm["metadata"]["generation"])
-    if (instance["metadata"].get("annotations") or {}).get(GENERATION) != generation:
-        work.vmi = await context.patch_vmi(instance, {"metadata": {"annotations": {GENERATION: generation}}})
+    patch = _volumes(work.vm, vmi)
+    before, failure = work.vm, None
+    # While a restart is asked for, the guest gets nothing.
+    if context.configuration.live_updates and not restart_required.is_set(work):
+        try:
+            for step in await _steps(context, work, vmi):
+                patch += step()
+        except Failure as error:
+            work.vm, failure = before, error
+    if patch:
+        work.vmi = await context.patch_vmi(vmi, [*patch, *_under_way(vmi, patch)])
+    if failure is not None:
+        raise failure
 
 
-async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
-    """Changes the VMI, or notes in `work` that a restart is needed."""
-    vm, instance = work.vm, work.vmi
-    if instance is None or vmi_state.phase(instance) != "Running" or vmi_state.is_being_deleted(instance):
-        return
-    started = revisions.spec(vm, instance)
-    if started is None:
-        return
-    configuration = context.configuration
-    update = await context.objects.resolve(
-        lambda lookup: compare(
-            vm,
-            started,
-            instance,
-            lookup,
-            configuration.defaults,
-            live=configuration.live_updates,
-            release=configuration.release,
-        )
+async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callable[[], list[Manifest]]]:
+    """What is looked at, in KubeVirt's order. Each answers with a JSON patch, asks for a restart or raises Failure."""
+    vm = work.vm
+    template = await context.objects.resolve(
+        lambda lookup: restart_required.applied(vm, lookup, context.configuration.release)
     )
-    work.restart_required = update.restart_required
-    if update.restart_required is None and not configuration.behaviour.withdraws_restarts:
-        work.restart_required = (condition(vm, "RestartRequired") or {}).get("message")
-    # While a restart is asked for, nothing is changed live.
-    waits = update.restart_required is not None and condition(vm, "RestartRequired") is not None
-    if update.patch and not waits:
-        work.vmi = await context.patch_vmi(instance, [*update.patch, *_plugging(instance, update.patch)])
+    if isinstance(template, Problem):
+        raise Failure("HotPlugCPUError", _CPU_ERROR + template.message)
+    wanted, ratio = template["spec"], context.configuration.cpu_allocation_ratio
+
+    def take(update: hot_plug.Update, reason: str, prefix: str) -> list[Manifest]:
+        if update.failure is not None:
+            raise Failure(reason, prefix + update.failure)
+        if update.restart_required is not None:
+            restart_required.require(work, update.restart_required)
+        return list(update.patch)
+
+    return (
+        lambda: take(hot_plug.sockets(wanted, vmi, ratio), "HotPlugCPUError", _CPU_ERROR),
+        lambda: list(hot_plug.scheduling(wanted, vmi["spec"])),
+        lambda: take(hot_plug.memory(wanted, vmi), "HotPlugMemoryError", _MEMORY_ERROR),
+    )
 
 
-def _plugging(instance: Manifest, patch: Sequence[Manifest]) -> list[Manifest]:
-    """The condition that tells of sockets on their way into the guest: no node takes them up here, so that it stays."""
-    has_it = vmi_state.condition(instance, _CPU_CHANGE) is not None
-    if has_it or not any(step["path"] == "/spec/domain/cpu/sockets" for step in patch):
+def _volumes(vm: Manifest, vmi: Manifest) -> list[Manifest]:
+    """The JSON patch that plugs volumes in and out, which does not wait for a restart."""
+    if vmi_state.phase(vmi) != "Running" or vm["spec"].get("updateVolumesStrategy") == "Migration":
         return []
-    condition = {"type": _CPU_CHANGE, "status": "True", "lastProbeTime": None, "lastTransitionTime": now()}
-    return [{"op": "add", "path": "/status/conditions/-", "value": condition}]
+    template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"]["template"])
+    return list(hot_plug.plugged(template["spec"], vmi["spec"]))
+
+
+def _under_way(vmi: Manifest, patch: list[Manifest]) -> list[Manifest]:
+    names = (_UNDER_WAY.get(step["path"]) for step in patch)
+    return [
+        {
+            "op": "add",
+            "path": "/status/conditions/-",
+            "value": {"type": name, "status": "True", "lastProbeTime": None, "lastTransitionTime": now()},
+        }
+        for name in names
+        if name is not None and vmi_state.condition(vmi, name) is None
+    ]

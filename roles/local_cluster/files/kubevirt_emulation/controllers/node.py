@@ -7,9 +7,10 @@ from typing import Any
 
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.clock import now
-from kubevirt_emulation.controllers import vmi_state
+from kubevirt_emulation.controllers import paused, persistent_state, vmi_state
 from kubevirt_emulation.controllers.vmi_factory import FINALIZER
-from kubevirt_emulation.informer import Informer, Key
+from kubevirt_emulation.informer import Informer, Key, key_of
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.resources import VMI
 from kubevirt_emulation.workqueue import WorkQueue
 
@@ -24,18 +25,28 @@ WORKERS = 8
 class Node:
     """Plays virt-handler for all VMIs."""
 
-    def __init__(self, client: Client, vmis: Informer) -> None:
+    def __init__(
+        self, client: Client, vmis: Informer, storage_classes: Informer, configuration: KubeVirtConfiguration
+    ) -> None:
         self._client = client
         self._vmis = vmis
+        self._storage_classes = storage_classes
+        self._configuration = configuration
         self._queue: WorkQueue[Key] = WorkQueue()
         vmis.on_change(self._queue.add)
+        storage_classes.on_change(lambda _key: self._look_again())
+
+    def _look_again(self) -> None:
+        """A VMI may have waited for the StorageClass."""
+        for vmi in self._vmis.objects():
+            self._queue.add(key_of(vmi))
 
     async def run(self) -> None:
         await self._queue.run(WORKERS, self._sync)
 
     async def _sync(self, key: Key) -> None:
         vmi = self._vmis.get(key)
-        patch = changes(vmi) if vmi is not None else None
+        patch = self._next(vmi) if vmi is not None else None
         if patch is None or vmi is None:
             self._queue.forget(key)
             return
@@ -51,6 +62,14 @@ class Node:
         # What comes next is decided by the object as it is now.
         self._queue.forget(key)
         self._queue.add(key)
+
+    def _next(self, vmi: Manifest) -> Manifest | None:
+        """The patch that brings a VMI one step further, None at rest."""
+        starts = vmi_state.phase(vmi) in ("", "Pending") and not vmi_state.is_being_deleted(vmi)
+        if not starts or not persistent_state.is_needed(vmi["spec"]):
+            return changes(vmi)
+        can_start = persistent_state.has_class(self._configuration.raw, self._storage_classes.objects())
+        return changes(vmi) if can_start else persistent_state.wait(vmi)
 
 
 def changes(vmi: Manifest) -> Manifest | None:
@@ -69,11 +88,10 @@ def changes(vmi: Manifest) -> Manifest | None:
     domain = vmi["spec"]["domain"]
     cpu = domain.get("cpu") or {}
     guest = (domain.get("memory") or {}).get("guest")
-    paused = vmi["spec"].get("startStrategy") == "Paused"
     status: Manifest = {
         "phase": "Running",
         "nodeName": NODE,
-        "conditions": vmi_state.paused(now()) if paused else [vmi_state.ready(now())],
+        "conditions": paused.conditions([], vmi["spec"].get("startStrategy") == "Paused"),
         "currentCPUTopology": {name: cpu[name] for name in ("cores", "sockets", "threads") if cpu.get(name)},
         **_transition(vmi, "Running"),
     }

@@ -8,12 +8,14 @@ from kubevirt_emulation.controllers.start_revisions import StartRevisions
 from kubevirt_emulation.controllers.vm_state import is_stop_requested, run_strategy_of, start_request, status
 
 
-async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
-    """Starts or stops the VM as needed; raises Failure."""
+async def sync(context: Context, revisions: StartRevisions, work: Work) -> bool:
+    """Starts or stops the VM as needed; whether it did. Raises Failure."""
     if work.vmi is not None:
-        if _is_to_stop(work):
-            await vmi_factory.stop(context, revisions, work)
-        return
+        stopped = _is_to_stop(work) and await vmi_factory.stop(context, revisions, work)
+        if stopped and run_strategy_of(work.vm) == "RerunOnFailure" and vmi_state.phase(work.vmi) == "Failed":
+            pending = [*(status(work.vm).get("stateChangeRequests") or []), {"action": "Start"}]
+            work.vm = {**work.vm, "status": {**status(work.vm), "stateChangeRequests": pending}}
+        return stopped
     request = start_request(work.vm)
     strategy = run_strategy_of(work.vm)
     if strategy == "Halted" and request is not None:
@@ -21,13 +23,11 @@ async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
         answer = await context.patch_vm(work.vm, {"spec": {"runStrategy": "Always"}})
         work.vm = {**answer, "status": work.vm["status"]}
         strategy = "Always"
-    if not _is_to_start(work, strategy):
-        return
-    if not await data_volumes.are_ready(context, work):
-        work.provisioning = True
-        return
+    if not _is_to_start(work, strategy) or not data_volumes.are_ready(context, work.vm):
+        return False
     paused = ((request or {}).get("data") or {}).get("paused") == "true"
     await vmi_factory.start(context, revisions, work, paused)
+    return True
 
 
 def _is_to_stop(work: Work) -> bool:
@@ -41,13 +41,11 @@ def _is_to_stop(work: Work) -> bool:
 
 def _is_to_start(work: Work, strategy: str) -> bool:
     recorded = status(work.vm).get("runStrategy")
-    if strategy == "Always":
+    if strategy in ("Always", "Once"):
         return True
     if strategy == "Manual":
         return start_request(work.vm) is not None
     if strategy == "RerunOnFailure":
         # One that has been stopped stays so until asked; the recorded strategy tells that it has run.
         return start_request(work.vm) is not None or recorded != strategy
-    if strategy == "Once":
-        return recorded != strategy
     return False

@@ -1,4 +1,8 @@
-"""The third ControllerRevision: a VM's spec as it was when the VM was started last."""
+"""The third ControllerRevision: a VM's spec as it was when its guest was started.
+
+It belongs to the VM's generation: a guest that is started again without a change of the VM's spec keeps the one of
+before, although the VM may refer to other revisions of its instancetype and preference by now.
+"""
 
 from __future__ import annotations
 
@@ -17,77 +21,95 @@ from kubevirt_emulation.resources import REVISION
 Manifest = dict[str, Any]
 
 PREFIX = "revision-start-vm-"
-_UID_LENGTH = 36
 
 
 class StartRevisions:
-    """Knows which of them each VM has."""
+    """Knows which of them each VM owns."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._cache = context.caches["ControllerRevision"]
-        self._names: dict[str, set[str]] = {}
+        self._keys: dict[str, set[Key]] = {}  # of a VM's uid
+        self._owners: dict[Key, str] = {}
         self._cache.on_change(self._changed)
 
     def _changed(self, key: Key) -> None:
-        name = key[1]
-        if not name.startswith(PREFIX):
+        if not key[1].startswith(PREFIX):
             return
-        uid = name[len(PREFIX) : len(PREFIX) + _UID_LENGTH]
-        if self._cache.get(key) is not None:
-            self._names.setdefault(uid, set()).add(name)
-        elif uid in self._names:
-            self._names[uid].discard(name)
-            if not self._names[uid]:
-                del self._names[uid]
+        before = self._owners.pop(key, None)
+        if before is not None:
+            self._keys[before].discard(key)
+            if not self._keys[before]:
+                del self._keys[before]
+        owner = _owner(self._cache.get(key))
+        if owner is not None:
+            self._owners[key] = owner
+            self._keys.setdefault(owner, set()).add(key)
 
     async def create(self, vm: Manifest) -> str:
-        """Records the VM's spec; older records go. Returns the revision's name."""
+        """Records the VM's spec unless that of its generation is recorded; other records go. Returns the name."""
         metadata = vm["metadata"]
+        recorded = False
+        for manifest in self._owned(vm):
+            if manifest.get("revision") == metadata["generation"]:
+                recorded = True
+            else:
+                await self._delete(manifest)
         name = f"{PREFIX}{metadata['uid']}-{metadata['generation']}"
-        manifest = {
-            "metadata": {
-                "name": name,
-                "namespace": metadata["namespace"],
-                "ownerReferences": [revision.owner_reference(vm)],
-            },
-            "data": {"spec": _recorded_spec(vm, self._context.configuration)},
-            "revision": metadata["generation"],
-        }
-        existing = self._cache.get((metadata["namespace"], name))
-        outdated = set(self._names.get(metadata["uid"], ())) - {name}
-        if existing is not None and existing["data"] != manifest["data"]:
-            outdated.add(name)
-        for old in outdated:
-            await self._delete(metadata["namespace"], old)
-        if existing is None or name in outdated:
-            await self._create(metadata["namespace"], manifest)
+        if not recorded:
+            await self._context.create_revision(
+                metadata["namespace"],
+                {
+                    "metadata": {
+                        "name": name,
+                        "namespace": metadata["namespace"],
+                        "ownerReferences": [revision.owner_reference(vm)],
+                    },
+                    "data": {"spec": _recorded_spec(vm, self._context.configuration)},
+                    "revision": metadata["generation"],
+                },
+            )
         return name
 
     async def remove(self, vm: Manifest) -> None:
         """Removes all records of a VM."""
-        for name in set(self._names.get(vm["metadata"]["uid"], ())):
-            await self._delete(vm["metadata"]["namespace"], name)
+        for manifest in self._owned(vm):
+            await self._delete(manifest)
 
-    def spec(self, vm: Manifest, vmi: Manifest) -> Manifest | None:
-        """The VM's spec when this VMI was started, if it is known."""
+    def last_spec(self, vm: Manifest) -> Manifest | None:
+        """The VM's spec at the last start, None where no record of it is left."""
+        generations = {_generation(manifest): manifest for manifest in self._owned(vm)}
+        return generations[max(generations)]["data"]["spec"] if generations else None
+
+    def spec_of(self, vmi: Manifest) -> Manifest | None:
+        """The VM's spec of which this VMI was made, None where its record is gone."""
         name = (vmi.get("status") or {}).get("virtualMachineRevisionName") or ""
-        found = self._cache.get((vm["metadata"]["namespace"], name))
+        found = self._cache.get((vmi["metadata"]["namespace"], name))
         return found["data"]["spec"] if found is not None else None
 
-    async def _create(self, namespace: str, manifest: Manifest) -> None:
-        try:
-            await self._context.create_revision(namespace, manifest)
-        except ApiError as error:
-            if error.reason != "AlreadyExists":
-                raise
+    def _owned(self, vm: Manifest) -> list[Manifest]:
+        prefix = f"{PREFIX}{vm['metadata']['uid']}"
+        found = (self._cache.get(key) for key in self._keys.get(vm["metadata"]["uid"], ()) if key[1].startswith(prefix))
+        return [manifest for manifest in found if manifest is not None]
 
-    async def _delete(self, namespace: str, name: str) -> None:
+    async def _delete(self, manifest: Manifest) -> None:
+        metadata = manifest["metadata"]
         try:
-            await self._context.client.delete(REVISION, namespace, name)
+            await self._context.client.delete(REVISION, metadata["namespace"], metadata["name"])
         except ApiError as error:
             if error.code != 404:
                 raise
+
+
+def _owner(manifest: Manifest | None) -> str | None:
+    """The uid of the VM that owns a revision."""
+    references = ((manifest or {}).get("metadata") or {}).get("ownerReferences") or []
+    return next((entry["uid"] for entry in references if entry["kind"] == "VirtualMachine"), None)
+
+
+def _generation(manifest: Manifest) -> int:
+    last = manifest["metadata"]["name"].rpartition("-")[2]
+    return int(last) if last.isdigit() else 0
 
 
 def _recorded_spec(vm: Manifest, configuration: KubeVirtConfiguration) -> Manifest:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from kubevirt_emulation.clock import now
-from kubevirt_emulation.controllers import vm_state, vmi_state
+from kubevirt_emulation.controllers import generations, vm_state, vmi_state
 from kubevirt_emulation.controllers.context import Context, Work
-from kubevirt_emulation.controllers.vmi_factory import GENERATION
 
 Manifest = dict[str, Any]
 
 _STARTING_PHASES = ("", "Pending", "Scheduling", "Scheduled")
 # A VM has all conditions of its VMI, but for these, which are about the VM itself.
-_OF_THE_VM = ("Failure", "RestartRequired")
+_OF_THE_VM = ("Ready", "Failure", "RestartRequired")
 
 
 async def write(context: Context, work: Work, stored: Manifest) -> bool:
@@ -31,10 +30,12 @@ def compute(work: Work) -> Manifest:
     status = dict(vm_state.status(vm))
     _set(status, "created", vmi is not None)
     _set(status, "ready", vmi is not None and vmi_state.condition(vmi, "Ready") is not None)
-    if vmi is not None:
+    if vmi is not None or status.get("runStrategy"):
+        # That a VM has one tells that it was started before.
         status["runStrategy"] = vm_state.run_strategy_of(vm)
+    if vmi is not None:
         status["desiredGeneration"] = vm["metadata"]["generation"]
-        observed = (vmi["metadata"].get("annotations") or {}).get(GENERATION)
+        observed = generations.observed(vmi)
         if observed:
             status["observedGeneration"] = int(observed)
     _set(status, "stateChangeRequests", _pending(vm, vmi))
@@ -58,7 +59,7 @@ def _pending(vm: Manifest, vmi: Manifest | None) -> list[Manifest]:
     if pending and pending[0]["action"] == "Stop":
         if vmi is None or pending[0].get("uid") != vmi["metadata"]["uid"]:
             return pending[1:]
-    elif pending and vmi is not None:
+    elif pending and vmi is not None and not vmi_state.is_being_deleted(vmi) and not vmi_state.is_final(vmi):
         return pending[1:]
     return pending
 
@@ -76,21 +77,35 @@ def _snapshots(vm: Manifest) -> list[Manifest]:
 
 
 def _conditions(work: Work) -> list[Manifest]:
-    wanted = []
-    if work.vmi is None:
-        wanted.append(_condition("Ready", "False", "VMINotExists", "VMI does not exist"))
-    else:
-        for entry in vmi_state.conditions(work.vmi):
-            if entry["type"] not in _OF_THE_VM:
-                wanted.append(
-                    _condition(entry["type"], entry["status"], entry.get("reason", ""), entry.get("message", ""))
-                )
+    """The VM's own conditions and those of its VMI, which it keeps when the VMI is gone."""
+    vmi = work.vmi
+    found = {entry["type"]: entry for entry in vm_state.status(work.vm).get("conditions") or []}
+    if work.failure is None:
+        found.pop("Failure", None)
+    wanted = [_ready(vmi)]
     if work.failure is not None:
         wanted.append(_condition("Failure", "True", work.failure.reason, str(work.failure)))
-    if work.restart_required is not None and work.vmi is not None:
-        wanted.append(_condition("RestartRequired", "True", "", work.restart_required))
-    current = {entry["type"]: entry for entry in vm_state.status(work.vm).get("conditions") or []}
-    return [_kept(current.get(entry["type"]), entry) for entry in wanted]
+    if vmi is not None:
+        wanted += (entry for entry in vmi_state.conditions(vmi) if entry["type"] not in _OF_THE_VM)
+        kept = {*_OF_THE_VM, *(entry["type"] for entry in wanted)}
+        found = {name: entry for name, entry in found.items() if name in kept}
+    for entry in wanted:
+        current = found.get(entry["type"])
+        if current is None or _said(current) != _said(entry):
+            found[entry["type"]] = entry
+    return list(found.values())
+
+
+def _ready(vmi: Manifest | None) -> Manifest:
+    if vmi is None:
+        return _condition("Ready", "False", "VMINotExists", "VMI does not exist")
+    found = next((entry for entry in vmi_state.conditions(vmi) if entry["type"] == "Ready"), None)
+    return found or _condition("Ready", "False", "VMIConditionMissing", "VMI is missing the Ready condition")
+
+
+def _said(condition: Manifest) -> tuple[str, str]:
+    """What makes a condition another one; a new message alone does not, nor is it taken over."""
+    return condition["status"], condition.get("reason") or ""
 
 
 def _condition(name: str, state: str, reason: str, message: str) -> Manifest:
@@ -103,25 +118,17 @@ def _condition(name: str, state: str, reason: str, message: str) -> Manifest:
     return condition
 
 
-def _kept(current: Manifest | None, wanted: Manifest) -> Manifest:
-    """The condition as it is stored, if it says the same; else the new one."""
-
-    def said(condition: Manifest) -> list[Any]:
-        return [condition.get(name) for name in ("status", "reason", "message")]
-
-    return current if current is not None and said(current) == said(wanted) else wanted
-
-
 def _printable(work: Work) -> str:
     vmi = work.vmi
+    running = vmi is not None and vmi_state.phase(vmi) == "Running"
     if vm_state.is_being_deleted(work.vm):
         return "Terminating"
-    if vmi is None:
-        return "Provisioning" if work.provisioning else "Stopped"
-    if vmi_state.is_being_deleted(vmi):
+    if vmi is not None and vmi_state.is_being_deleted(vmi) and not vmi_state.is_final(vmi):
         return "Stopping"
-    if vmi_state.phase(vmi) in _STARTING_PHASES:
-        return "Starting"
-    if vmi_state.is_final(vmi):
-        return "Stopped"
-    return "Paused" if vmi_state.condition(vmi, "Paused") is not None else "Running"
+    if running and vmi is not None and vmi_state.condition(vmi, "Paused") is not None:
+        return "Paused"
+    if running:
+        return "Running"
+    if work.provisioning:
+        return "Provisioning"
+    return "Starting" if vmi is not None and vmi_state.phase(vmi) in _STARTING_PHASES else "Stopped"

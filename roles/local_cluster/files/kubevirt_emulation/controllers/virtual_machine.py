@@ -8,9 +8,13 @@ from typing import Any
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers import (
     data_volumes,
+    dynamic_metadata,
+    generations,
     instancetype,
+    interfaces,
     live_update,
     metadata,
+    restart_required,
     run_strategy,
     status,
     vm_state,
@@ -65,6 +69,7 @@ class VirtualMachineController:
                 await self._steps(work)
             except Failure as failure:
                 work.failure = failure
+            work.provisioning = data_volumes.are_filling(self._context, work.vm)
             if await status.write(self._context, work, stored):
                 self._queue.add(key)
         except ApiError as error:
@@ -84,12 +89,19 @@ class VirtualMachineController:
         if vm_state.is_being_deleted(work.vm):
             await self._end(work)
             return
+        started = self._revisions.last_spec(work.vm) if work.vmi is not None else None
         await metadata.sync(self._context, work)
-        await live_update.observe_generation(self._context, self._revisions, work)
+        await generations.sync(self._context, self._revisions, work)
         await instancetype.sync(self._context, work)
         await data_volumes.sync(self._context, work)
-        await live_update.sync(self._context, self._revisions, work)
-        await run_strategy.sync(self._context, self._revisions, work)
+        if not data_volumes.are_ready(self._context, work.vm) and vm_state.run_strategy_of(work.vm) != "Halted":
+            return
+        moved = await run_strategy.sync(self._context, self._revisions, work)
+        await restart_required.sync(self._context, work, started)
+        if not moved:
+            await interfaces.sync(self._context, work)
+            await dynamic_metadata.sync(self._context, work)
+            await live_update.sync(self._context, work)
 
     async def _end(self, work: Work) -> None:
         """The VM is being deleted: first its VMI goes, unless it is to stay, then the finalizer."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from _resolver.instancetype.vmi import vmi as vmi_builder
 from kubevirt_emulation.client import ApiError
+from kubevirt_emulation.controllers import generations, restart_required, vmi_state
 from kubevirt_emulation.controllers.context import Context, Failure, Work
 from kubevirt_emulation.controllers.metadata import OBSERVED
 from kubevirt_emulation.controllers.start_revisions import StartRevisions
@@ -13,13 +14,15 @@ from kubevirt_emulation.resources import VMI
 
 Manifest = dict[str, Any]
 
-GENERATION = "kubevirt.io/vm-generation"
 # Keeps the VMI until the (imitated) node has ended it.
 FINALIZER = "foregroundDeleteVirtualMachine"
+
+_FAILED = "Failure while starting VMI: "
 
 
 async def start(context: Context, revisions: StartRevisions, work: Work, paused: bool) -> None:
     """Creates the VMI of work.vm; raises Failure."""
+    restart_required.settle(work)
     vm = work.vm
     configuration = context.configuration
     built = await context.objects.resolve(
@@ -27,13 +30,13 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
     )
     if built.error is not None:
         context.recorder.warning(vm, "FailedCreate", f"Error creating virtual machine instance: {built.error.message}")
-        raise Failure("FailedCreate", built.error.message)
+        raise Failure("FailedCreate", _FAILED + built.error.message)
     assert built.metadata is not None and built.spec is not None
     name = await revisions.create(vm)
     if paused:
         built.spec["startStrategy"] = "Paused"
     generation = str(vm["metadata"]["generation"])
-    annotations = {**(built.metadata.get("annotations") or {}), **OBSERVED, GENERATION: generation}
+    annotations = {**(built.metadata.get("annotations") or {}), **OBSERVED, generations.ANNOTATION: generation}
     manifest = {
         "apiVersion": VMI.api_version,
         "kind": VMI.kind,
@@ -47,7 +50,7 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
         if error.reason == "AlreadyExists":
             raise  # one of before is still going; tried again
         context.recorder.warning(vm, "FailedCreate", f"Error creating virtual machine instance: {error}")
-        raise Failure("FailedCreate", str(error)) from None
+        raise Failure("FailedCreate", _FAILED + str(error)) from None
     context.caches["VirtualMachineInstance"].observe(work.vmi)
     context.recorder.normal(
         vm,
@@ -56,11 +59,11 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
     )
 
 
-async def stop(context: Context, revisions: StartRevisions, work: Work) -> None:
-    """Deletes the VMI, once; work.vmi stays until it is gone."""
+async def stop(context: Context, revisions: StartRevisions, work: Work) -> bool:
+    """Deletes the VMI, once; whether it did. work.vmi stays until it is gone."""
     vmi = work.vmi
-    if vmi is None or "deletionTimestamp" in vmi["metadata"]:
-        return
+    if vmi is None or vmi_state.is_being_deleted(vmi):
+        return False
     metadata = vmi["metadata"]
     try:
         work.vmi = await context.client.delete(
@@ -68,9 +71,10 @@ async def stop(context: Context, revisions: StartRevisions, work: Work) -> None:
         )
     except ApiError as error:
         if error.code in (404, 409):
-            return
+            return False
         raise
     context.caches["VirtualMachineInstance"].observe(work.vmi)
+    restart_required.settle(work)
     if context.configuration.behaviour.removes_start_revisions:
         await revisions.remove(work.vm)
     context.recorder.normal(
@@ -78,3 +82,4 @@ async def stop(context: Context, revisions: StartRevisions, work: Work) -> None:
         "SuccessfulDelete",
         f"Stopped the virtual machine by deleting the virtual machine instance {metadata['uid']}",
     )
+    return True

@@ -33,15 +33,18 @@ async def install_api(client: Client, config: Config) -> None:
 
 
 async def create_kubevirt(client: Client) -> None:
-    """The KubeVirt object; one that is there stays as it is.
+    """The KubeVirt object and, with it, a default StorageClass; where the first is there, all stays as it is.
 
-    The API server lets the first objects of a new kind wait for two seconds: best begun early, beside the rest.
+    So a StorageClass that is deleted stays away. The API server lets the first objects of a new kind wait for two
+    seconds: best begun early, beside the rest.
     """
     try:
         await client.create(KUBEVIRT, NAMESPACE, _kubevirt())
     except ApiError as error:
         if error.reason != "AlreadyExists":
             raise
+        return
+    await apply(client, _storage_class())
 
 
 async def register(client: Client, config: Config) -> None:
@@ -66,6 +69,17 @@ def _kubevirt() -> Manifest:
         "kind": KUBEVIRT.kind,
         "metadata": metadata("kubevirt", NAMESPACE),
         "spec": {"configuration": {"developerConfiguration": {"useEmulation": True}}},
+    }
+
+
+def _storage_class() -> Manifest:
+    """Provisions nothing. KubeVirt only wants to know where a persistent TPM or EFI would be kept."""
+    annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {**metadata("local"), "annotations": annotations},
+        "provisioner": "kubernetes.io/no-provisioner",
     }
 
 

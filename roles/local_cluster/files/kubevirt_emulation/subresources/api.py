@@ -57,21 +57,21 @@ class SubresourceApi:
                 web.get(base, self._resources),
                 web.get(f"{base}/version", self._version),
                 *(web.put(f"{vm}/{verb}", self._verb(verb, getattr(self._power, verb))) for verb in _VM_VERBS),
-                *(web.put(f"{vmi}/{verb}", self._verb(verb, self._pause(verb == "pause"))) for verb in _VMI_VERBS),
+                *(web.put(f"{vmi}/{verb}", self._verb(verb, self._pause(verb == "pause"), 200)) for verb in _VMI_VERBS),
                 web.get(vm + "/expand-spec", self._expand_spec),
                 web.put(namespaced + "/expand-vm-spec", self._expand_vm_spec),
             ]
         return result
 
-    def _verb(self, verb: str, act: Verb) -> Handler:
-        """PUT of a verb that answers 202 without content; its body holds options."""
+    def _verb(self, verb: str, act: Verb, code: int = 202) -> Handler:
+        """PUT of a verb that answers without content; its body holds options."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
             if "*/*" not in request.headers.get("Accept", "*/*"):
                 return text_response("406: Not Acceptable\n\nAvailable representations: ", 406)
             options = body.options(await request.read(), f"{verb.capitalize()}Options")
             await act(request.match_info["namespace"], request.match_info["name"], options)
-            return web.Response(status=202)
+            return web.Response(status=code)
 
         return handle
 

@@ -12,12 +12,13 @@ Manifest = dict[str, Any]
 
 
 class Review(NamedTuple):
-    """One question. object: as it would be stored; old: as it is stored, None on creation."""
+    """One question. user: who writes. object: as it would be stored; old: as it is stored, None on creation."""
 
     uid: str
     operation: str
     kind: str
     namespace: str
+    user: str
     object: Manifest
     old: Manifest | None
 
@@ -34,6 +35,7 @@ def read(review: Manifest) -> Review:
         request["operation"],
         request["kind"]["kind"],
         request.get("namespace", ""),
+        (request.get("userInfo") or {}).get("username", ""),
         request["object"],
         request.get("oldObject"),
     )

@@ -25,6 +25,13 @@ VMI_MUTATOR = Webhook(
     ("CREATE",),
     True,
 )
+VMI_VALIDATOR = Webhook(
+    "virtualmachineinstances-create-validator.kubevirt.io",
+    "/virtualmachineinstances-validate-create",
+    "VirtualMachineInstance",
+    ("CREATE",),
+    False,
+)
 VM_VALIDATOR = Webhook(
     "virtualmachine-validator.kubevirt.io", "/virtualmachines-validate", "VirtualMachine", _WRITES, False
 )
@@ -39,4 +46,4 @@ def _validator(kind: str) -> Webhook:
 INSTANCETYPE_VALIDATORS = tuple(map(_validator, ("VirtualMachineInstancetype", "VirtualMachineClusterInstancetype")))
 PREFERENCE_VALIDATORS = tuple(map(_validator, ("VirtualMachinePreference", "VirtualMachineClusterPreference")))
 
-WEBHOOKS = (VM_MUTATOR, VMI_MUTATOR, VM_VALIDATOR, *INSTANCETYPE_VALIDATORS, *PREFERENCE_VALIDATORS)
+WEBHOOKS = (VM_MUTATOR, VMI_MUTATOR, VM_VALIDATOR, VMI_VALIDATOR, *INSTANCETYPE_VALIDATORS, *PREFERENCE_VALIDATORS)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.find import find
 from _resolver.instancetype.vmi import defaults
 from _resolver.instancetype.webhooks import endpoint, mutate
-from kubevirt_emulation import go_metadata
+from kubevirt_emulation import behaviour, go_metadata
 from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
+from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
+from kubevirt_emulation.webhooks.vmi_defaults import has_pcie
 
 Manifest = dict[str, Any]
 
 _ARCHITECTURE_LABEL = "template.kubevirt.io/architecture"
-_ARCHITECTURES = ("amd64", "arm64", "s390x")
+_ARCHITECTURES = (AMD64, ARM64, S390X)
 _PCI_TOPOLOGY = {"kubevirt.io/pci-topology-version": "v3"}
 
 
@@ -31,28 +34,30 @@ class VmMutator:
     async def answer(self, review: Review) -> Answer:
         if review.being_deleted:
             return Answer()
-        mistakes = list(endpoint.mistakes(review.object, self._configuration.release))
-        if mistakes:
-            return Answer(status=not_of_schema(mistakes))
-        vm = _in_namespace(review)
-        mutated, architecture = await self._objects.resolve(lambda lookup: self._mutate(vm, review, lookup))
-        if mutated.refusal is not None:
-            return Answer.refusing(mutated.refusal)
-        assert mutated.vm is not None
-        spec = mutated.vm["spec"]
-        if architecture:
-            spec["template"]["spec"].setdefault("architecture", architecture)
         configuration = self._configuration
-        set_defaults(spec["template"], configuration.defaults)
-        if review.operation == "CREATE":
-            set_identity(spec["template"], configuration.behaviour)
-        written = go_metadata.of_spec(spec, configuration.behaviour)
-        return Answer(patch=({"op": "replace", "path": "/spec", "value": written},))
+        return await self._objects.resolve(
+            lambda lookup: stored(review, lookup, configuration.defaults, configuration.release)
+        )
 
-    def _mutate(self, vm: Manifest, review: Review, lookup: Lookup) -> tuple[mutate.Mutated, str]:
-        """The VM as `_resolver` makes it, and the architecture that its DataSources say ("": they say none)."""
-        mutated = mutate.mutate(vm, lookup, review.old, review.operation, self._configuration.release)
-        return mutated, architecture_of_sources(mutated.vm, lookup) if mutated.vm is not None else ""
+
+def stored(review: Review, lookup: Lookup, config: defaults.Configuration, release: Release = NEWEST) -> Answer:
+    """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
+    mistakes = list(endpoint.mistakes(review.object, release=release))
+    if mistakes:
+        return Answer(status=not_of_schema(mistakes))
+    mutated = mutate.mutate(_in_namespace(review), lookup, review.old, review.operation, release)
+    if mutated.refusal is not None:
+        return Answer.refusing(mutated.refusal)
+    assert mutated.vm is not None
+    spec = mutated.vm["spec"]
+    architecture = architecture_of_sources(mutated.vm, lookup)
+    if architecture:
+        spec["template"]["spec"].setdefault("architecture", architecture)
+    set_defaults(spec["template"], config)
+    if review.operation == "CREATE":
+        set_identity(spec["template"], behaviour.of(release))
+    written = go_metadata.of_spec(spec, behaviour.of(release))
+    return Answer(patch=({"op": "replace", "path": "/spec", "value": written},))
 
 
 def architecture_of_sources(vm: Manifest, lookup: find.Lookup) -> str:
@@ -76,11 +81,12 @@ def set_defaults(template: Manifest, config: defaults.Configuration) -> None:
     defaults.set_machine_type(template["spec"], config)
 
 
-def set_identity(template: Manifest, behaviour: Behaviour) -> None:
-    """What a new VM is given besides: its identity, and the PCI topology of today."""
-    for field in behaviour.new_firmware:
-        template["spec"]["domain"].setdefault("firmware", {}).setdefault(field, str(uuid.uuid4()))
-    if behaviour.marks_pci_topology:
+def set_identity(template: Manifest, behaves: Behaviour) -> None:
+    """What a new VM is given besides: its identity and, if it has PCI Express, the topology of today."""
+    spec = template["spec"]
+    for field in behaves.new_firmware:
+        spec["domain"].setdefault("firmware", {}).setdefault(field, str(uuid.uuid4()))
+    if behaves.marks_pci_topology and has_pcie(spec):
         template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
 
 

@@ -1,14 +1,19 @@
-"""The VM's validating webhook: instancetype and preference first (`_resolver`), then the VM's own checks."""
+"""The VM's validating webhook: instancetype and preference first (`_resolver`), then the VM's own rules (`rules/`)."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from _resolver.api import release_schema
+from _resolver.api.errors import Crash
+from _resolver.api.tree import copy
 from _resolver.instancetype.webhooks import validate
-from _resolver.instancetype.webhooks.admission import invalid
+from _resolver.instancetype.webhooks.admission import Cause, Response, crashed, invalid
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
-from kubevirt_emulation.webhooks import gate_checks, vm_checks
 from kubevirt_emulation.webhooks.admission import Answer, Review
+from kubevirt_emulation.webhooks.rules import order, virtual_machine
+from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 
 class VmValidator:
@@ -24,17 +29,38 @@ class VmValidator:
         return await self._objects.resolve(lambda lookup: self._check(review, lookup))
 
     def _check(self, review: Review, lookup: Lookup) -> Answer:
-        configuration = self._configuration
-        vm = release_schema.canonical("VirtualMachine", review.object, configuration.release)
-        vm["metadata"]["namespace"] = review.namespace
-        # It leaves the VM with its instancetype, preference and defaults applied.
-        response = validate.virtual_machine(vm, lookup, configuration.defaults, configuration.release)
-        if not response.allowed:
-            return Answer.refusing(response)
-        causes = [
-            *vm_checks.causes(vm["spec"], configuration),
-            *gate_checks.causes(vm["spec"]["template"]["spec"], configuration.closed_gates()),
-        ]
-        if causes:
-            return Answer(status=invalid(causes).status())
-        return Answer(warnings=(*response.warnings, *vm_checks.warnings(vm["spec"])))
+        response = check(review, lookup, self._configuration.cluster)
+        return Answer(warnings=response.warnings) if response.allowed else Answer.refusing(response)
+
+
+def check(review: Review, lookup: Lookup, cluster: Cluster) -> Response:
+    """VMsAdmitter.Admit. Steps that find something are the last."""
+    vm = release_schema.canonical("VirtualMachine", review.object, cluster.release)
+    vm["metadata"]["namespace"] = review.namespace
+    stored = copy(vm["spec"])
+    # It leaves the VM with its instancetype, preference and defaults applied.
+    response = validate.virtual_machine(vm, lookup, cluster.defaults, cluster.release)
+    if not response.allowed:
+        return response
+    try:
+        causes = _causes(review, vm["spec"], stored, cluster)
+    except Crash as crash:
+        return crashed(str(crash))
+    if causes:
+        return invalid(causes)
+    return response._replace(warnings=(*response.warnings, *order.warnings(stored)))
+
+
+def _causes(review: Review, spec: dict[str, Any], stored: dict[str, Any], cluster: Cluster) -> list[Cause]:
+    """spec: the VM's with everything applied. stored: as it is to be stored."""
+    found: list[Cause] = []
+    if review.operation == "CREATE":
+        found = order.new_vm(stored["template"]["spec"], spec["template"]["spec"], cluster)
+    before = None
+    if review.old is not None:
+        before = release_schema.canonical("VirtualMachineSpec", review.old["spec"], cluster.release)
+    return (
+        found
+        or list(order.vm(spec, cluster))
+        or list(virtual_machine.data_volume_namespaces(stored, before, review.namespace))
+    )

@@ -8,18 +8,15 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from _resolver.api import quantity
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
-from _resolver.instancetype.vmi.live_update import HOTPLUG_RATIO
+from kubevirt_emulation.webhooks.maximums import Limits, set_maximums
+from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
 
 Spec = dict[str, Any]
 
-AMD64, ARM64, S390X = "amd64", "arm64", "s390x"
+NO_LIMITS: Final = Limits()
 
-_MOST_VCPUS: Final = 512
-_LEAST_HOTPLUG_MEMORY: Final = 2**30  # bytes
-_MEMORY_BLOCK: Final = 2 * 2**20  # bytes
 _SPINLOCKS: Final = 4096
 _PROBE: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
@@ -37,12 +34,12 @@ def set_vmi_defaults(
     spec: Spec,
     config: defaults.Configuration,
     cpu_model: str = "",
+    allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,
-    live_updates: bool = True,
 ) -> None:
     """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one.
 
-    live_updates: whether changes reach running guests.
+    allowed: what running guests may be given, None where the cluster does not change them.
     """
     defaults.set_spec_defaults(spec, config, release)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
@@ -55,10 +52,8 @@ def set_vmi_defaults(
         _boot_arm64(domain["firmware"])
         domain["cpu"].setdefault("model", "host-passthrough")
     domain["cpu"].setdefault("model", cpu_model or "host-model")
-    if live_updates and architecture != ARM64:
-        _maximum_sockets(domain["cpu"])
-    if live_updates and architecture == AMD64:
-        _maximum_memory(domain)
+    if allowed is not None and architecture != ARM64:
+        set_maximums(spec, allowed)
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
             spec[probe] = {**_PROBE, **spec[probe]}
@@ -78,6 +73,12 @@ def select_nodes(spec: Spec) -> None:
         spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **labels}
 
 
+def has_pcie(spec: Spec) -> bool:
+    """Whether the guest has PCI Express, to which devices can be plugged (SupportsPCIeHotplug)."""
+    machine = (spec["domain"].get("machine") or {"type": "q35"})["type"]
+    return spec.get("architecture", "") in (AMD64, ARM64, "") and ("q35" in machine or machine.startswith("virt"))
+
+
 def _features(features: Spec, architecture: str) -> None:
     acpi = features.setdefault("acpi", {})
     if architecture == S390X:
@@ -94,7 +95,7 @@ def _features(features: Spec, architecture: str) -> None:
 
 
 def _hyperv_needs(domain: Spec) -> None:
-    """Switches on what features need, up to the first need that the VMI forbids; a check refuses that later."""
+    """Switches on what features need, up to the first need that the VMI forbids; a rule refuses that later."""
     hyperv = domain["features"].get("hyperv")
     if hyperv is None:
         return
@@ -102,7 +103,7 @@ def _hyperv_needs(domain: Spec) -> None:
         if not (hyperv.get(feature) or {}).get("enabled"):
             continue
         if (hyperv.get(needed) or {}).get("enabled") is False:
-            break
+            return
         hyperv.setdefault(needed, {})["enabled"] = True
     if (hyperv.get("evmcs") or {}).get("enabled"):
         features = domain["cpu"].setdefault("features", [])
@@ -145,33 +146,6 @@ def _boot_arm64(firmware: Spec) -> None:
     bootloader = firmware.setdefault("bootloader", {"efi": {}})
     if "efi" in bootloader:
         bootloader["efi"].setdefault("secureBoot", False)
-
-
-def _maximum_sockets(cpu: Spec) -> None:
-    """Sockets that a running guest can be given."""
-    sockets = cpu.get("sockets", 0)
-    if "maxSockets" in cpu or not sockets:
-        return
-    most = sockets * HOTPLUG_RATIO
-    in_socket = cpu.get("cores", 0) * cpu.get("threads", 0)
-    if most * in_socket > _MOST_VCPUS:
-        most = max(_MOST_VCPUS // in_socket, sockets)
-    cpu["maxSockets"] = most
-
-
-def _maximum_memory(domain: Spec) -> None:
-    """Memory that a running guest can be given, where it can be given any."""
-    memory, cpu = domain["memory"], domain["cpu"]
-    guest = memory.get("guest")
-    if guest is None or "maxGuest" in memory:
-        return
-    pinned = (cpu.get("numa") or {}).get("guestMappingPassthrough") is not None
-    if pinned or "realtime" in cpu or "launchSecurity" in domain:
-        return
-    size = quantity.parse(guest).value
-    block = _LEAST_HOTPLUG_MEMORY if (memory.get("hugepages") or {}).get("pageSize") == "1Gi" else _MEMORY_BLOCK
-    if size >= _LEAST_HOTPLUG_MEMORY and size % block == 0:
-        memory["maxGuest"] = quantity.Quantity.of(size * HOTPLUG_RATIO, quantity.BINARY_SI).text
 
 
 def _enable(feature: Spec | None) -> None:

@@ -229,3 +229,11 @@ def test_what_is_no_quantity_is_told_in_go_s_words(text: str, told: str) -> None
     with pytest.raises(QuantityError) as error:
         quantity.parse(text)
     assert str(error.value) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "nanos", "expected"),
+    [("1", 200 * 10**6, "1200m"), ("1200m", -200 * 10**6, "1"), ("1536Mi", 2**29 * 10**9, "2Gi"), ("1Gi", 0, "1Gi")],
+)
+def test_a_sum_is_written_as_the_quantity_is(text: str, nanos: int, expected: str) -> None:
+    assert quantity.plus(text, nanos) == expected

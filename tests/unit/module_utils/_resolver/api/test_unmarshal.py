@@ -36,6 +36,24 @@ def test_the_struct_is_the_innermost_one() -> None:
     )
 
 
+def virtual_machine(**spec: Any) -> str | None:
+    return message("VirtualMachine", {"spec": {"running": 1, "template": {"spec": spec}}})
+
+
+def test_a_type_that_reads_itself_is_told_by_the_struct_that_holds_it() -> None:
+    """Recorded of a VM's cores; all that is noted before does not count then."""
+    assert virtual_machine(domain={"cpu": {"cores": -1}}) == (
+        f"{GO} number -1 into Go struct field"
+        " VirtualMachineInstanceTemplateSpec.spec.template.spec.domain.cpu.cores of type uint32"
+    )
+    assert virtual_machine(networks=[{"pod": {"vmNetworkCIDR": 1}}]) == (
+        f"{GO} number into Go struct field"
+        " VirtualMachineInstanceTemplateSpec.spec.template.spec.networks.pod.vmNetworkCIDR of type string"
+    )
+    assert virtual_machine(domain={"memory": {"guest": "much"}}) == QUANTITY
+    assert virtual_machine() == f"{GO} number into Go struct field VirtualMachineSpec.spec.running of type bool"
+
+
 def test_the_root_has_the_name_of_its_own_kind() -> None:
     expected = f"{GO} array into Go struct field VirtualMachineClusterInstancetype.spec of type"
     found = message("VirtualMachineInstancetype", {"spec": []}, "VirtualMachineClusterInstancetype")

@@ -51,7 +51,8 @@ def vm(name: str | None = "small", **spec: Any) -> Manifest:
 
 def running(**status: Any) -> Manifest:
     domain = {"cpu": {"cores": 1, "sockets": 1, "threads": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}}
-    return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": {"phase": "Running", **status}}
+    told = {"phase": "Running", "memory": {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}, **status}
+    return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": told}
 
 
 def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> Impact:

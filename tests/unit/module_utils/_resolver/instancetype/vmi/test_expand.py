@@ -105,8 +105,20 @@ def test_an_interface_that_the_cluster_does_not_permit_is_an_error() -> None:
             ['spec.instancetype.name in body must be of type string: "number"'],
         ),
         (
-            {"spec": {"template": {"spec": {"domain": {"devices": {}}, "volumes": [{}]}}}},
-            ["spec.template.spec.volumes.0.name in body is required"],
+            # A name may be missing here: what is no object has a default.
+            {"spec": {"template": {"spec": {"domain": {}, "volumes": [{}]}}}},
+            ["spec.template.spec.domain.devices in body is required"],
+        ),
+        (
+            {"spec": {"template": {"spec": {"domain": {"devices": {}}, "dnsPolicy": "Host"}}}},
+            [
+                "spec.template.spec.dnsPolicy in body should be one of "
+                "[ClusterFirst ClusterFirstWithHostNet Default None]"
+            ],
+        ),
+        (
+            {"spec": {"template": {"spec": {"domain": {"devices": {}}, "tolerations": [{}, {"effect": "Never"}]}}}},
+            ["spec.template.spec.tolerations.effect in body should be one of [NoExecute NoSchedule PreferNoSchedule]"],
         ),
         (
             {"spec": {"template": {"spec": {"domain": {"devices": {}, "cpu": {"cores": 1.5}}}}}},

@@ -10,8 +10,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
     Configuration,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.hot_plug import Update
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.live_update import (
-    Update,
     compare,
     foreseen,
 )
@@ -28,7 +28,7 @@ def spec(guest: str = "1Gi", cpu: Manifest | None = None, **template: Any) -> Ma
 
 def instance(sockets: int = 1, most: int = 4, **fields: Any) -> Manifest:
     domain = {"cpu": {"sockets": sockets, "maxSockets": most}, "memory": {"guest": "1024Mi"}}
-    return {"spec": {"domain": domain, **fields}}
+    return {"spec": {"domain": domain, **fields}, "status": {"memory": {"guestCurrent": "1024Mi"}}}
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,11 @@ def test_fewer_sockets_than_the_guest_has() -> None:
     assert "Reduction" in (update.restart_required or "")
 
 
-def test_sockets_with_multiqueue() -> None:
-    now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1})
-    started = spec()
-    for entry in (now, started):
-        entry["template"]["spec"]["domain"]["devices"] = {"networkInterfaceMultiqueue": True}
+def test_sockets_on_arm() -> None:
+    now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1}, architecture="arm64")
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    update = compare(vm, started, instance(), Objects([]), Configuration())
-    assert update.patch == () and "NetworkInterfaceMultiQueue" in (update.restart_required or "")
+    update = compare(vm, spec(architecture="arm64"), instance(), Objects([]), Configuration())
+    assert update.patch == () and "ARM" in (update.restart_required or "")
 
 
 def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
@@ -97,20 +94,41 @@ def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
         ("2Gi", "1Gi", "4Gi", ""),
         # Back to what the guest was started with.
         ("1Gi", "1Gi", "4Gi", ""),
-        ("512Mi", "1Gi", "4Gi", "lower than what the VM started with"),
-        ("8Gi", "1Gi", "4Gi", "higher than what's available"),
+        ("1Gi", "2Gi", "4Gi", "lower than what the VM started with"),
+        ("512Mi", "1Gi", "4Gi", "at least 1Gi of guest memory"),
+        ("8Gi", "1Gi", "4Gi", "greater than the configured maxGuest memory"),
+        ("2049Mi", "1Gi", "4Gi", "Guest memory must be 2Mi aligned"),
+        ("2Gi", "1Gi", "4097Mi", "MaxGuest must be 2Mi aligned"),
         ("2Gi", "1Gi", None, "not available for this VM configuration"),
     ],
 )
 def test_memory_of_a_vm_that_can_migrate(guest: str, at_boot: str, most: str | None, reason: str) -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(guest)}
-    running = instance()
-    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
-    conditions = [{"type": "LiveMigratable", "status": "True"}]
-    running["status"] = {"conditions": conditions, "memory": {"guestAtBoot": at_boot}}
+    running = migratable(most, at_boot)
     update = compare(vm, spec(), running, Objects([]), Configuration())
     assert (update.restart_required or "").endswith(reason)
     assert [one["path"] for one in update.patch] == ([] if reason else ["/spec/domain/memory/guest"])
+
+
+def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tuple[str, str]) -> Manifest:
+    running = instance()
+    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
+    told = [{"type": name, "status": state} for name, state in (("LiveMigratable", "True"), *conditions)]
+    running["status"] = {"conditions": told, "memory": {"guestAtBoot": at_boot, "guestCurrent": "1536Mi"}}
+    return running
+
+
+def test_a_plan_looks_beyond_what_is_under_way() -> None:
+    busy = migratable("4Gi", "1Gi", ("HotMemoryChange", "True"), ("HotVCPUChange", "True"))
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 3, "cores": 1, "threads": 1})}
+    update = compare(vm, spec(), busy, Objects([]), Configuration())
+    assert [one["path"] for one in update.patch] == ["/spec/domain/cpu/sockets", "/spec/domain/memory/guest"]
+
+
+def test_the_first_reason_is_told() -> None:
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 9, "cores": 1, "threads": 1})}
+    update = compare(vm, spec(), instance(), Objects([]), Configuration())
+    assert (update.restart_required or "").startswith("CPU sockets")
 
 
 def volumes(*names: str, hot: str = "") -> list[Manifest]:

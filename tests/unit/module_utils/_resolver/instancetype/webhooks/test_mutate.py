@@ -102,8 +102,8 @@ def test_a_value_of_a_wrong_type_is_refused_in_the_words_of_go() -> None:
     assert refusal is not None
     assert refusal.status() == {
         "code": 400,
-        "message": "json: cannot unmarshal number -1 into Go struct field CPU.spec.template.spec.domain.cpu.cores"
-        " of type uint32",
+        "message": "json: cannot unmarshal number -1 into Go struct field"
+        " VirtualMachineInstanceTemplateSpec.spec.template.spec.domain.cpu.cores of type uint32",
     }
 
 

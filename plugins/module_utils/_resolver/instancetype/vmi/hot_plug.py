@@ -1,0 +1,210 @@
+"""What a running VMI can be given of a changed VM: sockets, memory, where it may be (``virt-controller/watch/vm``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from ...api import quantity
+
+__all__ = [
+    "ALLOCATION_RATIO",
+    "LIVE_FIELDS",
+    "Update",
+    "disks",
+    "is_hotpluggable",
+    "memory",
+    "memory_refused",
+    "plugged",
+    "scheduling",
+    "sockets",
+    "volumes",
+]
+
+Manifest = dict[str, Any]
+
+_FEWER_SOCKETS: Final = "Reduction of CPU socket count requires a restart"
+_TOO_MANY_SOCKETS: Final = "CPU sockets updated in template spec to a value higher than what's available"
+_SOCKETS_ON_ARM: Final = "ARM doesn't support CPU hotplug"
+_SOCKETS_UNDER_WAY: Final = "another CPU hotplug is in progress"
+_MEMORY: Final = "memory updated in template spec"
+_MEMORY_FAILED: Final = f"{_MEMORY}. Memory-hotplug failed and is not available for this VM configuration"
+_NOT_MIGRATABLE: Final = f"{_MEMORY}. Memory-hotplug is only available for migratable VMs"
+_NO_MEMORY_LIMIT: Final = f"{_MEMORY}. Memory-hotplug is not available for this VM configuration"
+_LESS_THAN_AT_BOOT: Final = f"{_MEMORY} to a value lower than what the VM started with"
+_MEMORY_UNDER_WAY: Final = "another memory hotplug is in progress"
+_MEMORY_REFUSED: Final = "memory hotplug not supported, {reason}"
+_MEMORY_BLOCK: Final = 2 * 2**20  # bytes
+_LARGE_MEMORY_BLOCK: Final = 2**30  # with huge pages of that size
+_LEAST_MEMORY: Final = 2**30
+# vCPUs for a CPU of a node, where the cluster does not say it (cpuAllocationRatio).
+ALLOCATION_RATIO: Final = 10
+_NANOS_PER_MILLI: Final = 10**6
+# Fields of a VMI's spec, besides sockets, memory and volumes, that KubeVirt changes while the guest runs.
+LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
+
+
+class Update(NamedTuple):
+    """patch: JSON patch of the VMI, empty for no change. restart_required: why a restart is needed.
+    failure: why virt-controller cannot decide now, and tries again."""
+
+    patch: tuple[Manifest, ...] = ()
+    restart_required: str | None = None
+    failure: str | None = None
+
+
+def scheduling(wanted: Manifest, running: Manifest) -> tuple[Manifest, ...]:
+    """The JSON patch of where a running VMI may be. wanted, running: VMI specs."""
+    return tuple(_set(field, wanted.get(field)) for field in LIVE_FIELDS if wanted.get(field) != running.get(field))
+
+
+def _set(field: str, value: Any) -> Manifest:
+    if value is None:
+        return {"op": "remove", "path": f"/spec/{field}"}
+    return {"op": "add", "path": f"/spec/{field}", "value": value}
+
+
+def sockets(wanted: Manifest, instance: Manifest, allocation_ratio: int = ALLOCATION_RATIO) -> Update:
+    """What it takes to give a running VMI the sockets of a VMI spec (``handleCPUChangeRequest``).
+
+    allocation_ratio: the cluster's cpuAllocationRatio.
+    """
+    cpu, current = wanted["domain"].get("cpu"), instance["spec"]["domain"].get("cpu")
+    if cpu is None or current is None or cpu.get("sockets", 0) == current.get("sockets", 0):
+        return Update()
+    if _condition(instance, "HotVCPUChange", "True"):
+        return Update(failure=_SOCKETS_UNDER_WAY)
+    if cpu.get("sockets", 0) > current.get("maxSockets", 0):
+        return Update(restart_required=_TOO_MANY_SOCKETS)
+    if cpu.get("sockets", 0) < current.get("sockets", 0):
+        return Update(restart_required=_FEWER_SOCKETS)
+    if wanted.get("architecture") == "arm64":
+        return Update(restart_required=_SOCKETS_ON_ARM)
+    more = (_vcpus(cpu) - _vcpus(current)) * (1000 // allocation_ratio) * _NANOS_PER_MILLI
+    return Update((_set("domain/cpu/sockets", cpu["sockets"]), *_pod_cpu(wanted, instance["spec"], more)))
+
+
+def _vcpus(cpu: Manifest) -> int:
+    """As KubeVirt counts them (``hardware.GetNumberOfVCPUs``): what is left out counts as 1."""
+    return math.prod(cpu.get(part) or 1 for part in ("sockets", "cores", "threads"))
+
+
+def _pod_cpu(wanted: Manifest, running: Manifest, nanos: int) -> Iterator[Manifest]:
+    """More CPU for the pod, where the VM says how much it is to have."""
+    for kind in ("requests", "limits"):
+        if _resource(wanted, kind, "cpu") is not None:
+            present = _resource(running, kind, "cpu") or "0"
+            yield _set(f"domain/resources/{kind}/cpu", quantity.plus(present, nanos))
+
+
+def _pod_memory(wanted: Manifest, running: Manifest, guest: str, current: str) -> Iterator[Manifest]:
+    """More memory for the pod: a request of the VMI grows to at least the guest's, a limit of the VM as much."""
+    more = quantity.parse(guest).nanos - quantity.parse(current).nanos
+    request = _resource(running, "requests", "memory")
+    if request is not None:
+        grown = quantity.plus(request, more)
+        if quantity.parse(grown).nanos < quantity.parse(guest).nanos:
+            grown, more = guest, 0
+        yield _set("domain/resources/requests/memory", grown)
+    if _resource(wanted, "limits", "memory") is not None:
+        present = _resource(running, "limits", "memory") or "0Ki"
+        yield _set("domain/resources/limits/memory", quantity.plus(present, more))
+
+
+def _resource(spec: Manifest, kind: str, name: str) -> str | None:
+    found: str | None = ((spec["domain"].get("resources") or {}).get(kind) or {}).get(name)
+    return found
+
+
+def memory(wanted: Manifest, instance: Manifest) -> Update:
+    """Likewise for its memory (``handleMemoryHotplugRequest``)."""
+    current = instance["spec"]["domain"].get("memory") or {}
+    reported = (instance.get("status") or {}).get("memory") or {}
+    text = (wanted["domain"].get("memory") or {}).get("guest")
+    guest, present, most = (_nanos(entry) for entry in (text, current.get("guest"), current.get("maxGuest")))
+    if guest is None or present is None or not reported.get("guestCurrent"):
+        return Update()
+    if _condition(instance, "HotMemoryChange", "False"):
+        return Update(restart_required=_MEMORY_FAILED)
+    if guest == present:
+        return Update()
+    if not _condition(instance, "LiveMigratable", "True"):
+        return Update(restart_required=_NOT_MIGRATABLE)
+    if most is None:
+        return Update(restart_required=_NO_MEMORY_LIMIT)
+    if _condition(instance, "HotMemoryChange", "True"):
+        return Update(failure=_MEMORY_UNDER_WAY)
+    refused = memory_refused(wanted, current["maxGuest"])
+    if refused is not None:
+        return Update(restart_required=_MEMORY_REFUSED.format(reason=refused))
+    at_boot = _nanos(reported.get("guestAtBoot"))
+    if at_boot is not None and guest < at_boot:
+        return Update(restart_required=_LESS_THAN_AT_BOOT)
+    more = _pod_memory(wanted, instance["spec"], wanted["domain"]["memory"]["guest"], reported["guestCurrent"])
+    return Update((_set("domain/memory/guest", text), *more))
+
+
+def memory_refused(wanted: Manifest, most: str) -> str | None:
+    """Why a guest with these fields cannot be given memory, None if it can (``ValidateLiveUpdateMemory``).
+
+    wanted: a VMI spec with `memory`. most: the maximum, a quantity.
+    """
+    domain = wanted["domain"]
+    cpu = domain.get("cpu") or {}
+    if cpu.get("realtime") is not None:
+        return "Memory hotplug is not compatible with realtime VMs"
+    if (cpu.get("numa") or {}).get("guestMappingPassthrough") is not None:
+        return "Memory hotplug is not compatible with guest mapping passthrough"
+    if domain.get("launchSecurity") is not None:
+        return "Memory hotplug is not compatible with encrypted VMs"
+    if domain["memory"].get("guest") is None:
+        return "Guest memory must be configured when memory hotplug is enabled"
+    guest, limit = quantity.parse(domain["memory"]["guest"]), quantity.parse(most)
+    large = (domain["memory"].get("hugepages") or {}).get("pageSize") == "1Gi"
+    block = _LARGE_MEMORY_BLOCK if large else _MEMORY_BLOCK
+    if guest.nanos > limit.nanos:
+        return "Guest memory is greater than the configured maxGuest memory"
+    for name, size in (("Guest memory", guest), ("MaxGuest", limit)):
+        if size.value % block:
+            return f"{name} must be {quantity.Quantity.of(block, quantity.BINARY_SI).text} aligned"
+    if wanted.get("architecture", "amd64") != "amd64":
+        return "Memory hotplug is only available for x86_64 VMs"
+    if guest.value < _LEAST_MEMORY:
+        return "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
+    return None
+
+
+def _condition(instance: Manifest, name: str, state: str) -> bool:
+    conditions = (instance.get("status") or {}).get("conditions") or []
+    return any(entry["type"] == name and entry["status"] == state for entry in conditions)
+
+
+def _nanos(text: Any) -> int | None:
+    return quantity.parse(text).nanos if text else None
+
+
+def plugged(now: Manifest, running: Manifest) -> Iterator[Manifest]:
+    """Volumes that are plugged in and out, and their disks."""
+    parts = (("volumes", volumes), ("domain/devices/disks", disks))
+    names = {volume["name"] for volume in (*volumes(now), *volumes(running)) if is_hotpluggable(volume)}
+    for field, of in parts:
+        wanted = [entry for entry in of(now) if entry["name"] in names]
+        present = [entry for entry in of(running) if entry["name"] in names]
+        if [entry["name"] for entry in wanted] != [entry["name"] for entry in present]:
+            yield _set(field, [entry for entry in of(running) if entry["name"] not in names] + wanted)
+
+
+def volumes(spec: Manifest) -> list[Manifest]:
+    found: list[Manifest] = spec.get("volumes") or []
+    return found
+
+
+def disks(spec: Manifest) -> list[Manifest]:
+    found: list[Manifest] = (spec["domain"].get("devices") or {}).get("disks") or []
+    return found
+
+
+def is_hotpluggable(volume: Manifest) -> bool:
+    """Whether a volume may be plugged in and out of a running guest."""
+    return any(isinstance(source, dict) and source.get("hotpluggable") for source in volume.values())

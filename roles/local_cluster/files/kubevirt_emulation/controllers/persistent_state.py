@@ -1,0 +1,55 @@
+"""The volume for a guest's persistent TPM and EFI variables: a VMI waits until there is a StorageClass for it.
+
+KubeVirt: pkg/storage/backend-storage. Nothing is provisioned here: that there is a class is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubevirt_emulation.clock import now
+from kubevirt_emulation.controllers import vmi_state
+
+Manifest = dict[str, Any]
+
+# For virtual machines, and for everything.
+_DEFAULT = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
+
+
+def is_needed(spec: Manifest) -> bool:
+    """Whether a VMI spec has a persistent TPM or persistent EFI variables (IsBackendStorageNeeded)."""
+    domain = spec["domain"]
+    tpm = domain["devices"].get("tpm") or {}
+    efi = ((domain.get("firmware") or {}).get("bootloader") or {}).get("efi") or {}
+    return bool(tpm.get("persistent") and tpm.get("enabled", True)) or bool(efi.get("persistent"))
+
+
+def has_class(configuration: Manifest, classes: Iterable[Manifest]) -> bool:
+    """Whether the configuration names a StorageClass, which KubeVirt does not look for, or one is the default."""
+    if configuration.get("vmStateStorageClass"):
+        return True
+    annotations = [entry["metadata"].get("annotations") or {} for entry in classes]
+    return any(found.get(name) == "true" for found in annotations for name in _DEFAULT)
+
+
+def wait(vmi: Manifest) -> Manifest | None:
+    """Pure but for the time: the merge patch of a VMI that cannot start, None if its status says so already."""
+    if vmi_state.phase(vmi) == "Pending":
+        return None
+    conditions = [
+        _condition("Ready", "PodNotExists", "virt-launcher pod has not yet been scheduled"),
+        _condition("Synchronized", "FailedBackendStorageCreate", "no default storage class found"),
+    ]
+    return {"status": {"phase": "Pending", "conditions": conditions}}
+
+
+def _condition(name: str, reason: str, message: str) -> Manifest:
+    return {
+        "type": name,
+        "status": "False",
+        "reason": reason,
+        "message": message,
+        "lastProbeTime": None,
+        "lastTransitionTime": now(),
+    }

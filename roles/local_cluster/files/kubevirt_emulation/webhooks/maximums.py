@@ -1,0 +1,65 @@
+"""How many sockets and how much memory a new VMI can be given while it runs (``pkg/defaults``, setupHotplug)."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from _resolver.api import quantity
+from _resolver.instancetype.vmi.hot_plug import memory_refused
+from _resolver.instancetype.vmi.live_update import HOTPLUG_RATIO
+
+Spec = dict[str, Any]
+
+_MOST_VCPUS: Final = 512
+
+
+class Limits(NamedTuple):
+    """What the cluster's liveUpdateConfiguration says.
+
+    sockets: the maximum of every VMI, 0 for none. memory: likewise, a quantity. ratio: the maximum as a multiple of
+    what the guest is started with, where neither is set.
+    """
+
+    sockets: int = 0
+    memory: str | None = None
+    ratio: int = HOTPLUG_RATIO
+
+
+def limits(configuration: Spec) -> Limits:
+    """Reads `spec.configuration` of a KubeVirt object."""
+    found = configuration.get("liveUpdateConfiguration") or {}
+    memory = found.get("maxGuest")
+    ratio = found.get("maxHotplugRatio", HOTPLUG_RATIO)
+    return Limits(found.get("maxCpuSockets") or 0, None if memory is None else quantity.canonical(str(memory)), ratio)
+
+
+def set_maximums(spec: Spec, allowed: Limits) -> None:
+    """Changes the canonical spec of a VMI that has CPU and memory defaults."""
+    _sockets(spec["domain"]["cpu"], allowed)
+    _memory(spec, allowed)
+
+
+def _sockets(cpu: Spec, allowed: Limits) -> None:
+    sockets = cpu.get("sockets", 0)
+    if cpu.get("maxSockets"):
+        return
+    most = max(allowed.sockets, sockets) if allowed.sockets else 0
+    if not most:
+        most = sockets * allowed.ratio
+        in_socket = cpu.get("cores", 0) * cpu.get("threads", 0)
+        if most * in_socket > _MOST_VCPUS:
+            most = max(_MOST_VCPUS // in_socket, sockets)
+    if most:
+        cpu["maxSockets"] = most
+
+
+def _memory(spec: Spec, allowed: Limits) -> None:
+    memory = spec["domain"]["memory"]
+    guest = memory.get("guest")
+    if guest is None or "maxGuest" in memory:
+        return
+    most = allowed.memory
+    if most is None:
+        most = quantity.Quantity.of(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
+    if memory_refused(spec, most) is None:
+        memory["maxGuest"] = most

@@ -1,0 +1,104 @@
+"""What rules ask about a cluster: its KubeVirt configuration as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from _resolver.api.release import NEWEST, Release
+from _resolver.instancetype.vmi import defaults
+from kubevirt_emulation import behaviour
+from kubevirt_emulation.behaviour import Behaviour
+from kubevirt_emulation.webhooks.rules import gates
+
+AMD64: Final = "amd64"
+ARM64: Final = "arm64"
+S390X: Final = "s390x"
+
+_EMULATED_MACHINES: Final[Mapping[str, tuple[str, ...]]] = {
+    AMD64: ("q35*", "pc-q35*"),
+    ARM64: ("virt*",),
+    S390X: ("s390-ccw-virtio*",),
+}
+
+
+class Cluster(NamedTuple):
+    """A cluster's KubeVirt configuration, as far as rules need it.
+
+    defaults: what decides on the defaults of VMs. developer: `developerConfiguration`, which holds the feature gates.
+    live_updates: whether changes reach running guests (vmRolloutStrategy). emulated_machines: patterns of the machine
+    types that may be used, for an architecture. pci_selectors: `VENDOR:DEVICE` by name of a permitted PCI device.
+    persistent_reservation: whether LUNs may be reserved (SCSI). release: of KubeVirt.
+    """
+
+    defaults: defaults.Configuration = defaults.Configuration()
+    developer: dict[str, Any] = {}  # noqa: RUF012  never changed
+    live_updates: bool = True
+    emulated_machines: Mapping[str, tuple[str, ...]] = _EMULATED_MACHINES
+    pci_selectors: Mapping[str, str] = {}
+    persistent_reservation: bool = False
+    release: Release = NEWEST
+
+    @property
+    def behaviour(self) -> Behaviour:
+        """What its release does differently."""
+        return behaviour.of(self.release)
+
+    def closed_gates(self) -> frozenset[str]:
+        """The feature gates that the release asks for and that are not open."""
+        return self.behaviour.gates.difference(self.developer.get("featureGates") or ())
+
+    @property
+    def architecture(self) -> str:
+        """That of VMs which name none."""
+        return self.defaults.architecture
+
+    def has_gate(self, gate: str) -> bool:
+        """Whether a feature gate is open."""
+        return gates.is_open(gate, self.developer)
+
+    def machines_for(self, architecture: str) -> tuple[str, ...]:
+        """Patterns of the machine types that VMs may use; an unknown architecture counts as amd64."""
+        return self.emulated_machines.get(architecture, self.emulated_machines[AMD64])
+
+
+def read(configuration: dict[str, Any], architecture: str, release: Release = NEWEST) -> Cluster:
+    """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`."""
+    rollout = configuration.get("vmRolloutStrategy") or behaviour.of(release).rollout_strategy
+    return Cluster(
+        defaults=defaults.configuration(configuration, architecture),
+        developer=configuration.get("developerConfiguration") or {},
+        live_updates=rollout == "LiveUpdate",
+        emulated_machines=_machines(configuration),
+        pci_selectors=_pci_selectors(configuration),
+        persistent_reservation=_persistent_reservation(configuration),
+        release=release,
+    )
+
+
+def _machines(configuration: dict[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    """ClusterConfig.GetEmulatedMachines: one list for all architectures hides those of each."""
+    if configuration.get("emulatedMachines") is not None:
+        return dict.fromkeys(_EMULATED_MACHINES, tuple(configuration["emulatedMachines"]))
+    machines = dict(_EMULATED_MACHINES)
+    for architecture, entry in (configuration.get("architectureConfiguration") or {}).items():
+        if architecture in machines and (entry or {}).get("emulatedMachines") is not None:
+            machines[architecture] = tuple(entry["emulatedMachines"])
+    return machines
+
+
+def _pci_selectors(configuration: dict[str, Any]) -> Mapping[str, str]:
+    devices = (configuration.get("permittedHostDevices") or {}).get("pciHostDevices") or []
+    return {
+        device["resourceName"]: device["pciVendorSelector"]
+        for device in devices
+        if device.get("resourceName") and device.get("pciVendorSelector")
+    }
+
+
+def _persistent_reservation(configuration: dict[str, Any]) -> bool:
+    """ClusterConfig.PersistentReservationEnabled: the setting that followed the gate, else the gate."""
+    enabled = (configuration.get("persistentReservationConfiguration") or {}).get("enabled")
+    if enabled is not None:
+        return bool(enabled)
+    return "PersistentReservation" in ((configuration.get("developerConfiguration") or {}).get("featureGates") or [])

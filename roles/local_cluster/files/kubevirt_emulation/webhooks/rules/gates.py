@@ -1,0 +1,43 @@
+"""KubeVirt's feature gates: which are open (pkg/virt-config/featuregate)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from _resolver.instancetype.webhooks.admission import NOT_SUPPORTED, Cause
+
+# Open unless `disabledFeatureGates` names them (Beta). Gates that are not listed here are closed unless
+# `featureGates` names them; those of features in general availability are asked for by no rule.
+_BETA: Final = frozenset(
+    (
+        "DeclarativeHotplugVolumes",
+        "GPUsWithDRA",
+        "HostDevicesWithDRA",
+        "PasstBinding",
+        "RebootPolicy",
+        "WorkloadEncryptionSEV",
+    )
+)
+
+# Gates of bindings that are gone, and the binding that each was for.
+_DISCONTINUED: Final = {"Passt": "passt", "Macvtap": "macvtap"}
+
+
+def is_open(gate: str, developer_configuration: dict[str, Any]) -> bool:
+    """Whether a gate is open; one that is both switched on and off is (featuregate.IsEnabled)."""
+    if gate in (developer_configuration.get("featureGates") or []):
+        return True
+    if gate in (developer_configuration.get("disabledFeatureGates") or []):
+        return False
+    return gate in _BETA
+
+
+def discontinued(spec: dict[str, Any], developer_configuration: dict[str, Any]) -> Iterator[Cause]:
+    """A new VM may not use what a gate of a discontinued feature once was for (featuregate.ValidateFeatureGates)."""
+    interfaces = spec["domain"]["devices"].get("interfaces", ())
+    for gate in developer_configuration.get("featureGates") or []:
+        binding = _DISCONTINUED.get(gate)
+        if binding is not None and any(binding in interface for interface in interfaces):
+            remedy = "Please refer to Kubevirt user guide for alternatives."
+            yield Cause(NOT_SUPPORTED, f"{gate} network binding is discontinued since v1.3. {remedy}", "")

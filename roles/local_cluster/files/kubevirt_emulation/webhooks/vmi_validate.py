@@ -1,0 +1,34 @@
+"""The validating webhook of new VMIs, whoever makes them."""
+
+from __future__ import annotations
+
+from _resolver.api import release_schema
+from _resolver.api.errors import Crash
+from _resolver.instancetype.webhooks.admission import Response, allowed, crashed, invalid
+from kubevirt_emulation.install.names import CONTROLLER_USER
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
+from kubevirt_emulation.webhooks.admission import Answer, Review
+from kubevirt_emulation.webhooks.rules import order
+from kubevirt_emulation.webhooks.rules.cluster import Cluster
+
+
+class VmiValidator:
+    """Answers reviews of VMIs."""
+
+    def __init__(self, configuration: KubeVirtConfiguration) -> None:
+        self._configuration = configuration
+
+    async def answer(self, review: Review) -> Answer:
+        response = check(review, self._configuration.cluster)
+        return Answer() if response.allowed else Answer.refusing(response)
+
+
+def check(review: Review, cluster: Cluster) -> Response:
+    """VMICreateAdmitter.Admit of a VMI that has its defaults."""
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", review.object["spec"], cluster.release)
+    vmi = {**review.object, "spec": spec}
+    try:
+        causes = list(order.vmi(vmi, cluster, review.user == CONTROLLER_USER))
+    except Crash as crash:
+        return crashed(str(crash))
+    return invalid(causes) if causes else allowed()

@@ -1,0 +1,69 @@
+"""VMs and VMIs are refused as the real KubeVirt refused them (tests/contract/admission)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cases import CASES, Case
+
+from _resolver.instancetype.find import find
+from kubevirt_emulation.webhooks import names, vm_mutate, vm_validate, vmi_mutate, vmi_validate
+from kubevirt_emulation.webhooks.admission import Review
+from kubevirt_emulation.webhooks.rules import cluster
+
+ADMISSION = Path(__file__).resolve().parents[2] / "contract" / "admission"
+RECORDED: dict[str, dict[str, Any]] = json.loads((ADMISSION / "recorded.json").read_text())
+# kube-apiserver itself refuses the others, by the CRDs; the contract's cluster is held to those.
+OF_WEBHOOKS = [name for name, answer in RECORDED.items() if answer["code"] == 201 or answer["webhook"]]
+VM_WEBHOOKS = (names.VM_MUTATOR.name, names.VM_VALIDATOR.name)
+VMI_WEBHOOKS = (names.VMI_MUTATOR.name, names.VMI_VALIDATOR.name)
+
+
+def review(case: Case, manifest: dict[str, Any]) -> Review:
+    return Review("u", "CREATE", case.kind, "default", "admin", manifest, None)
+
+
+def refusal(webhook: str, status: dict[str, Any] | None) -> dict[str, Any]:
+    if status is None:
+        return {"code": 201}
+    causes = (status.get("details") or {}).get("causes")
+    return {
+        "code": status["code"],
+        "webhook": webhook,
+        "message": status["message"],
+        **({"causes": [{key: text for key, text in cause.items() if text} for cause in causes]} if causes else {}),
+    }
+
+
+def answer(case: Case) -> dict[str, Any]:
+    """What the webhooks answer, one after the other, in the words of recorded.json."""
+    manifest = case.manifest()
+    known = cluster.read(case.configuration, "amd64")
+    objects = find.Objects([])
+    of_vmi = case.kind == "VirtualMachineInstance"
+    given = review(case, manifest)
+    stored = vmi_mutate.stored(given, known.defaults) if of_vmi else vm_mutate.stored(given, objects, known.defaults)
+    mutator, validator = VMI_WEBHOOKS if of_vmi else VM_WEBHOOKS
+    if stored.status is not None:
+        return refusal(mutator, stored.status)
+    given = review(case, {**manifest, "spec": stored.patch[0]["value"]})
+    response = vmi_validate.check(given, known) if of_vmi else vm_validate.check(given, objects, known)
+    return refusal(validator, None if response.allowed else response.status())
+
+
+def test_all_cases_are_recorded() -> None:
+    assert list(RECORDED) == list(CASES)
+
+
+@pytest.mark.parametrize("name", OF_WEBHOOKS)
+def test_answers_are_those_of_the_real_kubevirt(name: str) -> None:
+    assert answer(CASES[name]) == RECORDED[name]
+
+
+def test_pages_of_no_size_crash_kubevirt() -> None:
+    """It divides by them; kube-apiserver then tells of a failed webhook."""
+    case = Case("VirtualMachine", {"domain.memory": {"guest": "1Gi", "hugepages": {"pageSize": "0"}}}, {}, {}, {})
+    assert answer(case)["code"] == 500

@@ -1,0 +1,68 @@
+"""Interfaces and annotations that a running VMI takes over from its VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubevirt_emulation.controllers.dynamic_metadata import changes
+from kubevirt_emulation.controllers.interfaces import plugged, without_detached
+
+Manifest = dict[str, Any]
+
+POD = ({"name": "default", "masquerade": {}}, {"name": "default", "pod": {}})
+LAN = ({"name": "lan", "bridge": {}}, {"name": "lan", "multus": {"networkName": "lan"}})
+
+
+def spec(*pairs: tuple[Manifest, Manifest]) -> Manifest:
+    interfaces, networks = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return {"domain": {"devices": {"interfaces": interfaces}}, "networks": networks}
+
+
+def state(pair: tuple[Manifest, Manifest], value: str) -> tuple[Manifest, Manifest]:
+    return {**pair[0], "state": value}, pair[1]
+
+
+WAN = (LAN[0], {"name": "lan", "multus": {"networkName": "wan"}})
+SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "expected"),
+    [
+        (spec(POD), spec(POD), spec(POD)),
+        (spec(POD, LAN), spec(POD), spec(POD, LAN)),
+        (spec(POD, state(LAN, "absent")), spec(POD), spec(POD)),
+        (spec(POD, SECOND_POD), spec(POD), spec(POD)),
+        (spec(POD, WAN), spec(POD, LAN), spec(POD, WAN)),
+        (spec(POD), spec(POD, LAN), spec(POD, LAN)),
+        (spec(POD, state(LAN, "down")), spec(POD, LAN), spec(POD, state(LAN, "down"))),
+        (spec(POD, LAN), spec(POD, state(LAN, "down")), spec(POD, LAN)),
+        (spec(POD, state(LAN, "absent")), spec(POD, LAN), spec(POD, LAN)),
+    ],
+)
+def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
+    assert plugged(wanted, running) == expected
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "expected"),
+    [
+        (spec(POD, LAN), spec(POD), None),
+        (spec(POD, state(LAN, "absent")), spec(POD, LAN), None),
+        (spec(POD, state(LAN, "absent")), spec(POD), spec(POD)),
+        (spec(state(LAN, "absent")), {"domain": {"devices": {}}}, spec()),
+    ],
+)
+def test_a_detached_interface_goes(wanted: Manifest, running: Manifest, expected: Manifest | None) -> None:
+    assert without_detached(wanted, running) == expected
+
+
+def test_annotations_that_a_running_vmi_takes_over() -> None:
+    evict, no_eviction = (f"descheduler.alpha.kubernetes.io/{name}" for name in ("evict", "prefer-no-eviction"))
+    template = {"metadata": {"annotations": {evict: "true", "other": "x"}}}
+    vm = {"metadata": {"annotations": {"kubevirt.io/skip-backup-hooks": "true", no_eviction: "x"}}}
+    vmi = {"metadata": {"annotations": {no_eviction: "y", "kubevirt.io/vm-generation": "1"}}}
+    found = changes({**vm, "spec": {"template": template}}, vmi)
+    assert found == {evict: "true", no_eviction: None, "kubevirt.io/skip-backup-hooks": "true"}
