@@ -54,7 +54,7 @@ def test_all_scenarios(release: str, own_cluster: str, tmp_path: Path) -> None:
     definitions = [yaml.safe_load(path.read_text()) for path in sorted(CATALOG.glob("*.yml"))]
     objects.write_text(yaml.safe_dump_all(expand_catalog(*definitions)))
     command = [sys.executable, HERE / "run.py", HERE / "scenarios", "--kubeconfig", own_cluster, "--objects", objects]
-    how = ["--release", release, "--jobs", "8", "--patience", "6"]
+    how = ["--release", release, "--jobs", "16", "--patience", "6"]
     done = subprocess.run([*command, *how], capture_output=True, text=True, check=False)
     scenarios = len(scenario_files(HERE / "scenarios", None if release == NEWEST else RELEASES / release))
     assert done.returncode == 0, done.stdout + done.stderr
