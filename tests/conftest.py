@@ -4,12 +4,14 @@ The collection is imported by its full name through a link in .cache, as Ansible
 
 Tests that need a cluster run on the one that K8S_AUTH_KUBECONFIG or KUBECONFIG names, which may have the real
 KubeVirt; without one, on a local cluster that the first test starts and the end of the run removes.
-All workers of pytest-xdist share it.
+All workers of pytest-xdist share it. Tests that need something which not every cluster has are marked `needs`, and are
+skipped where it is missing; those that start clusters of their own are marked `own_cluster`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import subprocess
@@ -43,7 +45,36 @@ def _link_collection() -> None:
 
 
 _link_collection()
-sys.path[:0] = [str(COLLECTIONS), str(ROLE_FILES)]
+sys.path[:0] = [str(COLLECTIONS), str(ROLE_FILES), str(CHECKOUT / "tests")]
+
+from given_cluster import FEATURES, look  # noqa: E402
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--given-cluster", action="store_true", help="skip tests that start a cluster of their own")
+
+
+@functools.cache
+def _lacking(kubeconfig: str) -> frozenset[str]:
+    return frozenset(FEATURES) - look(Path(kubeconfig)).has
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what the cluster cannot do; the local one has all that tests need."""
+    if item.get_closest_marker("own_cluster"):
+        if item.config.getoption("--given-cluster"):
+            pytest.skip("they start a local cluster of their own")
+        return
+    kubeconfig = _given_kubeconfig()
+    for marker in item.iter_markers("needs") if kubeconfig else ():
+        for feature in marker.args:
+            if feature in _lacking(str(kubeconfig)):
+                pytest.skip(f"the cluster lacks {FEATURES[feature]}")
+
+
+def _given_kubeconfig() -> Path | None:
+    given = os.environ.get("K8S_AUTH_KUBECONFIG") or os.environ.get("KUBECONFIG")
+    return Path(given).expanduser().absolute() if given else None
 
 
 def _launch(*arguments: str, check: bool = True) -> dict[str, Any]:
@@ -72,9 +103,9 @@ def run_cluster() -> tuple[str, ...]:
 @pytest.fixture(scope="session")
 def cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Path:
     """The path of an administrator's kubeconfig."""
-    given = os.environ.get("K8S_AUTH_KUBECONFIG") or os.environ.get("KUBECONFIG")
+    given = _given_kubeconfig()
     if given:
-        return Path(given).expanduser().absolute()
+        return given
     # The launcher lets one worker start it; the others wait and find it running.
     return Path(launch("start", *run_cluster)["kubeconfig"])
 

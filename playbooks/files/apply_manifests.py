@@ -22,9 +22,12 @@ def main() -> None:
             before = None
         after = resource.server_side_apply(
             manifest, name=metadata["name"], namespace=metadata.get("namespace"), field_manager="virtshape-demo"
-        ).metadata.resourceVersion
-        done = "created" if before is None else "unchanged" if before == after else "changed"
-        print(f"{manifest['kind']} {metadata['name']}: {done}")
+        )
+        version = after.metadata.resourceVersion
+        done = "created" if before is None else "unchanged" if before == version else "changed"
+        # The API server writes the default class into a claim that names none.
+        lacks = manifest["kind"] == "PersistentVolumeClaim" and not after.spec.storageClassName
+        print(f"{manifest['kind']} {metadata['name']}: {done}{', has no storage class' if lacks else ''}")
 
 
 if __name__ == "__main__":

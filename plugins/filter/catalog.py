@@ -21,6 +21,11 @@ options:
       - Or C(matrix) as M(virtshape.instancetypes.catalog_info) returns it.
     type: raw
     required: true
+  version:
+    description:
+      - Version of a catalog that lists its versions, as the built-in one does; the newest by default.
+    type: str
+    default: ""
   form:
     description:
       - V(data) for a dictionary, V(markdown) for a table, V(html) for a page that needs nothing else, V(svg) for its
@@ -80,12 +85,14 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters i
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
 
-def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and preferences") -> Any:
+def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and preferences", version: Any = "") -> Any:
     """See DOCUMENTATION."""
     if form != "data" and form not in FORMS:
         raise AnsibleFilterError(f"catalog: form: {form!r} is not one of its values; choose data, {', '.join(FORMS)}")
     if not isinstance(title, str):
         raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
+    if not isinstance(version, str):
+        raise AnsibleFilterError(f"catalog: version: expected text, found {version!r}")
     if isinstance(value, Mapping) and "misses" in value:
         return _shown(from_data(value), form, title)
     if isinstance(value, Mapping):
@@ -93,7 +100,8 @@ def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and pref
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise AnsibleFilterError(f"catalog: expected catalogs or manifests, found {value!r}")
     try:
-        found = matrix(bundle(dict(one) if isinstance(one, Mapping) else one for one in value).objects)
+        documents = [dict(one) if isinstance(one, Mapping) else one for one in value]
+        found = matrix(bundle(documents, version=version).objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
     return _shown(found, form, title)

@@ -23,6 +23,10 @@ options:
       - Of manifests, such as those of a published bundle, name, labels, annotations and spec are used.
     type: raw
     required: true
+  version:
+    description: Version of a catalog that lists its versions, as the built-in one does; the newest by default.
+    type: str
+    default: ""
   kind:
     description: Leaves only instancetypes or only preferences. Both by default.
     type: str
@@ -134,6 +138,7 @@ def catalog_objects(
     labels: Any = None,
     namespace: Any = "",
     form: Any = "manifests",
+    version: Any = "",
 ) -> list:
     """See DOCUMENTATION."""
     _check("kind", kind, (None, *KINDS))
@@ -142,13 +147,13 @@ def catalog_objects(
     for option, entries in patterns.items():
         if not isinstance(entries, (list, tuple)) or not all(isinstance(entry, str) for entry in entries):
             raise AnsibleFilterError(f"catalog_objects: {option}: expected a list of names, found {entries!r}")
-    for option, text in (("name_prefix", name_prefix), ("namespace", namespace)):
+    for option, text in (("name_prefix", name_prefix), ("namespace", namespace), ("version", version)):
         if not isinstance(text, str):
             raise AnsibleFilterError(f"catalog_objects: {option}: expected text, found {text!r}")
     if not isinstance(labels, (Mapping, type(None))):
         raise AnsibleFilterError(f"catalog_objects: labels: expected an object, found {labels!r}")
     try:
-        objects = select(expand_catalog(*_sources(value)), role=KINDS.get(kind), **patterns)
+        objects = select(expand_catalog(*_sources(value), version=version), role=KINDS.get(kind), **patterns)
         objects = adapt(objects, namespace=namespace, labels=dict(labels or {}), name_prefix=name_prefix)
     except CatalogError as error:
         raise AnsibleFilterError(f"catalog_objects: {error}") from error

@@ -28,8 +28,9 @@ options:
     default: present
   source:
     description:
-      - Where the catalog comes from. V(builtin) is the one that comes with the collection, equal to
-        common-instancetypes v1.7.0 but for descriptions and display names; it needs no network.
+      - Where the catalog comes from. V(builtin) is the one that comes with the collection, in the versions of
+        common-instancetypes that releases of KubeVirt ship, v1.2.1, v1.3.1, v1.4.1, v1.5.1, v1.6.0 and v1.7.0. They
+        are equal to these but for descriptions and display names, and need no network.
       - V(url) is a published release, or a bundle at an address.
       - V(path) is a file or directory on the controller.
       - V(definitions) are given in O(definitions).
@@ -54,7 +55,10 @@ options:
     type: str
   version:
     description:
-      - The release to fetch from O(url), such as V(v1.7.0).
+      - With O(source=url) the release to fetch, such as V(v1.7.0).
+      - Otherwise the version of a catalog that lists its versions, as the built-in one does. V(auto), the default, is
+        the newest that is for the cluster's release of KubeVirt, the one that this release ships; for releases
+        older than 1.4 it is the oldest.
     type: str
   checksum:
     description:
@@ -201,6 +205,8 @@ options:
     description:
       - What to do when the cluster's KubeVirt does not know fields of an object, or a CPU topology. An API server
         drops such fields without a word; a topology that is not known gives every VM a single vCPU.
+      - Preferences for another architecture than that of the cluster's VMs are deployed without these fields, and
+        never fail.
       - With V(fail) nothing is sent. With V(warn) the objects are deployed without these fields and a warning says
         which and what that does to a VM. With V(ignore) only the result says it.
     type: str
@@ -247,6 +253,11 @@ EXAMPLES = r"""
 - name: Offer the common instancetypes and preferences to the whole cluster
   virtshape.instancetypes.instancetype_bundle:
 
+- name: See what the version for another release of KubeVirt would change, and for which VMs
+  virtshape.instancetypes.instancetype_bundle:
+    version: v1.4.1
+  check_mode: true
+
 - name: See what the next release would change, and for which VMs
   virtshape.instancetypes.instancetype_bundle:
     source: url
@@ -288,6 +299,10 @@ catalog:
   type: str
 catalog_version:
   description: The version that the objects are labelled with.
+  returned: when the cluster was asked
+  type: str
+version_reason:
+  description: Why this version of the catalog was chosen; empty for one that was asked for.
   returned: when the cluster was asked
   type: str
 checksums:
@@ -338,8 +353,8 @@ upgrade:
 virtual_machines:
   description:
     - The VMs that use what changes or is gone, with C(name), C(namespace), C(uses) (objects with C(what), V(changed)
-      or V(gone)), C(states) (as M(virtshape.instancetypes.controller_revision_info) has them), C(guest),
-      C(guest_after_refresh), C(changes), C(needs) (V(nothing), V(live update) or V(restart)) and C(refusal).
+      or V(gone)), C(states) (as M(virtshape.instancetypes.controller_revision_info) has them), C(guest_before),
+      C(guest_after), C(changes), C(needs) (V(nothing), V(live_update) or V(restart)) and C(refusal).
   returned: when the cluster was asked
   type: list
   elements: dict

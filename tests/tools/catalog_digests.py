@@ -1,9 +1,10 @@
-"""Digests of the objects of a bundle of common-instancetypes, by which the built-in catalog is held equal to it.
+"""Digests of the objects of common-instancetypes, by which the built-in catalog is held equal to it.
 
-    python tests/tools/catalog_digests.py BUNDLE.yaml... >tests/unit/module_utils/_resolver/catalog/catalog_digests.json
+    python tests/tools/catalog_digests.py FOLDER... >tests/unit/module_utils/_resolver/catalog/catalog_digests.json
 
-A digest is over what an object has in common in our catalog and upstream: everything but prose. The digests of an
-upstream bundle are kept with the tests because the bundle itself is not part of this project.
+A folder has the cluster-wide bundles of the version that it is named for. A digest is over what an object has in
+common in our catalog and upstream: everything but prose. The digests are kept with the tests because the bundles
+themselves are not part of this project.
 """
 
 from __future__ import annotations
@@ -55,8 +56,12 @@ def digests(manifests: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def main() -> None:
-    documents = [document for path in sys.argv[1:] for document in yaml.safe_load_all(Path(path).read_text("utf-8"))]
-    print(json.dumps(digests(expand_catalog(*documents)), indent=1, sort_keys=True))
+    found = {}
+    for folder in map(Path, sys.argv[1:]):
+        texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))]
+        documents = [one for text in texts for one in yaml.safe_load_all(text) if one is not None]
+        found[folder.name] = digests(expand_catalog(*documents))
+    print(json.dumps(found, indent=1, sort_keys=True))
 
 
 if __name__ == "__main__":

@@ -143,6 +143,7 @@ def own_cluster(launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.
         launch("stop", "--remove", *place, check=False)
 
 
+@pytest.mark.own_cluster
 def test_the_examples_run(own_cluster: str, tmp_path: Path) -> None:
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "id_ed25519.pub").write_text("ssh-ed25519 AAAA example")

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+pytestmark = pytest.mark.own_cluster
+
 CHECKOUT = Path(__file__).resolve().parents[3]
 Launch = Callable[..., dict[str, Any]]
 EXAMPLE = CHECKOUT / "docs" / "examples" / "shop"

@@ -25,6 +25,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
+pytestmark = pytest.mark.own_cluster
+
 Launch = Callable[..., dict[str, Any]]
 SECRETS = "/api/v1/namespaces/default/secrets"
 

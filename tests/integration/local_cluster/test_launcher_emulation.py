@@ -16,6 +16,8 @@ from kubernetes import client, config
 
 from local_cluster.processes import started
 
+pytestmark = pytest.mark.own_cluster
+
 Launch = Callable[..., dict[str, Any]]
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.own_cluster
+
 OWN_MOUNTS = ("unshare", "--user", "--map-root-user", "--mount")
 
 

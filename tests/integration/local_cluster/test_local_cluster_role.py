@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
+pytestmark = pytest.mark.own_cluster
+
 PLAY = [
     {
         "name": "Use the role",

@@ -14,7 +14,7 @@ from unittest import mock
 from ansible.module_utils import basic
 from ansible.module_utils.common import warnings
 from ansible.release import __version__
-from kubernetes import client
+from kubernetes import client, dynamic
 
 try:
     from ansible.module_utils import _internal
@@ -63,6 +63,30 @@ def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]
 
 def by_name(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {result["name"]: result for result in results}
+
+
+def claim_of(api: Any, namespace: str, name: str, owner: Any = None, labels: dict[str, str] | None = None) -> None:
+    """Makes a PersistentVolumeClaim, owned by an object or by none, if there is none of the name yet."""
+    metadata: dict[str, Any] = {"name": name, "labels": labels or {}}
+    if owner is not None:
+        same = {"apiVersion": owner.apiVersion, "kind": owner.kind}
+        metadata["ownerReferences"] = [{**same, "name": owner.metadata.name, "uid": owner.metadata.uid}]
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+    # A CDI that the cluster has may be faster.
+    with contextlib.suppress(dynamic.exceptions.ConflictError):
+        api.resources.get(api_version="v1", kind="PersistentVolumeClaim").create(namespace=namespace, body=body)
+
+
+def await_condition(api: Any, namespace: str, name: str, condition: str) -> None:
+    """Until virt-controller has said of a VM whether a condition holds."""
+    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    for event in vms.watch(namespace=namespace, timeout=60):
+        live = event["object"].to_dict()
+        conditions = (live.get("status") or {}).get("conditions") or []
+        if live["metadata"]["name"] == name and any(one["type"] == condition for one in conditions):
+            return
+    raise AssertionError(f"{namespace}/{name} has not got the condition {condition}")
 
 
 def await_right(api: client.AuthorizationV1Api, namespace: str, user: str, rule: dict[str, Any]) -> None:

@@ -212,13 +212,14 @@ def test_a_right_that_is_lacking_is_named(someone: Someone, module: str, lacking
 
 
 @pytest.mark.parametrize("state", ["migrated", "soft_rebooted"])
-def test_verbs_that_the_local_cluster_lacks_are_permitted(someone: Someone, state: str) -> None:
+def test_verbs_that_not_every_cluster_has_are_permitted(someone: Someone, state: str) -> None:
     rights = atoms("modules/virtual_machine_power")
     play = Play(someone, rights, "virtual_machine_power")
     names = play.declare("a")
-    with pytest.raises(Failed) as served:
+    try:
         play.step(namespace=play.namespace, names=names, state=state)
-    assert "grant" not in str(served.value)
+    except Failed as served:  # for another reason than rights; KubeVirt has these verbs, and does as it is told
+        assert "grant" not in str(served)
     play._rights[:] = [atom for atom in rights if not atom.resource.endswith(UNSERVED)]
     with pytest.raises(Failed, match="grant"):
         play.step(namespace=play.namespace, names=names, state=state)

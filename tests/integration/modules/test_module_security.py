@@ -205,7 +205,7 @@ def test_a_megabyte_of_user_data(cluster: Path, namespace: str) -> None:
     result = execute("virtual_machine", {**options, "template": {"spec": {"volumes": volumes}}})
     assert len(json.dumps(result)) < 20_000
     if result.get("failed"):
-        assert "userData" in result["msg"] and len(result["msg"]) < 1000
+        assert "userdata" in result["msg"].lower() and len(result["msg"]) < 1000
     else:
         assert not execute("virtual_machine", {**options, "template": {"spec": {"volumes": volumes}}})["changed"]
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from modules_support import claim_of
+
 Run = Callable[..., dict[str, Any]]
 
 LABELS = {
@@ -32,14 +34,7 @@ def live(api: Any, shop: str) -> Callable[..., dict[str, Any]]:
 def claim(api: Any, shop: str) -> Callable[..., None]:
     """claim(name, labels): makes a PersistentVolumeClaim."""
 
-    def made(name: str, labels: dict[str, str]) -> None:
-        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-        body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "labels": labels}}
-        api.resources.get(api_version="v1", kind="PersistentVolumeClaim").create(
-            namespace=shop, body={**body, "spec": spec}
-        )
-
-    return made
+    return lambda name, labels: claim_of(api, shop, name, labels=labels)
 
 
 @pytest.fixture
@@ -59,10 +54,11 @@ def data_source(api: Any, shop: str) -> Callable[..., None]:
 
 
 def fill(api: Any, namespace: str, name: str) -> None:
-    """Does what CDI does once it has filled a DataVolume."""
+    """Does what CDI does to fill a DataVolume, as far as the cluster's own CDI has not done so."""
     resource = api.resources.get(api_version="cdi.kubevirt.io/v1beta1", kind="DataVolume")
     for event in resource.watch(namespace=namespace, timeout=TIMEOUT):
         if event["object"].metadata.name == name:
+            claim_of(api, namespace, name, event["object"])
             resource.patch(name=name, namespace=namespace, body={"status": {"phase": "Succeeded"}}, content_type=MERGE)
             return
     raise AssertionError(f"no DataVolume {name} in {TIMEOUT} seconds")

@@ -12,6 +12,8 @@ from kubernetes import client, config, dynamic
 
 from modules_support import execute, vm
 
+pytestmark = pytest.mark.own_cluster
+
 MERGE = "application/merge-patch+json"
 
 

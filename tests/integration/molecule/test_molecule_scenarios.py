@@ -63,6 +63,7 @@ def test_a_scenario_passes_on_a_given_cluster_and_leaves_nothing(cluster: Path, 
     assert not [name for name in left if name.startswith(f"molecule-{scenario.replace('_', '-')}-")]
 
 
+@pytest.mark.own_cluster
 def test_a_scenario_starts_a_cluster_of_its_own_and_removes_it(tmp_path: Path, launch: Callable[..., Any]) -> None:
     state = tmp_path / "state"
     try:

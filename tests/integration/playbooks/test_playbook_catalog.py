@@ -153,12 +153,15 @@ def test_a_release_is_deployed_and_upgraded(deploy: Deploy, web: tuple[str, Path
     assert "catalog common v2: 1 instancetypes, 0 preferences: 1 changed" in said(deploy(**release, version="v2"))
 
 
-def test_the_report_of_the_builtin_catalog(play: Deploy, tmp_path: Path) -> None:
-    options = ["-e", "catalog_report_source=builtin", "-e"]
+@pytest.mark.parametrize(("version", "numbers"), [("", (65, 54)), ("v1.2.1", (48, 37))])
+def test_the_report_of_the_builtin_catalog(
+    play: Deploy, tmp_path: Path, version: str, numbers: tuple[int, int]
+) -> None:
+    options = ["-e", "catalog_report_source=builtin", "-e", f"catalog_report_version={version}", "-e"]
     done = play("virtshape.instancetypes.catalog_report", *options, f"catalog_report_file={tmp_path}/catalog.html")
     assert done.returncode == 0, said(done)
     page = (tmp_path / "catalog.html").read_text()
-    assert "65 instancetypes, 54 preferences" in page and "<svg" in page
+    assert f"{numbers[0]} instancetypes, {numbers[1]} preferences" in page and "<svg" in page
 
 
 def test_the_report_of_a_cluster(play: Deploy, deploy: Deploy, namespace: str, tmp_path: Path) -> None:

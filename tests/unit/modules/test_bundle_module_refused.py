@@ -67,6 +67,11 @@ def deploy(run: Run) -> Run:
         ),
         ({"source": "url"}, "version: is missing; give the version of a release, or the url of a bundle"),
         (
+            {"source": "url", "version": "auto"},
+            "version: auto is for a catalog that lists its versions; give that of the release to fetch",
+        ),
+        ({"version": "2"}, "version: '2' is not known, since the catalog has no versions; leave it out"),
+        (
             {"source": "url", "version": "v1.2.0", "checksum": "sha256:0"},
             "checksum: is for one file; a version is checked against its published checksums",
         ),

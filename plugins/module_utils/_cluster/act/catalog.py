@@ -21,7 +21,7 @@ from ..client.session import FIELD_MANAGER, Session
 from ..read.catalog_users import Users, labels
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
-from .catalog_fit import fits
+from .catalog_fit import fits, foreign
 from .declare import Entry, Finding, Planned, Result, Settings, Subject, declare
 from .handlers.catalog import MANAGED_BY, OPERATOR, deletion_findings, deprecated, left_alone
 
@@ -144,23 +144,24 @@ class _Snapshot:
 
 
 def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
-    """The objects, without what the cluster would lose of them."""
+    """The objects, without what the cluster would lose of them. Preferences that no VM of it uses never fail."""
     manifests, refused = request.manifests, {}
     if request.state == "present":
         fit = fits(session, manifests)
         manifests = fit.manifests
         told.warnings += fit.warnings
         told.misfits = fit.misfits
-        if request.on_lost_fields == "fail":
-            refused = {place: one.text for place, one in fit.misfits}
-        elif request.on_lost_fields == "warn":
-            told.warnings += [f"{place.kind} {_label(place)}: {one.text}" for place, one in fit.misfits]
-    entries = []
-    for manifest in manifests:
-        place = place_of(manifest)
-        problem = refused.get(place)
-        entries.append(Entry(_label(place), _key(manifest), request.state, manifest, problem))
-    return entries
+        lost = {place: one.text for place, one in fit.misfits}
+        if request.on_lost_fields == "fail" and lost:
+            others = foreign(session, request.manifests)
+            refused = {place: text for place, text in lost.items() if place not in others}
+            lost = {place: f"{text}; {others[place]}" for place, text in lost.items() if place in others}
+        if request.on_lost_fields != "ignore":
+            told.warnings += [f"{place.kind} {_label(place)}: {text}" for place, text in lost.items()]
+    return [
+        Entry(_label(place), _key(manifest), request.state, manifest, refused.get(place))
+        for manifest, place in zip(manifests, map(place_of, manifests))
+    ]
 
 
 def _subject(request: Request, snapshot: _Snapshot, users: Users) -> Subject:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.matcher import ROLE_OF_KIND
+from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
+from ..._resolver.api.release import Release
 from ..._resolver.catalog.lost_fields import Misfit, misfit, release_of, spec_schema
+from ..._resolver.catalog.selection import architecture_of
 from ..._resolver.catalog.upgrade import Place, place_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
+from ..read.kubevirt import kubevirt
 
-__all__ = ["Fit", "fits"]
+__all__ = ["Fit", "fits", "foreign", "release_by_fields"]
 
 Manifest = dict[str, Any]
 
@@ -43,6 +46,25 @@ def fits(session: Session, manifests: list[Manifest]) -> Fit:
             misfits.append((place_of(manifest), one))
         kept.append(manifest if one is None else one.manifest)
     return Fit(kept, misfits, warnings)
+
+
+def foreign(session: Session, manifests: list[Manifest]) -> dict[Place, str]:
+    """The preferences for another architecture than that of the cluster's VMs, and a line that says so."""
+    ours = kubevirt(session).configuration.architecture
+    found = {place_of(one): architecture_of(one) for one in manifests if ROLE_OF_KIND[one["kind"]] is PREFERENCE}
+    return {
+        place: f"it is deployed without, since it is for {architecture} and the cluster's VMs are {ours}"
+        for place, architecture in found.items()
+        if architecture not in ("", ours)
+    }
+
+
+def release_by_fields(session: Session) -> Release | None:
+    """The newest release all of whose fields the cluster's API has; None if no schema can be read. One GET for each
+    kind."""
+    found = {role: _schema(session, BY_NAME[role.cluster_kind], []) for role in ROLES}
+    schemas = {role: schema for role, schema in found.items() if schema is not None}
+    return release_of(schemas) if schemas else None
 
 
 def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
@@ -12,11 +11,13 @@ from ..._resolver.catalog.objects import CatalogError
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.catalog.upgrade import Place, place_of
 from ..._resolver.declare import plan
+from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
+from ..act.catalog_version import AUTO, Chosen, choose_version
 from ..act.declare import Result, Settings, Subject
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
-from ..read.catalog_source import RELEASES, SourceError, Sources, fetch, parse, release_files
+from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS, WAIT
@@ -73,10 +74,12 @@ def run_bundle() -> None:
     options = module.params
     try:
         catalog = _catalog(options)
-        documents, checksums = _documents(options)
-        found = bundle(documents, options["other_kinds"])
+        documents, checksums = documents_of(options)
+        session = Session(options, options["concurrency"])
+        version = _chosen(session, options, documents)
+        found = bundle(documents, options["other_kinds"], version.version)
         chosen = _selection(options).of(found.objects)
-        version = options["catalog_version"] or _version(options, found.objects)
+        recorded = options["catalog_version"] or _version(options, found.objects) or version.version
         namespaces = tuple(dict.fromkeys(options["namespaces"])) or ("",)
         manifests = [
             manifest
@@ -84,13 +87,13 @@ def run_bundle() -> None:
             for manifest in marked(
                 chosen,
                 catalog=catalog,
-                version=version,
+                version=recorded,
                 namespace=namespace,
                 labels=options["labels"],
                 name_prefix=options["name_prefix"],
             )
         ]
-    except (CatalogError, SourceError) as error:
+    except (CatalogError, SourceError, ConnectionFailed) as error:
         module.fail_json(msg=str(error))
     request = Request(
         manifests,
@@ -104,13 +107,19 @@ def run_bundle() -> None:
         take_over=take_over_of(module),
     )
     try:
-        told = deploy(Session(options, settings.concurrency), request, settings)
+        told = deploy(session, request, settings)
     except ConnectionFailed as error:
         module.fail_json(msg=str(error))
     notes = found.notes + [
         f"no instancetype of the catalog satisfies the preference {name}" for name in unsatisfied(matrix(found.objects))
     ]
-    source = {"catalog": catalog, "catalog_version": version, "checksums": checksums, "notes": notes}
+    source = {
+        "catalog": catalog,
+        "catalog_version": recorded,
+        "version_reason": version.reason,
+        "checksums": checksums,
+        "notes": notes,
+    }
     _exit(module, source, told)
 
 
@@ -125,35 +134,11 @@ def _catalog(options: Told) -> str:
     return "common" if published else "custom"
 
 
-def _documents(options: Told) -> tuple[list[Any], dict[str, str]]:
-    """The documents of the source, and SHA-256 by address of what was fetched."""
+def _chosen(session: Session, options: Told, documents: list[Any]) -> Chosen:
+    """The version of a catalog that has versions; of a release that was fetched there is only the one."""
     if options["source"] == "url":
-        return _fetched(options)
-    if options["definitions"] is None:
-        read = "reads it on the controller; run the module as a task" if options["source"] != "definitions" else ""
-        raise SourceError(f"definitions: is missing; {read or 'give catalogs or manifests'}")
-    return options["definitions"], {}
-
-
-def _fetched(options: Told) -> tuple[list[Any], dict[str, str]]:
-    sources = Sources(
-        Path(options["cache_dir"]).expanduser(),
-        options["download_proxy"] or "",
-        options["download_ca_cert"] or "",
-        options["download_timeout"],
-    )
-    if options["version"]:
-        kinds = tuple(kind for kind in _KINDS if kind in options["kinds"])
-        if options["checksum"] and len(kinds) > 1:
-            raise SourceError("checksum: is for one file; a version is checked against its published checksums")
-        addresses = release_files(options["url"] or RELEASES, options["version"], kinds)
-    elif options["url"]:
-        addresses = [options["url"]]
-    else:
-        raise SourceError("version: is missing; give the version of a release, or the url of a bundle")
-    fetched = fetch(addresses, options["checksum"] or "", sources)
-    documents = [one for address, (text, _digest) in zip(addresses, fetched) for one in parse(text, address)]
-    return documents, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
+        return Chosen()
+    return choose_version(session, documents, options["version"] or AUTO)
 
 
 def _version(options: Told, objects: list[Manifest]) -> str:
@@ -229,6 +214,8 @@ def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: b
     done = ", ".join(f"{counts[word]} {word}" for word in _ACTIONS if counts[word])
     would = "would be " if check_mode and any(counts[word] for word in ("created", "changed", "deleted")) else ""
     name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
+    if source["version_reason"]:
+        name += f" ({source['version_reason']})"
     text = f"{name}: {counts['instancetypes']} instancetypes, {counts['preferences']} preferences: {would}{done}"
     if counts["gone"]:
         text += f"; {counts['gone']} that are no longer in it are kept"
@@ -287,10 +274,10 @@ def _affected(one: Affected, told: Deployed) -> Told:
             for role, part in zip(ROLES, (one.drift.instancetype, one.drift.preference))
             if part is not None
         },
-        "guest": effect.guest,
-        "guest_after_refresh": effect.guest_after,
+        "guest_before": effect.guest_before,
+        "guest_after": effect.guest_after,
         "changes": list(effect.changes),
-        "needs": "nothing" if not effect.changes else "live update" if effect.live else "restart",
+        "needs": needs(effect),
         **({"refusal": effect.refusal} if effect.refusal else {}),
     }
 

@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 from ..client.libraries import urllib3
 from .catalog_text import LARGEST, TextError, documents
 
-__all__ = ["RELEASES", "SourceError", "Sources", "fetch", "parse", "release_files"]
+__all__ = ["SourceError", "Sources", "documents_of", "fetch", "parse", "release_files"]
 
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"
@@ -56,6 +56,40 @@ class _File(NamedTuple):
 def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
     """The addresses of a release's cluster-wide bundles; the namespaced ones hold the same objects."""
     return [f"{base.rstrip('/')}/{version}/{_BUNDLES[kind].format(version=version)}" for kind in kinds]
+
+
+def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
+    """The documents of the source that the options of instancetype_bundle name, and SHA-256 by address of what was
+    fetched. Raises SourceError."""
+    if options["source"] == "url":
+        return _fetched(options)
+    if options["definitions"] is None:
+        read = "reads it on the controller; run the module as a task" if options["source"] != "definitions" else ""
+        raise SourceError(f"definitions: is missing; {read or 'give catalogs or manifests'}")
+    return options["definitions"], {}
+
+
+def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
+    sources = Sources(
+        Path(options["cache_dir"]).expanduser(),
+        options["download_proxy"] or "",
+        options["download_ca_cert"] or "",
+        options["download_timeout"],
+    )
+    if options["version"] == "auto":
+        raise SourceError("version: auto is for a catalog that lists its versions; give that of the release to fetch")
+    if options["version"]:
+        kinds = tuple(kind for kind in _BUNDLES if kind in options["kinds"])
+        if options["checksum"] and len(kinds) > 1:
+            raise SourceError("checksum: is for one file; a version is checked against its published checksums")
+        addresses = release_files(options["url"] or RELEASES, options["version"], kinds)
+    elif options["url"]:
+        addresses = [options["url"]]
+    else:
+        raise SourceError("version: is missing; give the version of a release, or the url of a bundle")
+    fetched = fetch(addresses, options["checksum"] or "", sources)
+    documents = [one for address, (text, _digest) in zip(addresses, fetched) for one in parse(text, address)]
+    return documents, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
 
 
 def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:

@@ -22,6 +22,7 @@ class KubeVirt(NamedTuple):
     live_updates: whether changes of a VM reach its running guest; else all of them wait for a restart.
 
     known: whether that was read; otherwise these are the defaults of the newest release.
+    version: the release in the cluster's own words (``v1.6.2``), also of a build of one's own; "" if not known.
     """
 
     configuration: Configuration = Configuration()
@@ -29,6 +30,7 @@ class KubeVirt(NamedTuple):
     cpu_allocation_ratio: int = CPU_ALLOCATION_RATIO
     known: bool = False
     live_updates: bool = True
+    version: str = ""
 
 
 def kubevirt(session: Session) -> KubeVirt:
@@ -44,13 +46,15 @@ def kubevirt(session: Session) -> KubeVirt:
         return KubeVirt()
     status: dict[str, Any] = items[0].get("status") or {}
     spec: dict[str, Any] = (items[0].get("spec") or {}).get("configuration") or {}
+    version = str(status.get("observedKubeVirtVersion") or "")
     ratio = (spec.get("developerConfiguration") or {}).get("cpuAllocationRatio")
     return KubeVirt(
         configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
-        _release(str(status.get("observedKubeVirtVersion") or "")),
+        _release(version),
         int(ratio) if ratio else CPU_ALLOCATION_RATIO,
         known=True,
         live_updates=spec.get("vmRolloutStrategy") != "Stage",
+        version=version,
     )
 
 

@@ -48,10 +48,11 @@ class Bundle(NamedTuple):
     notes: list[str]
 
 
-def bundle(documents: Iterable[Any], other_kinds: str = "fail") -> Bundle:
+def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "") -> Bundle:
     """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests.
 
     Objects of an older API version are written as of today. other_kinds: `fail` or `skip` manifests of other kinds.
+    version: of a catalog with versions, "" for the newest.
     Raises CatalogError for what cannot be read, naming the document by its position; a bundle without any object is
     an error, as it was more probably cut short than meant.
     """
@@ -73,7 +74,7 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail") -> Bundle:
             where = f"document {position} ({kind} {_name(document)})"
             raise CatalogError(f"{where}: spec: is missing; is the bundle complete?")
         sources.append(document)
-    objects = expand_catalog(*sources)
+    objects = expand_catalog(*sources, version=version)
     if not objects:
         raise CatalogError("the bundle: holds no instancetype and no preference; is it the right file, and complete?")
     return Bundle(objects, notes)

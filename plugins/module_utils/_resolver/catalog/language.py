@@ -108,7 +108,8 @@ _FLAG_LABELS: Final = {
 
 
 def items(definition: dict[str, Any]) -> Iterator[Item]:
-    """The objects of a definition, in its order, with derived labels; a label of the definition replaces these.
+    """The objects of a definition, in its order, with derived labels; a label of the definition replaces these, and a
+    null removes them.
 
     Raises CatalogError for unknown keys, wrong types, parents that do not exist and circles. The specs are not checked.
     """
@@ -128,8 +129,8 @@ def items(definition: dict[str, Any]) -> Iterator[Item]:
                 yield Item(
                     sort.role,
                     f"{group}.{member}" if sort is _SERIES else member,
-                    {**derived, **item["labels"]},
-                    item["annotations"],
+                    _without_nulls({**derived, **item["labels"]}),
+                    _without_nulls(item["annotations"]),
                     item["spec"],
                     place,
                 )
@@ -151,7 +152,9 @@ def _over(
             circle = " > ".join((*above, parent))
             raise CatalogError(f"{where}: extends: {circle} goes round in a circle; take one of them out")
         base = _over(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
-    return _overlay(base, _own(sort, entry, where))
+    own = _own(sort, entry, where)
+    # A null among the labels stays until the derived ones are known: it removes these, too.
+    return {**_overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 
 def _own(sort: _Sort, entry: Entry, where: str) -> Entry:
@@ -192,6 +195,10 @@ def _derived_labels(spec: dict[str, Any]) -> dict[str, str]:
         if _at(spec, path) not in (None, False):
             labels[f"{_LABEL}{label}"] = "true"
     return labels
+
+
+def _without_nulls(entries: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if value is not None}
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:

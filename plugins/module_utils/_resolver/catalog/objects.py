@@ -14,22 +14,24 @@ from ..api.tree import copy
 from ..declare import manifests
 from ..instancetype.find.decode import API_VERSION
 from .language import CatalogError, items
+from .versions import at_version
 
 __all__ = ["CatalogError", "adapt", "expand_catalog", "role_of", "select"]
 
 Manifest = dict[str, Any]
 
 
-def expand_catalog(*sources: dict[str, Any]) -> list[Manifest]:
+def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest]:
     """The manifests that the sources hold, in their order, of the cluster-wide kinds and in canonical spelling.
 
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
-    name, labels, annotations and spec are taken.
-    Raises CatalogError for what `catalog_language.items` refuses, for specs that are not of the API's types, for
-    unknown fields and values in the spec of a definition, for bad names and for a name given twice.
+    name, labels, annotations and spec are taken. version: of a catalog with versions (see `versions`), "" for
+    the newest.
+    Raises CatalogError for what `at_version` and `language.items` refuse, for specs that are not of the API's
+    types, for unknown fields and values in the spec of a definition, for bad names and for a name given twice.
     """
     found: dict[tuple[Role, str], tuple[Manifest, str]] = {}
-    for number, source in enumerate(sources):
+    for number, source in enumerate(at_version(sources, version)):
         if not isinstance(source, dict):
             raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {shown(source)}")
         for manifest, where in [_from_manifest(source, number)] if "kind" in source else _from_definition(source):

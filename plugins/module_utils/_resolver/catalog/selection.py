@@ -19,6 +19,7 @@ Manifest = dict[str, Any]
 
 DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
 _OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
+_ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
 _OS_ANNOTATION: Final = "vm.kubevirt.io/os"
 
 
@@ -85,9 +86,11 @@ def os_of(manifest: Manifest) -> str:
 
 
 def architecture_of(manifest: Manifest) -> str:
-    """The architecture that a preference requires or prefers; "" for none."""
+    """The architecture that a preference requires or prefers, or is labelled with; "" for none."""
     spec = manifest.get("spec") or {}
-    return str((spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture") or "")
+    told = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
+    # Preferences written for releases before 1.7 have only the label.
+    return str(told or _labels(manifest).get(_ARCHITECTURE_LABEL) or "")
 
 
 def _labels(manifest: Manifest) -> dict[str, str]:

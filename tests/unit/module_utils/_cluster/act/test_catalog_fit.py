@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_fit import Fit, fits
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_fit import Fit, fits, foreign
 from scripted_server import Store, forbidden, session_with
 
 Manifest = dict[str, Any]
@@ -84,3 +84,23 @@ def test_a_cut_connection_is_told_once_for_each_kind() -> None:
     found = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
     [told] = found.warnings
     assert told.startswith("whether VirtualMachineInstancetype of this catalog fits is not known: cannot reach ")
+
+
+@pytest.mark.parametrize(("default", "others"), [("amd64", ["b"]), ("arm64", ["a"]), (None, ["b"])])
+def test_preferences_for_another_architecture(default: str | None, others: list[str]) -> None:
+    def preference(name: str, **spec: Any) -> Manifest:
+        return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": name}, "spec": spec}
+
+    manifests = [
+        preference("a", requirements={"architecture": "amd64"}),
+        preference("b", preferredArchitecture="arm64"),
+        preference("c"),
+        {**SIZE, "metadata": {**SIZE["metadata"], "labels": {"instancetype.kubevirt.io/arch": "s390x"}}},
+    ]
+    live = {"metadata": {"name": "kubevirt"}, "status": {"defaultArchitecture": default} if default else {}}
+    with session_with(Store({"/apis/kubevirt.io/v1/kubevirts": [live]})) as session:
+        found = foreign(session, manifests)
+    assert [place.name for place in found] == others
+    if default == "arm64":
+        told = "it is deployed without, since it is for amd64 and the cluster's VMs are arm64"
+        assert list(found.values()) == [told]

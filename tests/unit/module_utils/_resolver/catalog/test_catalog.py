@@ -20,6 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     INSTANCETYPE,
     PREFERENCE,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.language import items
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     CatalogError,
@@ -27,14 +28,22 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     expand_catalog,
     select,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import version_names
 
 CHECKOUT = Path(__file__).resolve().parents[5]
 BUILTIN = CHECKOUT / "roles" / "common_instancetypes" / "files" / "catalog"
 DIGESTS = Path(__file__).with_name("catalog_digests.json")
-UPSTREAM = (
-    Path(os.environ.get("VIRTSHAPE_SHARED") or CHECKOUT.parent / "shared") / "upstream/common-instancetypes/v1.7.0"
-)
-"""Where the upstream bundle is, on machines that have it."""
+UPSTREAM = Path(os.environ.get("VIRTSHAPE_SHARED") or CHECKOUT.parent / "shared") / "upstream/common-instancetypes"
+"""Where the upstream bundles are, on machines that have them."""
+# Instancetypes and preferences of each version.
+NUMBERS = {
+    "v1.7.0": (65, 54),
+    "v1.6.0": (65, 54),
+    "v1.5.1": (55, 54),
+    "v1.4.1": (55, 54),
+    "v1.3.1": (44, 43),
+    "v1.2.1": (48, 37),
+}
 
 PREFIX = "instancetype.kubevirt.io/"
 
@@ -62,6 +71,12 @@ def builtin() -> list[dict[str, Any]]:
     return expand_catalog(*load(BUILTIN, "*.yml"))
 
 
+@pytest.fixture(scope="module")
+def upstream_digests() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = json.loads(DIGESTS.read_text(encoding="utf-8"))
+    return found
+
+
 def names(manifests: list[dict[str, Any]]) -> list[str]:
     return [manifest["metadata"]["name"] for manifest in manifests]
 
@@ -69,19 +84,34 @@ def names(manifests: list[dict[str, Any]]) -> list[str]:
 # The built-in catalog.
 
 
-def test_builtin_has_upstreams_digests(builtin: list[dict[str, Any]], tool: ModuleType) -> None:
-    assert tool.digests(builtin) == json.loads(DIGESTS.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("version", NUMBERS)
+def test_builtin_has_upstreams_digests(
+    tool: ModuleType, upstream_digests: dict[str, dict[str, str]], version: str
+) -> None:
+    found = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
+    assert tool.digests(found) == upstream_digests[version]
+    assert version_of(found) == version
 
 
-def test_digests_are_upstreams_own_numbers() -> None:
-    kinds = [key.split()[0] for key in json.loads(DIGESTS.read_text(encoding="utf-8"))]
+def test_digests_are_upstreams_own_numbers(upstream_digests: dict[str, dict[str, str]]) -> None:
+    assert list(upstream_digests) == sorted(NUMBERS)
+    for version, found in upstream_digests.items():
+        kinds = [key.split()[0] for key in found]
+        numbers = (kinds.count("VirtualMachineClusterInstancetype"), kinds.count("VirtualMachineClusterPreference"))
+        assert numbers == NUMBERS[version]
 
-    assert kinds.count("VirtualMachineClusterInstancetype") == 65
-    assert kinds.count("VirtualMachineClusterPreference") == 54
+
+def test_the_newest_version_is_the_default(builtin: list[dict[str, Any]]) -> None:
+    documents = load(BUILTIN, "*.yml")
+    assert version_names(documents) == list(NUMBERS)
+    assert builtin == expand_catalog(*documents, version="v1.7.0")
+    assert builtin == expand_catalog(*load(BUILTIN, "[ip]*.yml"))
 
 
 @pytest.mark.parametrize("change", ["spec", "label", "annotation", "name", "missing"])
-def test_digests_notice_any_change(builtin: list[dict[str, Any]], tool: ModuleType, change: str) -> None:
+def test_digests_notice_any_change(
+    builtin: list[dict[str, Any]], tool: ModuleType, upstream_digests: dict[str, dict[str, str]], change: str
+) -> None:
     changed = copy.deepcopy(builtin)
     fedora = next(manifest for manifest in changed if manifest["metadata"]["name"] == "fedora")
     if change == "spec":
@@ -95,34 +125,44 @@ def test_digests_notice_any_change(builtin: list[dict[str, Any]], tool: ModuleTy
     else:
         changed.remove(fedora)
 
-    assert tool.digests(changed) != json.loads(DIGESTS.read_text(encoding="utf-8"))
+    assert tool.digests(changed) != upstream_digests["v1.7.0"]
 
 
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream bundle is not on this machine")
-def test_builtin_equals_the_upstream_bundle(builtin: list[dict[str, Any]], tool: ModuleType) -> None:
-    bundle = load(UPSTREAM, "*.yaml")
-    ours = {(manifest["kind"], manifest["metadata"]["name"]): tool.comparable(manifest) for manifest in builtin}
-    upstream = {
-        (manifest["kind"], manifest["metadata"]["name"]): tool.comparable(manifest)
-        for manifest in expand_catalog(*bundle)
-    }
-    # Before either is put in canonical form.
-    raw = {item.name: item.spec for definition in load(BUILTIN, "*.yml") for item in items(definition)}
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream bundles are not on this machine")
+@pytest.mark.parametrize("version", NUMBERS)
+def test_builtin_equals_the_upstream_bundle(
+    tool: ModuleType, upstream_digests: dict[str, dict[str, str]], version: str
+) -> None:
+    bundle = expand_catalog(*load(UPSTREAM / version, "*.yaml"))
+    builtin = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
 
+    ours, upstream = (
+        {(one["kind"], one["metadata"]["name"]): tool.comparable(one) for one in found} for found in (builtin, bundle)
+    )
     assert ours == upstream
+    assert tool.digests(bundle) == upstream_digests[version]
+
+
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream bundles are not on this machine")
+def test_builtin_equals_the_upstream_bundle_before_either_is_put_in_canonical_form() -> None:
+    bundle = load(UPSTREAM / "v1.7.0", "*.yaml")
+    definitions = load(BUILTIN, "[ip]*.yml")
+    raw = {item.name: item.spec for definition in definitions for item in items(definition)}
     assert raw == {manifest["metadata"]["name"]: manifest["spec"] for manifest in bundle}
-    assert tool.digests(expand_catalog(*bundle)) == json.loads(DIGESTS.read_text(encoding="utf-8"))
 
 
-def test_builtin_prose_is_there_for_every_object(builtin: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("version", NUMBERS)
+def test_builtin_prose_is_there_for_every_object(version: str) -> None:
+    builtin = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
     for manifest in builtin:
         annotations = manifest["metadata"]["annotations"]
         if manifest["kind"] == "VirtualMachineClusterInstancetype":
             assert annotations[f"{PREFIX}displayName"] and annotations[f"{PREFIX}description"]
         else:
             assert annotations["openshift.io/display-name"]
-    display_names = [manifest["metadata"]["annotations"].get("openshift.io/display-name") for manifest in builtin[65:]]
-    assert len(set(display_names)) == 54
+    instancetypes, preferences = NUMBERS[version]
+    annotations = [manifest["metadata"]["annotations"] for manifest in builtin[instancetypes:]]
+    assert len({own["openshift.io/display-name"] for own in annotations}) == preferences
 
 
 # The language.
@@ -342,8 +382,11 @@ def test_examples_of_the_readme() -> None:
     catalogs = [example for example in examples if isinstance(example, dict)]
 
     assert names(expand_catalog(*catalogs)) == [
-        "web.small", "web.large", "db.large", "db.huge", "acme.9", "acme.9.secure", "acme.8",
+        "web.small", "web.large", "db.large", "db.huge", "acme.9", "acme.9.secure", "acme.8", "api.small", "api.large",
     ]  # fmt: skip
+    older = expand_catalog(*catalogs, version="v1")
+    assert "api.large" not in names(older)
+    assert next(one["spec"]["cpu"] for one in older if names([one]) == ["api.small"]) == {"guest": 1}
 
 
 # Manifests, selection, adaptation.

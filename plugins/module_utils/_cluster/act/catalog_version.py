@@ -1,0 +1,50 @@
+"""Which version of a catalog a cluster gets: the one that was asked for, else the one for its KubeVirt."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api import release
+from ..._resolver.catalog.versions import fitting_version, version_names
+from ..client.session import Session
+from ..read.kubevirt import kubevirt
+from .catalog_fit import release_by_fields
+
+__all__ = ["AUTO", "Chosen", "choose_version"]
+
+AUTO: Final = "auto"
+
+
+class Chosen(NamedTuple):
+    """version: of the catalog; "" for one without versions. reason: why it was chosen; "" if it was asked for."""
+
+    version: str = ""
+    reason: str = ""
+
+
+def choose_version(session: Session, documents: list[Any], wanted: str) -> Chosen:
+    """wanted: a version, or `auto` for the one that fits the cluster.
+
+    Raises CatalogError for a bad list of versions, ConnectionFailed.
+    """
+    if wanted != AUTO:
+        return Chosen(wanted)
+    if not version_names(documents):
+        return Chosen()
+    known, reason = _release(session)
+    return Chosen(fitting_version(documents, known), reason)
+
+
+def _release(session: Session) -> tuple[release.Release, str]:
+    """The release of the cluster's KubeVirt, and how that is known."""
+    version = kubevirt(session).version
+    try:
+        return release.of(version), f"the cluster has KubeVirt {version}"
+    except release.UnknownRelease:
+        pass
+    # Nobody may tell the version, or it is a build of one's own.
+    found = release_by_fields(session)
+    if found is None:
+        return release.NEWEST, "the newest, since the release of the cluster's KubeVirt is not known"
+    major, minor, _patch = found.version
+    return found, f"the cluster's API has all fields of KubeVirt {major}.{minor}"

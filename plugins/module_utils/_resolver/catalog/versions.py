@@ -1,0 +1,178 @@
+"""Versions of a catalog: the newest as it is written, each older one by what it has differently.
+
+One document of a catalog may have the key `versions`, name → version, newest first::
+
+    versions:
+      v2: {kubevirt: "1.9"}              # the catalog as it is written
+      v1:
+        kubevirt: "1.6"                  # the oldest release of KubeVirt that it is for
+        without: [d1.*, debian]          # objects that it does not have
+        series: {m1: {description: ...}} # what it has differently; likewise families, labels, annotations
+
+A version changes the one above it. Its entries go over those of the documents: objects are merged, anything else
+replaces. A null is written into the entry, where it removes what the entry would inherit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from ..api import release
+from ..api.names import nearest
+from ..api.release import Release
+from .language import CatalogError
+
+__all__ = ["at_version", "fitting_version", "version_names"]
+
+Document = dict[str, Any]
+
+_VERSIONS: Final = "versions"
+_CHANGES: Final = ("labels", "annotations", "series", "families")
+_MEMBERS: Final = {"series": "sizes", "families": "preferences"}
+
+
+def version_names(documents: Iterable[Any]) -> list[str]:
+    """The versions of a catalog, newest first; none if it has only one. Raises CatalogError for bad ones."""
+    return list(_versions(documents))
+
+
+def fitting_version(documents: Iterable[Any], known: Release) -> str:
+    """The newest version for a release of KubeVirt, or the oldest version for releases before all of them.
+
+    The catalog must have versions. Raises CatalogError for bad ones.
+    """
+    found = _versions(documents)
+    fitting = (name for name, version in found.items() if _is_for(name, version, known))
+    return next(fitting, list(found)[-1])
+
+
+def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
+    """The documents of a catalog as they are at a version, without the list of versions.
+
+    version: "" for the newest. Raises CatalogError for a version that the catalog does not have, and for bad ones.
+    """
+    documents = list(documents)
+    found = _versions(documents)
+    if version and version not in found:
+        if not found:
+            raise CatalogError(f"version: {version!r} is not known, since the catalog has no versions; leave it out")
+        raise CatalogError(f"version: the catalog has no {version!r}{nearest(version, found)}")
+    current = [_without_versions(one) for one in documents]
+    for name in found:
+        current = _changed(current, found[name], f"{_VERSIONS}.{name}")
+        if name == (version or name):
+            break
+    # A document that only listed the versions has nothing else to say.
+    return [now for now, was in zip(current, documents) if now or not was]
+
+
+def _versions(documents: Iterable[Any]) -> dict[str, Document]:
+    listing = [one[_VERSIONS] for one in documents if isinstance(one, dict) and "kind" not in one and _VERSIONS in one]
+    if len(listing) > 1:
+        raise CatalogError(f"{_VERSIONS}: is given twice; keep one of them")
+    if not listing:
+        return {}
+    [versions] = listing
+    if not isinstance(versions, dict) or not versions:
+        raise CatalogError(f"{_VERSIONS}: expected versions by name, found {versions!r}")
+    for name, version in versions.items():
+        _check(name, version)
+    return versions
+
+
+def _check(name: Any, version: Any) -> None:
+    where = f"{_VERSIONS}.{name}"
+    if not isinstance(name, str):
+        raise CatalogError(f"{where}: expected text as name, found {name!r}; put it in quotes")
+    if not isinstance(version, dict):
+        raise CatalogError(f"{where}: expected an object, found {version!r}; write {{}} for a version without changes")
+    keys = ("kubevirt", "without", *_CHANGES)
+    for key in version:
+        if key not in keys:
+            raise CatalogError(f"{where}: unknown key {key!r}{nearest(key, keys)}")
+    for key in _CHANGES:
+        if key in version and not isinstance(version[key], dict):
+            raise CatalogError(f"{where}: {key}: expected an object, found {version[key]!r}")
+    names = version.get("without", [])
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise CatalogError(f"{where}: without: expected a list of names, found {names!r}")
+    _is_for(name, version, release.NEWEST)
+
+
+def _is_for(name: str, version: Document, known: Release) -> bool:
+    if "kubevirt" not in version:
+        return True
+    try:
+        return known.version >= release.of(version["kubevirt"]).version
+    except release.UnknownRelease as error:
+        raise CatalogError(f"{_VERSIONS}.{name}: kubevirt: {error}") from error
+
+
+def _without_versions(document: Any) -> Any:
+    if not isinstance(document, dict) or "kind" in document:
+        return document
+    return {key: value for key, value in document.items() if key != _VERSIONS}
+
+
+def _changed(documents: list[Any], version: Document, where: str) -> list[Any]:
+    """The documents after a version's changes."""
+    current = documents
+    for key in _CHANGES:
+        if key in version:
+            current = _with_changes(current, key, version[key], where)
+    for pattern in version.get("without", []):
+        left = [_left(one, pattern) for one in current]
+        if left == current:
+            raise CatalogError(f"{where}: without: nothing in the catalog fits {pattern!r}")
+        current = left
+    return current
+
+
+def _with_changes(documents: list[Any], key: str, changes: Document, where: str) -> list[Any]:
+    """Labels and annotations change in all documents that have some; a series or family changes where it is, and a new
+    one goes to the first document that has any."""
+    holders = [one for one in documents if _has(one, key)]
+    if not holders:
+        raise CatalogError(f"{where}: {key}: the catalog has none that could differ; take it out")
+    known = {name for one in holders for name in one[key]}
+    changed = []
+    for one in documents:
+        if _has(one, key):
+            own = changes
+            if key in _MEMBERS:
+                first = one is holders[0]
+                own = {
+                    name: entry for name, entry in changes.items() if name in one[key] or (first and name not in known)
+                }
+            one = {**one, key: _over(one[key], own)}
+        changed.append(one)
+    return changed
+
+
+def _has(document: Any, key: str) -> bool:
+    return isinstance(document, dict) and "kind" not in document and isinstance(document.get(key), dict)
+
+
+def _over(below: Any, above: Any) -> Any:
+    if not isinstance(below, dict) or not isinstance(above, dict):
+        return above
+    return {**below, **{key: _over(below.get(key), value) for key, value in above.items()}}
+
+
+def _left(document: Any, pattern: str) -> Any:
+    """A definition without the sizes and preferences whose names fit a pattern."""
+    left = document
+    for groups, members in _MEMBERS.items():
+        if not _has(document, groups):
+            continue
+        kept = {}
+        for group, content in document[groups].items():
+            kept[group] = content
+            if _has(content, members):
+                prefix = f"{group}." if groups == "series" else ""
+                names = [name for name in content[members] if not fnmatchcase(f"{prefix}{name}", pattern)]
+                kept[group] = {**content, members: {name: content[members][name] for name in names}}
+        left = {**left, groups: kept}
+    return left

@@ -1,0 +1,75 @@
+"""What the cluster that KUBECONFIG names has of what tests may need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kubernetes import client, config
+
+FEATURES = {
+    "administrator": "a user who may do everything",
+    "storage": "a default StorageClass",
+    "cdi": "the CRDs of CDI",
+    "snapshots": "the CRDs of VolumeSnapshots",
+    "catalog": "common-instancetypes v1.7.0, with which the scenarios were recorded",
+}
+"""Name → what it is, in words that go after "the cluster lacks"."""
+
+_CATALOG_LABEL = "instancetype.kubevirt.io/common-instancetypes-version"
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+class Given(NamedTuple):
+    """release: of KubeVirt (``1.9.0``), "" if it is not known. has: names of FEATURES."""
+
+    release: str
+    has: frozenset[str]
+
+
+def look(kubeconfig: Path) -> Given:
+    """Reads what the cluster has. What may not be read counts as not there; nothing is written."""
+    with config.new_client_from_config(str(kubeconfig)) as connection:
+        groups = {group.name for group in client.ApisApi(connection).get_api_versions().groups}
+        has = {
+            "administrator": _may_do_everything(connection),
+            "storage": bool(_default_classes(connection)),
+            "cdi": "cdi.kubevirt.io" in groups,
+            "snapshots": "snapshot.storage.k8s.io" in groups,
+            "catalog": _catalog_versions(connection) == {"v1.7.0"},
+        }
+        return Given(_release(connection), frozenset(name for name, there in has.items() if there))
+
+
+def _may_do_everything(connection: Any) -> bool:
+    review = {"spec": {"resourceAttributes": {"verb": "*", "group": "*", "resource": "*"}}}
+    return bool(client.AuthorizationV1Api(connection).create_self_subject_access_review(review).status.allowed)
+
+
+def _default_classes(connection: Any) -> list[str]:
+    try:
+        classes = client.StorageV1Api(connection).list_storage_class().items
+    except client.ApiException:
+        return []
+    return [one.metadata.name for one in classes if (one.metadata.annotations or {}).get(_DEFAULT_CLASS) == "true"]
+
+
+def _catalog_versions(connection: Any) -> set[str]:
+    found = _listed(connection, "instancetype.kubevirt.io", "v1beta1", "virtualmachineclusterinstancetypes")
+    versions = {(one["metadata"].get("labels") or {}).get(_CATALOG_LABEL) for one in found}
+    return {version for version in versions if version}
+
+
+def _release(connection: Any) -> str:
+    found = _listed(connection, "kubevirt.io", "v1", "kubevirts")
+    version = (found[0].get("status") or {}).get("observedKubeVirtVersion") if found else None
+    return str(version or "").removeprefix("v")
+
+
+def _listed(connection: Any, group: str, version: str, plural: str) -> list[dict[str, Any]]:
+    try:
+        answer = client.CustomObjectsApi(connection).list_cluster_custom_object(group, version, plural)
+    except client.ApiException:
+        return []
+    found: list[dict[str, Any]] = answer["items"]
+    return found

@@ -1,0 +1,61 @@
+"""Which version of a catalog a cluster gets, by what it says of its KubeVirt."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_version import (
+    Chosen,
+    choose_version,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import openapi
+from scripted_server import Store, forbidden, session_with
+
+KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CATALOG: list[Any] = [{"versions": {"v3": {"kubevirt": "1.9"}, "v2": {"kubevirt": "1.6"}, "v1": {"kubevirt": "1.4"}}}]
+
+
+def chosen(store: Store, documents: list[Any] = CATALOG, wanted: str = "auto") -> Chosen:
+    with session_with(store) as session:
+        return choose_version(session, documents, wanted)
+
+
+def kubevirt(version: str | None) -> dict[str, Any]:
+    return {"metadata": {"name": "kubevirt"}, "status": {} if version is None else {"observedKubeVirtVersion": version}}
+
+
+@pytest.mark.parametrize(
+    ("release", "version"), [("v1.9.2", "v3"), ("v1.8.4", "v2"), ("v1.6.6", "v2"), ("v1.5.3", "v1"), ("v1.2.0", "v1")]
+)
+def test_the_release_decides(release: str, version: str) -> None:
+    store = Store({KUBEVIRTS: [kubevirt(release)]})
+    assert chosen(store) == Chosen(version, f"the cluster has KubeVirt {release}")
+    assert store.asked == [("GET", KUBEVIRTS)]
+
+
+@pytest.mark.parametrize("told", [kubevirt("devel"), kubevirt(None), None])
+def test_where_the_release_is_not_told_the_fields_decide(told: Any) -> None:
+    definitions = [copy.deepcopy(one) for one in openapi.crds() if "preferences" in one["metadata"]["name"]]
+    for definition in definitions:
+        for version in definition["spec"]["versions"]:
+            del version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["preferredArchitecture"]
+    store = Store({KUBEVIRTS: [told] if told else [], DEFINITIONS: definitions})
+    if told is None:
+        store.answers["GET", KUBEVIRTS] = forbidden("kubevirts")
+    assert chosen(store) == Chosen("v2", "the cluster's API has all fields of KubeVirt 1.6")
+
+
+def test_where_nothing_is_told_it_is_the_newest() -> None:
+    found = chosen(Store({KUBEVIRTS: [], DEFINITIONS: []}))
+    assert found == Chosen("v3", "the newest, since the release of the cluster's KubeVirt is not known")
+
+
+def test_nothing_is_asked_for_a_version_that_was_stated_or_a_catalog_without_versions() -> None:
+    store = Store({})
+    assert chosen(store, wanted="v2") == Chosen("v2")
+    assert chosen(store, [{"series": {}}]) == Chosen()
+    assert store.asked == []

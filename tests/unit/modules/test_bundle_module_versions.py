@@ -1,0 +1,90 @@
+"""instancetype_bundle: the version of a catalog that fits the cluster, and preferences that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scripted_server import Store
+
+Run = Callable[..., dict[str, Any]]
+
+PREFERENCES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachinepreferences"
+VIDEO: dict[str, Any] = {"spec": {"devices": {"preferredVideoType": "virtio"}}}
+CATALOG = {
+    "families": {
+        "desktop": {**VIDEO, "preferences": {"acme": {}}},
+        "arm64": {**VIDEO, "requires": {"architecture": "arm64"}, "preferences": {"acme.arm64": {}}},
+    },
+    "versions": {
+        "v2": {"kubevirt": "1.9"},
+        "v1": {"kubevirt": "1.4", "families": {"desktop": {"spec": None}}, "without": ["acme.arm64"]},
+    },
+}
+
+
+def kubevirt_1_8(architecture: str = "amd64") -> Store:
+    """A cluster whose preferences have no video type."""
+    status = {"observedKubeVirtVersion": "v1.8.4", "defaultArchitecture": architecture}
+    known = {"properties": {"devices": {"properties": {}}, "requirements": {"properties": {"architecture": {}}}}}
+    served = {"name": "v1beta1", "served": True, "schema": {"openAPIV3Schema": {"properties": {"spec": known}}}}
+    name = "virtualmachinepreferences.instancetype.kubevirt.io"
+    return Store(
+        {
+            PREFERENCES: [],
+            "/apis/kubevirt.io/v1/kubevirts": [{"metadata": {"name": "kubevirt"}, "status": status}],
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": [
+                {"metadata": {"name": name}, "spec": {"versions": [served]}}
+            ],
+        }
+    )
+
+
+@pytest.fixture
+def deploy(run: Run) -> Run:
+    def one(store: Store, **options: Any) -> dict[str, Any]:
+        given = {"namespaces": ["shop"], "source": "definitions", "definitions": [CATALOG], "kinds": ["preference"]}
+        return run("instancetype_bundle", store, **{**given, **options})
+
+    return one
+
+
+@pytest.mark.parametrize("asked", [{}, {"version": "auto"}])
+def test_the_version_for_the_cluster_is_deployed_and_said(deploy: Run, asked: dict[str, str]) -> None:
+    store = kubevirt_1_8()
+    told = deploy(store, **asked)
+    assert told["msg"] == (
+        "catalog custom v1 (the cluster has KubeVirt v1.8.4): 0 instancetypes, 1 preferences: 1 created"
+    )
+    assert (told["catalog_version"], told["version_reason"]) == ("v1", "the cluster has KubeVirt v1.8.4")
+    assert (told["lost_fields"], told["deployed_versions"]["after"]) == ([], {"v1": 1})
+    assert [path.rpartition("/")[2] for _method, path in store.writes] == ["acme"]
+
+
+def test_a_version_that_was_asked_for_does_not_change_by_itself(deploy: Run) -> None:
+    store = kubevirt_1_8()
+    refused = deploy(store, version="v2")
+    assert refused["msg"].startswith("1 of 2 objects failed: shop/acme: the cluster's KubeVirt has no spec.devices.pre")
+    assert refused["version_reason"] == ""
+    assert store.writes == []
+    told = deploy(store, version="v2", on_lost_fields="warn")
+    assert told["msg"] == "catalog custom v2: 0 instancetypes, 2 preferences: 2 created"
+
+
+def test_a_preference_for_another_architecture_is_no_reason_to_fail(deploy: Run) -> None:
+    arm64 = {"version": "v2", "preferences": ["acme.arm64"]}
+    told = deploy(kubevirt_1_8(), **arm64)
+    assert told["msg"] == "catalog custom v2: 0 instancetypes, 1 preferences: 1 created"
+    [warned] = told["warnings"]
+    assert warned.startswith("VirtualMachinePreference shop/acme.arm64: the cluster's KubeVirt has no spec.devices")
+    assert warned.endswith("; it is deployed without, since it is for arm64 and the cluster's VMs are amd64")
+    assert [one["name"] for one in told["lost_fields"]] == ["acme.arm64"]
+    assert deploy(kubevirt_1_8(), on_lost_fields="ignore", **arm64)["warnings"] == []
+
+
+def test_a_preference_for_the_clusters_own_architecture_is_one(deploy: Run) -> None:
+    store = kubevirt_1_8("arm64")
+    refused = deploy(store, version="v2", preferences=["acme.arm64"])
+    assert refused["failed"] and store.writes == []

@@ -1,0 +1,56 @@
+"""tools/test_real.py: which recordings hold for a cluster, how a report is read, and the table at the end."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("test_real", CHECKOUT / "tools" / "test_real.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_recordings_of_the_same_minor_release_hold(
+    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("1.4.1", "1.6.6"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(tool, "RELEASES", tmp_path)
+    found = {one: tool.recorded_release(one) for one in ("1.9.0", "1.9.7", "1.6.2", "1.4.1", "1.5.3", "1.60.0", "")}
+    assert found == {
+        "1.9.0": "1.9", "1.9.7": "1.9", "1.6.2": "1.6.6", "1.4.1": "1.4.1", "1.5.3": "", "1.60.0": "", "": "",
+    }  # fmt: skip
+
+
+def test_a_report_and_its_table(tool: ModuleType, tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(
+        """<testsuites><testsuite>
+        <testcase name="a"/>
+        <testcase name="b"><failure message="no">text</failure></testcase>
+        <testcase name="c"><error message="no">text</error></testcase>
+        <testcase name="d"><skipped message="the cluster lacks storage"/></testcase>
+        <testcase name="e"><skipped message="own"/></testcase>
+        <testcase name="f"><skipped message="own"/></testcase>
+        </testsuite></testsuites>"""
+    )
+    outcome = tool.read_report(report)
+    assert outcome == (1, 2, Counter({"own": 2, "the cluster lacks storage": 1}))
+    assert tool.table({"integration": outcome, "demo": tool.Outcome(1, 0, Counter())}).splitlines() == [
+        "",
+        "part          passed  failed  left out  why",
+        "integration        1       2         3  2: own",
+        "                                        1: the cluster lacks storage",
+        "demo               1       0         0",
+    ]
