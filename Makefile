@@ -86,8 +86,8 @@ conformance: setup ## the resolver against what KubeVirt's own code answered
 virtctl: setup ## the builder of VMs against what virtctl makes of the same flags
 	@python tests/virtctl/run.py tests/virtctl/vectors
 
-contract: setup control-plane ## the local cluster against recordings of the real KubeVirt
-	@pytest tests/contract
+contract: setup control-plane ## the local cluster against recordings of the real KubeVirt; RELEASES=all for each release
+	@RELEASES=$(RELEASES) pytest tests/contract
 
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration

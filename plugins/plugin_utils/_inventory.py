@@ -9,7 +9,7 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.read.info import tell
 from ..module_utils._cluster.read.kubevirt import KubeVirt, kubevirt
 from ..module_utils._cluster.read.lookup import WideLookup
-from ..module_utils._cluster.read.revisions import Inspected
+from ..module_utils._cluster.read.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.declare.readiness import RUNNING
@@ -101,11 +101,11 @@ def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt) -> dict[str, Any]
     """What virtual_machine_info tells of a VM, and more of what hosts are grouped by."""
     metadata = vm["metadata"]
     revisions = lookup.list("ControllerRevision", metadata["namespace"])
-    seen = Inspected(vm, drift.drift(vm, lookup, cluster), revisions, cluster)
     instance = _instance(vm, lookup)
+    seen = inspected(vm, lookup, cluster, instance, revisions)
     annotations = metadata.get("annotations") or {}
     told = {
-        **tell(seen, instance),
+        **tell(seen),
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
     parts = (seen.drift.instancetype, seen.drift.preference)

@@ -2,8 +2,9 @@
 """Holds a cluster to recorded scenarios: `run.py DIR --kubeconfig FILE`.
 
 DIR holds the scenarios, one JSON file each; README.md beside this file says what they mean and what the cluster
-must be like. Prints the differences of each scenario that failed and `GROUP passed/total` for each group (the
-first two characters of the names); exits 1 if any failed.
+must be like. With `--release`, what that release of KubeVirt answers otherwise takes the place of its namesakes.
+Prints the differences of each scenario that failed and `GROUP passed/total` for each group (the first two characters
+of the names); exits 1 if any failed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import scenario as runner
 from api import Api
 
+NEWEST = "1.9.0"
+RELEASES = Path(__file__).resolve().parent / "releases"
+"""What other releases of KubeVirt answer otherwise, a folder each."""
+LAST_GROUP = "11"
+"""Of those that were recorded with the other releases, too."""
+NOT_ASKED = {"01-persistent-state"}
+"""Scenarios of these groups that were recorded with the newest release only."""
 GROUPS = {"cdi": "cdi.kubevirt.io", "snapshots": "snapshot.storage.k8s.io"}
 """What scenarios may need → the API group by which it is known."""
 
@@ -33,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     scenarios = [
         json.loads(path.read_text())
-        for path in sorted(Path(options.directory).glob("*.json"))
+        for path in scenario_files(Path(options.directory), overlay(options))
         if path.name.startswith(options.group) and options.name in path.name
     ]
     left_out = [entry for entry in scenarios if needs(entry) & set(options.without)]
@@ -71,6 +79,31 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if sum(passed.values()) == len(scenarios) else 1
 
 
+def scenario_files(directory: Path, other: Path | None) -> list[Path]:
+    """The files of a folder, sorted; those of the other folder take the place of their namesakes.
+
+    With another folder only the groups that other releases were asked.
+    """
+    files = sorted(directory.glob("*.json"))
+    if other is None:
+        return files
+    overlaid = {path.name: path for path in other.glob("*.json")}
+    asked = [path for path in files if path.name[:2] <= LAST_GROUP and path.stem not in NOT_ASKED]
+    return [overlaid.get(path.name, path) for path in asked]
+
+
+def overlay(options: argparse.Namespace) -> Path | None:
+    """The folder of what a release answers otherwise; None for the newest. Exits on a release without recordings."""
+    if options.overlay:
+        return Path(options.overlay)
+    if options.release in (None, NEWEST):
+        return None
+    known = sorted(path.name for path in RELEASES.iterdir())
+    if options.release not in known:
+        raise SystemExit(f"--release: {options.release} was not recorded; use one of {', '.join([*known, NEWEST])}")
+    return RELEASES / options.release
+
+
 def needs(entry: dict[str, Any]) -> set[str]:
     """What not every cluster has or may give: see --without."""
     text = json.dumps(entry)
@@ -82,6 +115,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Holds a cluster to recorded scenarios.")
     parser.add_argument("directory", help="folder of scenarios")
     parser.add_argument("--kubeconfig", required=True, help="its user may do everything and impersonate")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--release", metavar="VERSION", help=f"of KubeVirt that the cluster has (default {NEWEST})")
+    which.add_argument("--overlay", metavar="DIR", help="folder of scenarios that take the place of their namesakes")
     parser.add_argument("--jobs", type=int, default=4, help="how many scenarios at once (default 4)")
     parser.add_argument(
         "--patience",

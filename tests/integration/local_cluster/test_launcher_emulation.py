@@ -211,7 +211,7 @@ def test_without_kubevirt_there_is_no_reference_policy(launch: Launch, tmp_path:
 def test_two_clusters_keep_their_vms_apart(launch: Launch, directory: str, tmp_path: Path) -> None:
     other = str(tmp_path / "other")
     try:
-        launch("start", "--revision-style", "spec", "--dir", other)
+        launch("start", "--kubevirt-version", "1.4.1", "--dir", other)
         _create_vm(directory, "one")
         _create_vm(other, "two")
         assert (_names(directory), _names(other)) == ({"one"}, {"two"})
@@ -243,10 +243,11 @@ def test_a_frozen_emulation_is_replaced(launch: Launch, directory: str) -> None:
     _create_vm(directory, "one")
 
 
-def test_another_revision_style_is_another_cluster(launch: Launch, directory: str) -> None:
+def test_another_release_of_kubevirt_is_another_cluster(launch: Launch, directory: str) -> None:
     before = _processes(launch, directory)
-    result = launch("start", "--revision-style", "spec", "--dir", directory)
+    result = launch("start", "--kubevirt-version", "1.4.1", "--dir", directory)
     assert result["reason"] == "other settings were asked for"
+    assert result["kubevirt_version"] == "1.4.1"
     assert not set(before.values()) & set(_processes(launch, directory).values())
 
 

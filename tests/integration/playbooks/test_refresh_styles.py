@@ -21,19 +21,19 @@ pytestmark = pytest.mark.own_cluster
 Launch = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture(scope="module", params=["spec", "status"])
+@pytest.fixture(scope="module", params=["1.4.1", "1.9.0"])
 def styled_cluster(
     request: pytest.FixtureRequest, launch: Launch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
     """The kubeconfig of a cluster with the names of captured revisions in the spec of VMs, or in their status."""
     path = str(tmp_path_factory.mktemp("styles") / "cluster")
-    yield Path(launch("start", "--revision-style", request.param, "--dir", path)["kubeconfig"])
+    yield Path(launch("start", "--kubevirt-version", request.param, "--dir", path)["kubeconfig"])
     launch("stop", "--remove", "--dir", path)
 
 
 @pytest.fixture
 def style(request: pytest.FixtureRequest) -> str:
-    return str(request.node.callspec.params["styled_cluster"])
+    return "spec" if request.node.callspec.params["styled_cluster"] == "1.4.1" else "status"
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_sockets_are_plugged_in_as_far_as_they_go_and_then_it_restarts(fleet: Fl
     assert not fleet.run("controller_revision", restart="never")["changed"]
 
 
-@pytest.mark.parametrize("styled_cluster", ["spec"], indirect=True)
+@pytest.mark.parametrize("styled_cluster", ["1.4.1"], indirect=True)
 def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> None:
     fleet.create(4)
     before = fleet.power()
@@ -169,7 +169,7 @@ def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> N
     assert "4 virtual machines: 4 unchanged" in output
 
 
-@pytest.mark.parametrize("styled_cluster", ["spec"], indirect=True)
+@pytest.mark.parametrize("styled_cluster", ["1.4.1"], indirect=True)
 def test_the_name_in_the_spec_goes_with_another_instancetype(fleet: Fleet) -> None:
     fleet.run("instancetype", name="large", cpu={"guest": 1}, memory={"guest": "4Gi"})
 

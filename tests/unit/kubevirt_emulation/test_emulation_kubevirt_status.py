@@ -42,3 +42,7 @@ def test_another_release_is_told() -> None:
     patch = changes(kubevirt(2, **DEPLOYED, conditions=[]), "1.9.0")
     assert patch is not None
     assert patch["status"]["observedKubeVirtVersion"] == "v1.9.0"
+
+
+def test_another_default_architecture_stays() -> None:
+    assert changes(kubevirt(2, **{**DEPLOYED, "defaultArchitecture": "arm64"}), "1.6.6") is None

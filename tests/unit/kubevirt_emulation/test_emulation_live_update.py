@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from emulated import configured
 
 from _resolver.instancetype.find.find import Objects
 from kubevirt_emulation.controllers import live_update
@@ -42,7 +43,7 @@ def synced(wanted: Manifest, running: Manifest, *conditions: str, live: bool = T
     status = {"conditions": [{"type": name, "status": "True", "message": "earlier"} for name in conditions]}
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {"template": {"spec": wanted}}, "status": status}
     work = Work(vm, running)
-    configuration = SimpleNamespace(live_updates=live, cpu_allocation_ratio=10)
+    configuration = configured(vmRolloutStrategy="LiveUpdate" if live else "Stage")
     context: Any = SimpleNamespace(
         objects=SimpleNamespace(resolve=resolve), patch_vmi=patch_vmi, configuration=configuration
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from emulated import configured
 
 from _resolver.instancetype.find.find import Objects
-from _resolver.instancetype.vmi.defaults import Configuration
 from kubevirt_emulation.controllers import run_strategy
 from kubevirt_emulation.controllers.context import Work
 from kubevirt_emulation.controllers.instancetype import decide
@@ -74,23 +74,24 @@ def vm(**status: Any) -> Manifest:
 
 
 def test_a_missing_instancetype_is_told() -> None:
-    decision = decide(vm(), Objects([]), "reference", Configuration())
+    decision = decide(vm(), Objects([]), configured())
     assert decision.failure is not None
     assert decision.failure[0] == "FailedFindInstancetype"
 
 
 def test_by_reference_a_revision_is_stored() -> None:
-    decision = decide(vm(), Objects([INSTANCETYPE]), "reference", Configuration())
+    decision = decide(vm(), Objects([INSTANCETYPE]), configured())
     assert decision.stored is not None and decision.expanded is None
     assert len(decision.stored.actions) == 2
 
 
 @pytest.mark.parametrize(("policy", "expands"), [("expand", False), ("expandAll", True)])
 def test_a_vm_with_revisions_is_expanded_by_one_policy_only(policy: str, expands: bool) -> None:
-    stored = decide(vm(), Objects([INSTANCETYPE]), "reference", Configuration()).stored
+    stored = decide(vm(), Objects([INSTANCETYPE]), configured()).stored
     assert stored is not None
     revision = {"kind": "ControllerRevision", **stored.actions[0].manifest}  # type: ignore[union-attr]
     with_revision = vm(instancetypeRef=stored.instancetype_ref)
-    decision = decide(with_revision, Objects([INSTANCETYPE, revision]), policy, Configuration())
+    configuration = configured(instancetype={"referencePolicy": policy})
+    decision = decide(with_revision, Objects([INSTANCETYPE, revision]), configuration)
     assert (decision.expanded is not None) is expands
-    assert decide(vm(), Objects([INSTANCETYPE]), policy, Configuration()).expanded is not None
+    assert decide(vm(), Objects([INSTANCETYPE]), configuration).expanded is not None

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, Callable
 
 import pytest
+from emulated import configured
 
 from kubevirt_emulation.controllers import generations
 from kubevirt_emulation.controllers.context import Work
@@ -23,7 +24,10 @@ class Cluster:
         self.stored: dict[Key, Manifest] = {}
         self._handlers: list[Callable[[Key], None]] = []
         self.context: Any = SimpleNamespace(
-            caches={"ControllerRevision": self}, client=self, create_revision=self.create_revision
+            configuration=configured(),
+            caches={"ControllerRevision": self},
+            client=self,
+            create_revision=self.create_revision,
         )
 
     def on_change(self, handler: Callable[[Key], None]) -> None:

@@ -269,7 +269,7 @@ def test_preflight_says_what_the_server_says(
         return [one for one in world if one["kind"] == kind]
 
     future = outlook(planned, live, cluster)
-    told = [issue for issue in preflight.issues(future, None, cluster, listed) if issue.certain]
+    told = [issue for issue in preflight.issues(future, live, cluster, listed) if issue.certain]
     answer = server.store(future.vm, live)
     # Which machine types an architecture has is none of preflight's matters.
     assume(isinstance(answer, dict) or "machine.type is not supported" not in answer)

@@ -17,7 +17,7 @@ from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import WideLookup
 
-__all__ = ["Inspected", "inspect", "roles_of", "unknown_names"]
+__all__ = ["Inspected", "inspect", "inspected", "roles_of", "unknown_names"]
 
 Manifest = dict[str, Any]
 
@@ -113,12 +113,13 @@ def inspect(
         return []
     known = kubevirt(session)
     running = _instances(session, namespace) if guests else {}
-    return [_inspected(vm, lookup, known, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    return [inspected(vm, lookup, known, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
 
 
-def _inspected(
+def inspected(
     vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
 ) -> Inspected:
+    """A VM with its drift and what its guest lacks. instance: its VMI, None where there is none or it is not known."""
     found = drift.drift(vm, lookup, known)
     lacks = None
     if instance is not None and has_guest(vm):

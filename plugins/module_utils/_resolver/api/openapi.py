@@ -10,7 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from . import schema
+from . import release_schema, schema
+from .release import NEWEST, Release
 
 __all__ = ["Resource", "crds", "resources", "schema_of"]
 
@@ -78,8 +79,8 @@ _FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown
 
 
 @cache
-def schema_of(type_name: str) -> dict[str, Any]:
-    """The OpenAPI schema of a type of `schema.TYPES`. Shared between callers: not to be changed.
+def schema_of(type_name: str, release: Release = NEWEST) -> dict[str, Any]:
+    """The OpenAPI schema of a type of `schema.TYPES` in a release. Shared between callers: not to be changed.
 
     Lists are atomic (the default), but for a few in the VM's real schema.
     """
@@ -88,10 +89,13 @@ def schema_of(type_name: str) -> dict[str, Any]:
     properties = {}
     required = []
     for name, declaration in schema.TYPES[type_name].items():
+        if not release_schema.is_known(type_name, name, release):
+            continue
         expression = schema.field_type(declaration)
-        if expression.endswith("!") and (type_name, name) not in _OPTIONAL:
+        always = expression.endswith("!") or release_schema.is_required(type_name, name, release)
+        if always and (type_name, name) not in _OPTIONAL:
             required.append(name)
-        properties[name] = {**_of(expression.rstrip("!")), **_LIMITS.get((type_name, name), {})}
+        properties[name] = {**_of(expression.rstrip("!"), release), **_LIMITS.get((type_name, name), {})}
     result: dict[str, Any] = {"type": "object"}
     if properties:
         result["properties"] = properties
@@ -100,15 +104,15 @@ def schema_of(type_name: str) -> dict[str, Any]:
     return result
 
 
-def _of(expression: str) -> dict[str, Any]:
+def _of(expression: str, release: Release) -> dict[str, Any]:
     if expression.startswith("*"):
-        return _of(expression[1:])
+        return _of(expression[1:], release)
     if expression.startswith("[]"):
-        return {"type": "array", "items": _of(expression[2:])}
+        return {"type": "array", "items": _of(expression[2:], release)}
     if expression.startswith("map[string]"):
-        return {"type": "object", "additionalProperties": _of(expression[len("map[string]") :])}
+        return {"type": "object", "additionalProperties": _of(expression[len("map[string]") :], release)}
     if expression in schema.TYPES:
-        return schema_of(expression)
+        return schema_of(expression, release)
     return _SCALARS.get(expression, _SCALARS["string"])
 
 
@@ -181,7 +185,9 @@ _AGE: Final = ("Age", "date", ".metadata.creationTimestamp")
 _READY: Final = ("Ready", "string", ".status.conditions[?(@.type=='Ready')].status")
 
 
-def _instancetype(kind: str, plural: str, short_names: tuple[str, ...], namespaced: bool, spec: str) -> Resource:
+def _instancetype(
+    kind: str, plural: str, short_names: tuple[str, ...], namespaced: bool, spec: dict[str, Any]
+) -> Resource:
     return Resource(
         group="instancetype.kubevirt.io",
         version="v1beta1",
@@ -192,7 +198,7 @@ def _instancetype(kind: str, plural: str, short_names: tuple[str, ...], namespac
         status=False,
         categories=("all",) if namespaced else (),
         columns=(),
-        properties={"spec": schema_of(spec)},
+        properties={"spec": spec},
         required=("spec",),
     )
 
@@ -234,43 +240,46 @@ def _configuration() -> dict[str, Any]:
     return {**_FREE, "properties": {"configuration": {**_FREE, "properties": {"instancetype": instancetype}}}}
 
 
-def resources() -> list[Resource]:
-    """The kinds: instancetypes and preferences, KubeVirt's own, and those of CDI and snapshots that inference reads."""
+def resources(release: Release = NEWEST) -> list[Resource]:
+    """What a release serves: instancetypes and preferences, KubeVirt's own kinds, and those of storage."""
     virtual_machine = schema.TYPES["VirtualMachine"]
+    instancetype, preference = (
+        schema_of(f"VirtualMachine{name}Spec", release) for name in ("Instancetype", "Preference")
+    )
     return [
         _instancetype(
             "VirtualMachineInstancetype",
             "virtualmachineinstancetypes",
             ("vminstancetype", "vminstancetypes", "vmf", "vmfs"),
             True,
-            "VirtualMachineInstancetypeSpec",
+            instancetype,
         ),
         _instancetype(
             "VirtualMachineClusterInstancetype",
             "virtualmachineclusterinstancetypes",
             ("vmclusterinstancetype", "vmclusterinstancetypes", "vmcf", "vmcfs"),
             False,
-            "VirtualMachineInstancetypeSpec",
+            instancetype,
         ),
         _instancetype(
             "VirtualMachinePreference",
             "virtualmachinepreferences",
             ("vmpref", "vmprefs", "vmp", "vmps"),
             True,
-            "VirtualMachinePreferenceSpec",
+            preference,
         ),
         _instancetype(
             "VirtualMachineClusterPreference",
             "virtualmachineclusterpreferences",
             ("vmcp", "vmcps"),
             False,
-            "VirtualMachinePreferenceSpec",
+            preference,
         ),
         _kubevirt(
             "VirtualMachine",
             ("vm", "vms"),
             (_AGE, ("Status", "string", ".status.printableStatus"), _READY),
-            {name: _of(schema.field_type(virtual_machine[name]).rstrip("!")) for name in ("spec", "status")},
+            {name: _of(schema.field_type(virtual_machine[name]).rstrip("!"), release) for name in ("spec", "status")},
         ),
         _kubevirt(
             "VirtualMachineInstance",
@@ -282,7 +291,7 @@ def resources() -> list[Resource]:
                 ("NodeName", "string", ".status.nodeName"),
                 _READY,
             ),
-            {"spec": schema_of("VirtualMachineInstanceSpec"), "status": _FREE},
+            {"spec": schema_of("VirtualMachineInstanceSpec", release), "status": _FREE},
             # virt-controller creates VMIs with a status, virt-handler writes it with the object.
             status=False,
         ),
@@ -304,6 +313,6 @@ def resources() -> list[Resource]:
     ]
 
 
-def crds() -> list[dict[str, Any]]:
-    """The CustomResourceDefinitions of all kinds."""
-    return [resource.manifest() for resource in resources()]
+def crds(release: Release = NEWEST) -> list[dict[str, Any]]:
+    """The CustomResourceDefinitions of all kinds as a release has them."""
+    return [resource.manifest() for resource in resources(release)]

@@ -7,13 +7,13 @@ versions. Which fields a release knows is noted at the fields (`fields/`, applie
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from .names import shown
 
-__all__ = ["NEWEST", "Release", "UnknownRelease", "of"]
+__all__ = ["NEWEST", "Release", "UnknownRelease", "differences", "of"]
 
 Version = tuple[int, int, int]
 
@@ -260,8 +260,13 @@ def _version(text: str) -> Version:
 def _release(version: Version) -> Release:
     if version >= NEWEST.version:
         return NEWEST
-    older: dict[str, Any] = {}
-    for before, differences in _BEFORE:
-        if version < _version(before):
-            older.update(differences)
-    return NEWEST._replace(version=version, **older)
+    return NEWEST._replace(version=version, **differences(_BEFORE, version))
+
+
+def differences(before: Iterable[tuple[str, Mapping[str, Any]]], version: Version) -> dict[str, Any]:
+    """What of a table such as `_BEFORE` holds for a version."""
+    found: dict[str, Any] = {}
+    for release, row in before:
+        if version < _version(release):
+            found.update(row)
+    return found

@@ -14,7 +14,7 @@ from typing import Any
 from . import schema
 from .release import NEWEST, Release
 
-__all__ = ["canonical", "known", "unknown"]
+__all__ = ["canonical", "is_known", "is_required", "known", "unknown"]
 
 
 def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Ite
     """
     for name, entry, expression in _entries(type_name, value):
         here = name if name.startswith("[") or not path else f".{name}"
-        if not expression or not _is_known(type_name, name, release):
+        if not expression or not is_known(type_name, name, release):
             yield f"{path}{here}", entry
         else:
             yield from unknown(expression, entry, release, f"{path}{here}")
@@ -45,7 +45,7 @@ def known(expression: str, value: Any, release: Release) -> Any:
     kept = (
         (name, known(below, entry, release))
         for name, entry, below in _entries(expression, value)
-        if below and _is_known(expression, name, release)
+        if below and is_known(expression, name, release)
     )
     if isinstance(value, dict) and _bare(expression) in schema.TYPES:
         return dict(kept)
@@ -57,7 +57,7 @@ def known(expression: str, value: Any, release: Release) -> Any:
 def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
     """Adds to a canonical value the zero values that today are left out. given: the value as it was."""
     for name, (notes, zero) in _left_out(_bare(expression)).items():
-        if not _is_known(expression, name, release):
+        if not is_known(expression, name, release):
             continue
         if _is_before(notes.get("written_until"), release) or (
             _is_before(notes.get("kept_until"), release) and given.get(name) is not None
@@ -90,9 +90,15 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
             yield f"[{index}]", entry, expression[2:]
 
 
-def _is_known(expression: str, name: str, release: Release) -> bool:
+def is_known(expression: str, name: str, release: Release) -> bool:
+    """Whether a release knows the field of a type."""
     since = _notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("since")
     return since is None or release.has(since)
+
+
+def is_required(expression: str, name: str, release: Release) -> bool:
+    """Whether a release asks for a field of a type that later ones leave out when it is empty."""
+    return _is_before(_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("written_until"), release)
 
 
 def _is_before(version: str | None, release: Release) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from pathlib import Path
 
+from _resolver.api import release
 from kubevirt_emulation import server
 from kubevirt_emulation.client import Client, Connection
 from kubevirt_emulation.config import Config
@@ -65,18 +66,18 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
     creating = asyncio.create_task(installer.create_kubevirt(installing))
 
     caches = {kind: Informer(installing, KINDS[kind]) for kind in _CACHED}
-    configuration = KubeVirtConfiguration(caches["KubeVirt"])
+    configuration = KubeVirtConfiguration(caches["KubeVirt"], release.of(config.kubevirt_version))
     # virt-api may read a VolumeSnapshot only where a role of the namespace lets it.
     as_virt_api = {"VolumeSnapshot": Client(connection, "virt-api", impersonate=API_USER)}
     looked_up = {kind: cache for kind, cache in caches.items() if kind not in _READ_LIVE}
     objects = Objects(looked_up, as_virt_api, virt_api)
     recorder = Recorder(handler, "virtualmachine-controller")
-    context = Context(controller, caches, objects, configuration, recorder, config.revision_style)
+    context = Context(controller, caches, objects, configuration, recorder)
 
     vm_controller = VirtualMachineController(context)
     node = Node(handler, caches["VirtualMachineInstance"], caches["StorageClass"], configuration)
-    kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"], ".".join(map(str, configuration.release.version)))
-    validate = InstancetypeValidator(caches).answer
+    kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"], config.kubevirt_version)
+    validate = InstancetypeValidator(caches, configuration.release).answer
     webhooks: dict[names.Webhook, server.Answerer] = {
         names.VM_MUTATOR: VmMutator(objects, configuration).answer,
         names.VM_VALIDATOR: VmValidator(objects, configuration).answer,

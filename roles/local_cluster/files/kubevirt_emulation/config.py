@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-REVISION_STYLES = ("status", "spec")
+from kubevirt_emulation import releases
 
 
 class ConfigError(Exception):
@@ -19,8 +19,8 @@ class Config:
 
     kubeconfig: names the API server and a user who may do everything and impersonate. host, port: where webhooks and
     subresources are served. tls_cert, tls_key: for that; the certificate must hold `virt-api.kubevirt.svc`.
-    ca_file: who signed it. revision_style: `status` as KubeVirt since 1.5, `spec` as up to 1.4.
-    ready_file: made once everything is installed and served.
+    ca_file: who signed it. ready_file: made once everything is installed and served.
+    kubevirt_version: the release of KubeVirt to behave like, such as 1.4.1; see releases.py.
     """
 
     kubeconfig: str
@@ -30,7 +30,7 @@ class Config:
     tls_key: str
     ca_file: str
     ready_file: str
-    revision_style: str = "status"
+    kubevirt_version: str = releases.NEWEST
     log_level: str = "INFO"
 
 
@@ -41,6 +41,7 @@ def load(path: str) -> Config:
         config = Config(**{field.name: values[field.name] for field in fields(Config) if field.name in values})
     except (OSError, ValueError, TypeError) as error:
         raise ConfigError(f"{path}: {error}") from None
-    if config.revision_style not in REVISION_STYLES:
-        raise ConfigError(f"{path}: revision_style: {config.revision_style!r} is not one of {REVISION_STYLES}")
+    problem = releases.problem(config.kubevirt_version)
+    if problem:
+        raise ConfigError(f"{path}: {problem}")
     return config

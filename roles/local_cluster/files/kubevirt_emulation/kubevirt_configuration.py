@@ -1,11 +1,12 @@
-"""What the KubeVirt object of the cluster says."""
+"""What the KubeVirt object of the cluster says, and which release of KubeVirt reads it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from _resolver.api.release import NEWEST, Release
+from _resolver.api.release import Release
 from _resolver.instancetype.vmi import defaults, hot_plug
+from kubevirt_emulation import behaviour
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
 from kubevirt_emulation.webhooks.rules import cluster
@@ -15,11 +16,15 @@ POLICIES = ("reference", "expand", "expandAll")
 
 
 class KubeVirtConfiguration:
-    """Read at each question, so that a change counts at once. release: how the KubeVirt that is emulated computes."""
+    """Read at each question, so that a change counts at once.
 
-    def __init__(self, cache: Informer, release: Release = NEWEST) -> None:
+    release, behaviour: how the KubeVirt that is emulated computes and behaves.
+    """
+
+    def __init__(self, cache: Informer, release: Release) -> None:
         self._cache = cache
         self.release = release
+        self.behaviour = behaviour.of(release)
 
     @property
     def _kubevirt(self) -> dict[str, Any]:
@@ -43,17 +48,19 @@ class KubeVirtConfiguration:
     @property
     def cluster(self) -> Cluster:
         """What the rules of admission ask about."""
-        return cluster.read(self.raw, self.architecture)
+        return cluster.read(self.raw, self.architecture, self.release)
 
     @property
     def reference_policy(self) -> str:
         """One of POLICIES."""
+        if behaviour.REFERENCE_POLICY in self.cluster.closed_gates():
+            return "reference"
         return (self.raw.get("instancetype") or {}).get("referencePolicy") or "reference"
 
     @property
     def live_updates(self) -> bool:
         """Whether changes reach running guests, as far as they can."""
-        return self.raw.get("vmRolloutStrategy") != "Stage"
+        return self.cluster.live_updates
 
     @property
     def cpu_allocation_ratio(self) -> int:

@@ -42,7 +42,11 @@ async def serve(
 def _handler(answer: Answerer) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def handle(request: web.Request) -> web.StreamResponse:
         review = admission.read(json.loads(await request.read()))
-        return json_response((await answer(review)).to_review(review.uid))
+        answered = await answer(review)
+        if answered.crashed and request.transport is not None:
+            # A panic of virt-api ends the connection; the API server makes 500 of it.
+            request.transport.abort()
+        return json_response(answered.to_review(review.uid))
 
     return handle
 

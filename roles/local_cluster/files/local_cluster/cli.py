@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kubevirt_emulation import releases
 from local_cluster.errors import Interrupted, LauncherError
 from local_cluster.paths import Layout, check_name, default_state_dir
 
@@ -83,7 +84,7 @@ def _start(options: argparse.Namespace) -> dict[str, Any]:
         name=options.name,
         kubernetes_version=options.kubernetes_version or versions.default(),
         emulation=options.emulation,
-        revision_style=options.revision_style,
+        kubevirt_version=options.kubevirt_version,
         api_port=options.api_port,
         log_level=options.log_level,
         data=options.data,
@@ -147,10 +148,10 @@ def _parser() -> argparse.ArgumentParser:
         help="whether it behaves like KubeVirt, or is an API server only",
     )
     start.add_argument(
-        "--revision-style",
-        choices=["status", "spec"],
-        default="status",
-        help="where VMs keep their revision names: KubeVirt 1.5 and later, or 1.4 and earlier",
+        "--kubevirt-version",
+        default=releases.NEWEST,
+        metavar="VERSION",
+        help=f"the release of KubeVirt: {releases.NEWEST} (the default), {', '.join(releases.KNOWN[1:])}",
     )
     start.add_argument("--api-port", type=_port, default=0, metavar="PORT", help="the API server's port; 0: any")
     _add_version_option(start)

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kubevirt_emulation import releases
 from local_cluster import control_plane, data, emulation, faults, kubeconfig, pki, ports, processes, versions
 from local_cluster.api import ApiServer, answers
 from local_cluster.build import ControlPlane, build, use
@@ -43,7 +44,8 @@ class Settings:
     name: str
     kubernetes_version: str = field(default_factory=versions.default)
     emulation: bool = True
-    revision_style: str = "status"
+    kubevirt_version: str = releases.NEWEST
+    """The release of KubeVirt that the emulation behaves like."""
     api_port: int = 0
     """0 means any free port."""
     log_level: str = "info"
@@ -51,6 +53,12 @@ class Settings:
     """Or "memory"."""
     faults: bool = False
     """Whether a fault proxy runs too."""
+
+    def check(self) -> None:
+        """Raise LauncherError where they name what there is not."""
+        problem = releases.problem(self.kubevirt_version)
+        if problem:
+            raise LauncherError(problem)
 
     def parts(self) -> list[str]:
         """The processes that the cluster consists of."""
@@ -159,6 +167,7 @@ def start(
     earlier run is ended first; data that were not removed by a stop are used again. With `check`, only tell.
     """
     began = time.monotonic()
+    settings.check()
     adjustments.check(settings)
     wanted = ControlPlane(settings.kubernetes_version)
     if check:
@@ -276,6 +285,8 @@ def _result(cluster: _Cluster, *, changed: bool, **more: Any) -> dict[str, Any]:
         known["kubernetes_version"] = cluster.state.get("kubernetes_version")
         known["name"] = cluster.state.get("settings", {}).get("name")
         known["emulation"] = EMULATION in cluster.parts()
+        if known["emulation"]:
+            known["kubevirt_version"] = cluster.state["settings"]["kubevirt_version"]
         if FAULT_PROXY in cluster.parts():
             known["kubeconfig_faults"] = str(layout.kubeconfig_faults)
     return {**known, **more}
@@ -464,7 +475,7 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
 
 def _run_emulation(layout: Layout, port: int, settings: Settings, timeout: float) -> None:
     config_file = layout.run / "emulation.json"
-    write_json(config_file, emulation.config(layout, port, settings.revision_style, settings.log_level))
+    write_json(config_file, emulation.config(layout, port, settings.kubevirt_version, settings.log_level))
     emulation.ready_file(layout).unlink(missing_ok=True)
     processes.spawn(
         emulation.command(config_file),

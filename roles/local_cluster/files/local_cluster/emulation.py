@@ -17,7 +17,7 @@ LIBRARIES = ("aiohttp", "jsonpatch", "yaml")
 """What the emulation imports from elsewhere."""
 
 
-def config(layout: Layout, port: int, revision_style: str, log_level: str) -> dict[str, Any]:
+def config(layout: Layout, port: int, kubevirt_version: str, log_level: str) -> dict[str, Any]:
     """The configuration file's content; the emulation's own documentation says what each key means."""
     return {
         "kubeconfig": str(kubeconfig(layout)),
@@ -26,7 +26,7 @@ def config(layout: Layout, port: int, revision_style: str, log_level: str) -> di
         "tls_cert": str(layout.pki / "webhook.crt"),
         "tls_key": str(layout.pki / "webhook.key"),
         "ca_file": str(layout.pki / "ca.crt"),
-        "revision_style": revision_style,
+        "kubevirt_version": kubevirt_version,
         "ready_file": str(ready_file(layout)),
         "log_level": log_level.upper(),  # as Python's logging names it
     }

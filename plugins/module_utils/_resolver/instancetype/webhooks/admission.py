@@ -21,13 +21,14 @@ __all__ = [
 INVALID: Final = "FieldValueInvalid"
 NOT_FOUND: Final = "FieldValueNotFound"
 NOT_SUPPORTED: Final = "FieldValueNotSupported"
+REQUIRED: Final = "FieldValueRequired"
 
 # How many causes an answer of virt-api has at most.
 _MAX_CAUSES: Final = 10
 
 
 class Cause(NamedTuple):
-    """One broken rule. type: INVALID, NOT_FOUND or NOT_SUPPORTED. field: a path, or several joined by commas."""
+    """One broken rule. type: one of those above. field: a path, or several joined by commas."""
 
     type: str
     message: str

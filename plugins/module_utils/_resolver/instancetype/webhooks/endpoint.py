@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ...api import openapi, schema
+from ...api import openapi, release_schema, schema
 from ...api.errors import go_reason
+from ...api.release import NEWEST, Release
 from ..find.find import CRASH, Lookup
 from ..vmi.defaults import Configuration
 from ..vmi.expand import expand
@@ -68,16 +69,18 @@ class Response(NamedTuple):
     body: Json
 
 
-def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configuration | None = None) -> Response:
+def expand_vm_spec(
+    body: Any, namespace: str, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST
+) -> Response:
     """Expands the VM of a request's JSON body in a namespace. All failures are 400; a panic of KubeVirt is 500."""
     if not isinstance(body, dict):
         kind = "bool" if isinstance(body, bool) else _type_name(body)
         return _unreadable(f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
-    found = list(mistakes(body))
+    found = list(mistakes(body, release=release))
     if found:
         return _bad_request("Object is not a valid VirtualMachine", {"causes": [{"message": text} for text in found]})
     try:
-        vm = schema.canonical("VirtualMachine", body)
+        vm = release_schema.canonical("VirtualMachine", body, release)
     except schema.FieldError as error:
         return _unreadable(go_reason(error))
     if not namespace:
@@ -86,7 +89,7 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
         return _bad_request(f"VM namespace must be empty or {namespace}")
     vm["metadata"]["namespace"] = namespace
     vm.update(apiVersion="kubevirt.io/v1", kind="VirtualMachine")
-    expanded = expand(vm, objects, config)
+    expanded = expand(vm, objects, config, release)
     if expanded.error is not None:
         if expanded.error.reason == CRASH:
             return Response(500, _status(500, "InternalError", expanded.error.message))
@@ -94,7 +97,7 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
     return Response(200, expanded.vm or {})
 
 
-def mistakes(manifest: Json, spec_type: str = "VirtualMachineSpec") -> Iterator[str]:
+def mistakes(manifest: Json, spec_type: str = "VirtualMachineSpec", release: Release = NEWEST) -> Iterator[str]:
     """What is wrong with the manifest of a VM, or of a VMI (`VirtualMachineInstanceSpec`), by virt-api's OpenAPI
     schema, in its words."""
     for key in manifest:
@@ -102,7 +105,7 @@ def mistakes(manifest: Json, spec_type: str = "VirtualMachineSpec") -> Iterator[
             yield f".{key} in body is a forbidden property"
     if "spec" not in manifest:
         yield "spec in body is required"
-    yield from _mistakes(openapi.schema_of(spec_type), manifest.get("spec"), "spec")
+    yield from _mistakes(openapi.schema_of(spec_type, release), manifest.get("spec"), "spec")
 
 
 def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:

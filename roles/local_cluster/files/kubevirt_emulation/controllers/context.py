@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import JSON_PATCH, MERGE_PATCH, Client
 from kubevirt_emulation.events import Recorder
 from kubevirt_emulation.informer import Informer
@@ -47,7 +48,6 @@ class Context:
     objects: Objects
     configuration: KubeVirtConfiguration
     recorder: Recorder
-    revision_style: str
 
     async def patch_vm(self, vm: Manifest, body: Any, subresource: str = "") -> Manifest:
         """Patches the VM if it still is as given, else ApiError 409. It is no reason to look at the VM again.
@@ -82,5 +82,7 @@ class Context:
         # The data is stored to the byte, and KubeVirt's begins as Go writes an object. It shows: a strategic merge
         # patch sorts the keys, and so is refused as a change of the data, which is immutable.
         data = manifest["data"]
+        if "metadata" in data:
+            data = go_metadata.of_object(data, self.configuration.behaviour)
         body["data"] = {key: data[key] for key in sorted(data, key=_GO_ORDER.index)}
         self.caches["ControllerRevision"].observe(await self.client.create(REVISION, namespace, body))

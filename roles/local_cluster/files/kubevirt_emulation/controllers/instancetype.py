@@ -12,16 +12,16 @@ from _resolver.api.matcher import INSTANCETYPE, ROLES
 from _resolver.instancetype.find import find, revision
 from _resolver.instancetype.revision import store, upgrade
 from _resolver.instancetype.vmi import expand
-from _resolver.instancetype.vmi.defaults import Configuration
+from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Failure, Work
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.resources import REVISION
 
 Manifest = dict[str, Any]
 
-_STORING = "error encountered while storing instancetype.kubevirt.io controllerRevisions: "
+
 _EXPANDING = "unsupported error: error encountered while expanding into VirtualMachine: "
-_UPGRADING = "error encountered while upgrading instancetype.kubevirt.io controllerRevisions: "
 
 
 class Decision(NamedTuple):
@@ -38,13 +38,12 @@ async def sync(context: Context, work: Work) -> None:
     vm = work.vm
     if all(role.matcher_of(vm) is None for role in ROLES):
         return
-    if context.revision_style == "spec":
-        vm = {**vm, "status": _without_references(vm["status"])}
-    policy = context.configuration.reference_policy
+    configuration = context.configuration
+    release = configuration.release
     decision = await context.objects.resolve(
-        lambda lookup: decide(vm, lookup, policy, context.configuration.defaults),
+        lambda lookup: decide(vm, lookup, configuration),
         # For a VM that refers to no revision only those are looked up that are to be made, and making one tells.
-        trusted=() if any(revision.referenced(vm, role).name for role in ROLES) else ("ControllerRevision",),
+        trusted=() if any(revision.referenced(vm, role, release).name for role in ROLES) else ("ControllerRevision",),
     )
     if decision.failure is not None:
         raise Failure(*decision.failure)
@@ -52,36 +51,39 @@ async def sync(context: Context, work: Work) -> None:
         await _replace(context, work, decision.expanded)
     elif decision.stored is not None:
         await _store(context, work, decision.stored)
-        if decision.upgraded is not None and context.revision_style == "status":
+        if decision.upgraded is not None:
             await _upgrade(context, work, decision.upgraded)
 
 
-def decide(vm: Manifest, lookup: find.Lookup, policy: str, defaults: Configuration) -> Decision:
-    """Pure: what virt-controller would do."""
-    for role, reason in zip(ROLES, ("FailedFindInstancetype", "FailedFindPreference")):
-        found = find.spec(vm, role, lookup)
+def decide(vm: Manifest, lookup: find.Lookup, configuration: KubeVirtConfiguration) -> Decision:
+    """What virt-controller would do."""
+    release, policy = configuration.release, configuration.reference_policy
+    reasons = ("FailedFindInstancetype", "FailedFindPreference") if configuration.behaviour.finds_objects_first else ()
+    for role, reason in zip(ROLES, reasons):
+        found = find.spec(vm, role, lookup, release)
         if found.error is not None:
             return Decision(failure=(reason, found.error.message))
     has_revision = any((role.reference_of(vm) or {}).get("controllerRevisionRef") for role in ROLES)
     if policy == "expandAll" or (policy == "expand" and not has_revision):
-        expanded = expand.expand(vm, lookup, defaults)
+        expanded = expand.expand(vm, lookup, configuration.defaults, release)
         if expanded.error is not None:
             return Decision(failure=("UnsupportedSyncError", _EXPANDING + expanded.error.message))
         return Decision(expanded=expanded.vm)
     if policy != "reference":
         # What the VM has captured stays, whatever its matchers say now.
         return Decision()
-    stored = store.store(vm, lookup)
+    stored = store.store(vm, lookup, release)
     if stored.error is not None or any(isinstance(action, store.Create) for action in stored.actions):
         # What is captured only now is of today's version.
         return Decision(stored=stored)
-    return Decision(stored=stored, upgraded=upgrade.upgrade(vm, lookup))
+    return Decision(stored=stored, upgraded=upgrade.upgrade(vm, lookup, release))
 
 
 async def _replace(context: Context, work: Work, expanded: Manifest) -> None:
     """The VM becomes the expanded one; the revisions it had are deleted."""
     before = work.vm
-    answer = await context.patch_vm(before, [{"op": "replace", "path": "/spec", "value": expanded["spec"]}])
+    spec = go_metadata.of_spec(expanded["spec"], context.configuration.behaviour)
+    answer = await context.patch_vm(before, [{"op": "replace", "path": "/spec", "value": spec}])
     work.vm = {**answer, "status": _without_references(before["status"])}
     for role in ROLES:
         reference = (role.reference_of(before) or {}).get("controllerRevisionRef")
@@ -95,17 +97,38 @@ async def _store(context: Context, work: Work, writes: store.Writes) -> None:
         if INSTANCETYPE.matcher_of(work.vm) is not None and INSTANCETYPE.reference_of(work.vm) is None:
             # KubeVirt begins the reference before it stores the revision, and writes it with the status.
             work.vm = {**work.vm, "status": {**work.vm["status"], INSTANCETYPE.reference: {}}}
-        raise Failure("FailedCreate", _STORING + writes.error.message)
+        raise Failure("FailedCreate", context.configuration.behaviour.storing_failed + writes.error.message)
     creates = [action for action in writes.actions if isinstance(action, store.Create)]
     await asyncio.gather(*(_create(context, action) for action in creates))
-    if context.revision_style == "spec":
-        await _pin(context, work, {role: reference for role, reference in references.items() if reference})
-        return
+    for action in writes.actions:
+        if isinstance(action, store.PatchSpec):
+            work.vm = await _patch_spec(context, work.vm, action)
+    work.vm = _with_annotations(work.vm, creates)
     status = dict(work.vm["status"])
     for role, reference in references.items():
         if reference is not None:
             status[role.reference] = reference
     work.vm = {**work.vm, "status": status}
+
+
+def _with_annotations(vm: Manifest, creates: list[store.Create]) -> Manifest:
+    """The VM with its instancetype's annotations on its template, which is never stored.
+
+    KubeVirt leaves them there when it looks for conflicts one last time, so that the start revision has them too.
+    """
+    kept = [action.manifest["data"] for action in creates]
+    annotations = {
+        key: value
+        for one in kept
+        for key, value in (one["spec"].get("annotations") or {}).items()
+        if one["kind"] in (INSTANCETYPE.kind, INSTANCETYPE.cluster_kind)
+    }
+    if not annotations:
+        return vm
+    template = vm["spec"]["template"]
+    metadata = template.get("metadata") or {}
+    metadata = {**metadata, "annotations": {**annotations, **(metadata.get("annotations") or {})}}
+    return {**vm, "spec": {**vm["spec"], "template": {**template, "metadata": metadata}}}
 
 
 async def _create(context: Context, action: store.Create) -> None:
@@ -116,22 +139,10 @@ async def _create(context: Context, action: store.Create) -> None:
         await context.create_revision(action.namespace, action.manifest)
     except ApiError as error:
         if error.reason != "AlreadyExists":
-            raise Failure("FailedCreate", _STORING + str(error)) from None
+            raise Failure("FailedCreate", context.configuration.behaviour.storing_failed + str(error)) from None
         # Whether it holds the same is seen at the next attempt.
         context.caches["ControllerRevision"].observe(await context.client.get(REVISION, action.namespace, name))
         raise
-
-
-async def _pin(context: Context, work: Work, references: dict[Any, Manifest]) -> None:
-    """KubeVirt up to 1.4 kept the revision's name in the VM's spec."""
-    spec = {
-        role.matcher: {"revisionName": reference["controllerRevisionRef"]["name"]}
-        for role, reference in references.items()
-        if not (role.matcher_of(work.vm) or {}).get("revisionName")
-    }
-    if spec:
-        answer = await context.patch_vm(work.vm, {"spec": spec})
-        work.vm = {**answer, "status": work.vm["status"]}
 
 
 async def _upgrade(context: Context, work: Work, writes: store.Writes) -> None:
@@ -140,14 +151,23 @@ async def _upgrade(context: Context, work: Work, writes: store.Writes) -> None:
             try:
                 await context.create_revision(action.namespace, action.manifest)
             except ApiError as error:
-                raise Failure("FailedCreate", _UPGRADING + str(error)) from None
+                raise Failure("FailedCreate", context.configuration.behaviour.upgrading_failed + str(error)) from None
         elif isinstance(action, store.PatchStatus):
             answer = await context.patch_vm(work.vm, action.patch, "status")
             work.vm = {**answer, "status": answer.get("status") or {}}
+        elif isinstance(action, store.PatchSpec):
+            work.vm = await _patch_spec(context, work.vm, action)
         else:
             await _delete_revision(context, action.namespace, action.name)
     if writes.error is not None:
-        raise Failure("FailedCreate", _UPGRADING + writes.error.message)
+        raise Failure("FailedCreate", context.configuration.behaviour.upgrading_failed + writes.error.message)
+
+
+async def _patch_spec(context: Context, vm: Manifest, action: store.PatchSpec) -> Manifest:
+    """The VM with revisions named in its spec. It goes on as of the generation before: KubeVirt takes no other note."""
+    answer = await context.patch_vm(vm, action.patch)
+    metadata = {**answer["metadata"], "generation": vm["metadata"]["generation"]}
+    return {**answer, "metadata": metadata, "status": vm["status"]}
 
 
 async def _delete_revision(context: Context, namespace: str, name: str) -> None:

@@ -57,7 +57,7 @@ def changes(kubevirt: Manifest, version: str) -> Manifest | None:
     patch: Manifest = {
         "phase": "Deployed",
         "observedGeneration": generation,
-        "defaultArchitecture": DEFAULT_ARCHITECTURE,
+        "defaultArchitecture": status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE,
     }
     patch |= dict.fromkeys(_VERSIONS, f"v{version}")
     if all(status.get(field) == value for field, value in patch.items()):

@@ -47,7 +47,9 @@ async def sync(context: Context, work: Work) -> None:
 async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callable[[], list[Manifest]]]:
     """What is looked at, in KubeVirt's order. Each answers with a JSON patch, asks for a restart or raises Failure."""
     vm = work.vm
-    template = await context.objects.resolve(lambda lookup: restart_required.applied(vm, lookup))
+    template = await context.objects.resolve(
+        lambda lookup: restart_required.applied(vm, lookup, context.configuration.release)
+    )
     if isinstance(template, Problem):
         raise Failure("HotPlugCPUError", _CPU_ERROR + template.message)
     wanted, ratio = template["spec"], context.configuration.cpu_allocation_ratio

@@ -17,13 +17,13 @@ OBSERVED = {
 
 
 async def sync(context: Context, work: Work) -> None:
-    patch = _patch(work.vm)
+    patch = _patch(work.vm, context.configuration.behaviour.adds_firmware_uuid)
     if patch:
         answer = await context.patch_vm(work.vm, patch)
         work.vm = {**answer, "status": answer.get("status") or {}}
 
 
-def _patch(vm: Manifest) -> Manifest:
+def _patch(vm: Manifest, with_firmware_uuid: bool) -> Manifest:
     metadata = vm["metadata"]
     annotations = metadata.get("annotations") or {}
     missing = {key: value for key, value in OBSERVED.items() if annotations.get(key) != value}
@@ -35,7 +35,7 @@ def _patch(vm: Manifest) -> Manifest:
         patch["finalizers"] = [*finalizers, FINALIZER]
     result = {"metadata": patch} if patch else {}
     domain = vm["spec"]["template"]["spec"]["domain"]
-    if not (domain.get("firmware") or {}).get("uuid"):
+    if with_firmware_uuid and not (domain.get("firmware") or {}).get("uuid"):
         firmware = {"uuid": firmware_uuid(metadata["name"])}
         result["spec"] = {"template": {"spec": {"domain": {"firmware": firmware}}}}
     return result

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.api import schema, semantic
+from _resolver.api import release_schema, schema, semantic
+from _resolver.api.release import NEWEST, Release
 from _resolver.api.tree import copy
 from _resolver.instancetype.apply import applier
 from _resolver.instancetype.find import find
@@ -30,13 +31,15 @@ async def sync(context: Context, work: Work, started: Manifest | None) -> None:
     started: the VM's spec when its guest was started. Without it, and where either spec cannot be expanded, the
     condition stays as it is.
     """
-    vm, vmi, live = work.vm, work.vmi, context.configuration.live_updates
+    vm, vmi, configuration = work.vm, work.vmi, context.configuration
     if started is None or vmi is None:
         return
-    differs = await context.objects.resolve(lambda lookup: compare(vm, started, vmi, lookup, live))
+    differs = await context.objects.resolve(
+        lambda lookup: compare(vm, started, vmi, lookup, configuration.live_updates, configuration.release)
+    )
     if differs:
         require(work, _OTHER_FIELD)
-    elif differs is False:
+    elif differs is False and configuration.behaviour.withdraws_restarts:
         settle(work)
 
 
@@ -65,19 +68,22 @@ def _replace(work: Work, conditions: list[Manifest]) -> None:
     work.vm = {**work.vm, "status": {**vm_state.status(work.vm), "conditions": conditions}}
 
 
-def applied(vm: Manifest, lookup: Lookup) -> Manifest | Problem:
+def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest | Problem:
     """The VM's canonical template with what instancetype and preference apply to it, without defaults."""
     try:
-        vm = schema.canonical("VirtualMachine", vm)
+        vm = release_schema.canonical("VirtualMachine", vm, release)
     except schema.FieldError as error:
         return Problem(str(error))
     template: Manifest = vm["spec"]["template"]
-    instancetype, preference = find.instancetype_spec(vm, lookup), find.preference_spec(vm, lookup)
+    instancetype = find.instancetype_spec(vm, lookup, release)
+    preference = find.preference_spec(vm, lookup, release)
     problem = instancetype.error or preference.error
     if problem is not None:
         return problem
     try:
-        conflicts = applier.apply_in_place(template["metadata"], template["spec"], instancetype.spec, preference.spec)
+        conflicts = applier.apply_in_place(
+            template["metadata"], template["spec"], instancetype.spec, preference.spec, release
+        )
     except applier.Crash as crash:
         return Problem(str(crash))
     if conflicts:
@@ -86,13 +92,15 @@ def applied(vm: Manifest, lookup: Lookup) -> Manifest | Problem:
     return template
 
 
-def compare(vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool) -> bool | None:
+def compare(
+    vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
+) -> bool | None:
     """Pure: whether the VM differs from its start in what asks for a restart; None where it cannot be expanded.
 
     started: its spec then. live: whether the cluster changes running guests.
     """
-    present = applied(vm, lookup)
-    past = applied({**vm, "spec": started, "status": {}}, lookup)
+    present = applied(vm, lookup, release)
+    past = applied({**vm, "spec": started, "status": {}}, lookup, release)
     if isinstance(present, Problem) or isinstance(past, Problem):
         return None
     then, wanted, running = past["spec"], present["spec"], schema.canonical(_VMI_SPEC, vmi["spec"])

@@ -11,7 +11,7 @@ from kubevirt_emulation.controllers.vm_state import is_stop_requested, run_strat
 async def sync(context: Context, revisions: StartRevisions, work: Work) -> bool:
     """Starts or stops the VM as needed; whether it did. Raises Failure."""
     if work.vmi is not None:
-        stopped = _is_to_stop(work) and await vmi_factory.stop(context, work)
+        stopped = _is_to_stop(work) and await vmi_factory.stop(context, revisions, work)
         if stopped and run_strategy_of(work.vm) == "RerunOnFailure" and vmi_state.phase(work.vmi) == "Failed":
             pending = [*(status(work.vm).get("stateChangeRequests") or []), {"action": "Start"}]
             work.vm = {**work.vm, "status": {**status(work.vm), "stateChangeRequests": pending}}

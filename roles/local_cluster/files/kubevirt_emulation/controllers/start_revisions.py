@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.api import schema
+from _resolver.api import release_schema
 from _resolver.api.matcher import ROLES
 from _resolver.instancetype.find import revision
+from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context
 from kubevirt_emulation.informer import Key
+from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.resources import REVISION
 
 Manifest = dict[str, Any]
@@ -63,11 +65,16 @@ class StartRevisions:
                         "namespace": metadata["namespace"],
                         "ownerReferences": [revision.owner_reference(vm)],
                     },
-                    "data": {"spec": _recorded_spec(vm)},
+                    "data": {"spec": _recorded_spec(vm, self._context.configuration)},
                     "revision": metadata["generation"],
                 },
             )
         return name
+
+    async def remove(self, vm: Manifest) -> None:
+        """Removes all records of a VM."""
+        for manifest in self._owned(vm):
+            await self._delete(manifest)
 
     def last_spec(self, vm: Manifest) -> Manifest | None:
         """The VM's spec at the last start, None where no record of it is left."""
@@ -105,10 +112,10 @@ def _generation(manifest: Manifest) -> int:
     return int(last) if last.isdigit() else 0
 
 
-def _recorded_spec(vm: Manifest) -> Manifest:
-    spec: Manifest = schema.canonical("VirtualMachine", vm)["spec"]
+def _recorded_spec(vm: Manifest, configuration: KubeVirtConfiguration) -> Manifest:
+    spec: Manifest = release_schema.canonical("VirtualMachine", vm, configuration.release)["spec"]
     for role in ROLES:
         name = ((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name")
         if name and spec.get(role.matcher) is not None:
             spec[role.matcher]["revisionName"] = name
-    return spec
+    return go_metadata.of_spec(spec, configuration.behaviour)

@@ -107,7 +107,7 @@ class VirtualMachineController:
         """The VM is being deleted: first its VMI goes, unless it is to stay, then the finalizer."""
         finalizers = work.vm["metadata"].get("finalizers") or []
         if work.vmi is not None and vm_state.ORPHAN not in finalizers:
-            await vmi_factory.stop(self._context, work)
+            await vmi_factory.stop(self._context, self._revisions, work)
             return
         if vm_state.FINALIZER in finalizers:
             rest = [entry for entry in finalizers if entry != vm_state.FINALIZER]

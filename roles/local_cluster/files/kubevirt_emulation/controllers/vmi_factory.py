@@ -24,7 +24,10 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
     """Creates the VMI of work.vm; raises Failure."""
     restart_required.settle(work)
     vm = work.vm
-    built = await context.objects.resolve(lambda lookup: vmi_builder.build(vm, lookup, context.configuration.defaults))
+    configuration = context.configuration
+    built = await context.objects.resolve(
+        lambda lookup: vmi_builder.build(vm, lookup, configuration.defaults, configuration.release)
+    )
     if built.error is not None:
         context.recorder.warning(vm, "FailedCreate", f"Error creating virtual machine instance: {built.error.message}")
         raise Failure("FailedCreate", _FAILED + built.error.message)
@@ -56,7 +59,7 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
     )
 
 
-async def stop(context: Context, work: Work) -> bool:
+async def stop(context: Context, revisions: StartRevisions, work: Work) -> bool:
     """Deletes the VMI, once; whether it did. work.vmi stays until it is gone."""
     vmi = work.vmi
     if vmi is None or vmi_state.is_being_deleted(vmi):
@@ -72,6 +75,8 @@ async def stop(context: Context, work: Work) -> bool:
         raise
     context.caches["VirtualMachineInstance"].observe(work.vmi)
     restart_required.settle(work)
+    if context.configuration.behaviour.removes_start_revisions:
+        await revisions.remove(work.vm)
     context.recorder.normal(
         work.vm,
         "SuccessfulDelete",

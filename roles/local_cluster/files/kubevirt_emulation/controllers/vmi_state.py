@@ -26,6 +26,21 @@ def conditions(vmi: Manifest) -> list[Manifest]:
     return (vmi.get("status") or {}).get("conditions") or []
 
 
+def ready(time: str) -> Manifest:
+    """The condition of a guest that runs, since then."""
+    return {"type": "Ready", "status": "True", "lastProbeTime": None, "lastTransitionTime": time}
+
+
+def paused(time: str) -> list[Manifest]:
+    """The conditions of a guest that is paused, since then: its pod has a gate that keeps it from being ready."""
+    reason, message = "PausedByUser", "VMI was paused by user"
+    times = {"lastProbeTime": None, "lastTransitionTime": time}
+    return [
+        {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady", **times},
+        {"type": "Paused", "status": "True", "reason": reason, "message": message, **times},
+    ]
+
+
 def condition(vmi: Manifest, name: str) -> Manifest | None:
     """The condition, if it is True."""
     return next((entry for entry in conditions(vmi) if entry["type"] == name and entry["status"] == "True"), None)

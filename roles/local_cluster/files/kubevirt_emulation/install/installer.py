@@ -7,7 +7,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from _resolver.api import openapi
+from _resolver.api import openapi, release
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.install import registrations, roles
@@ -26,7 +26,7 @@ async def install_api(client: Client, config: Config) -> None:
     Returns once all kinds can be listed.
     """
     await asyncio.gather(
-        *(apply(client, crd) for crd in openapi.crds()),
+        *(apply(client, crd) for crd in openapi.crds(release.of(config.kubevirt_version))),
         _namespace(client, config),
     )
     await asyncio.gather(*(_served(client, kind) for kind in CUSTOM))

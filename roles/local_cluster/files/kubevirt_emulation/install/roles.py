@@ -58,6 +58,11 @@ _RULES = {
         _rule("instancetype.kubevirt.io", _INSTANCETYPES, READ),
     ],
     "instancetype.kubevirt.io:view": [_rule("instancetype.kubevirt.io", _CLUSTER_WIDE, READ)],
+    # Everybody may ask what the cluster's KubeVirt is.
+    "kubevirt.io:default": [
+        _rule(SUBRESOURCE_GROUP, ["version"], ["get", "list"]),
+        _rule("kubevirt.io", ["kubevirts"], ["get", "list"]),
+    ],
     # What virt-api reads with; it may not read VolumeSnapshots.
     API_ACCOUNT: [_rule("", ["persistentvolumeclaims"], READ), _rule("cdi.kubevirt.io", ["*"], READ)],
 }
@@ -70,6 +75,7 @@ def manifests() -> list[Manifest]:
     roles = [_role(name, rules) for name, rules in _RULES.items()]
     bindings = [
         _binding("instancetype.kubevirt.io:view", {"kind": "Group", "name": "system:authenticated"}),
+        _binding("kubevirt.io:default", {"kind": "Group", "name": "system:authenticated"}),
         _binding(API_ACCOUNT, {"kind": "User", "name": API_USER}),
         _binding("cluster-admin", {"kind": "User", "name": CONTROLLER_USER}, CONTROLLER_ACCOUNT),
     ]

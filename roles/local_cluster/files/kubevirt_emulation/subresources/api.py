@@ -25,6 +25,15 @@ Verb = Callable[[str, str, Manifest], Awaitable[None]]
 
 _VM_VERBS = ("start", "stop", "restart")
 _VMI_VERBS = ("pause", "unpause")
+# What the binaries of a release say of their making; it has nothing to do with how they behave.
+_BUILD = {
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "",
+    "goVersion": "",
+    "compiler": "gc",
+    "platform": "linux/amd64",
+}
 
 
 class SubresourceApi:
@@ -46,6 +55,7 @@ class SubresourceApi:
             vm, vmi = namespaced + "/virtualmachines/{name}", namespaced + "/virtualmachineinstances/{name}"
             result += [
                 web.get(base, self._resources),
+                web.get(f"{base}/version", self._version),
                 *(web.put(f"{vm}/{verb}", self._verb(verb, getattr(self._power, verb))) for verb in _VM_VERBS),
                 *(web.put(f"{vmi}/{verb}", self._verb(verb, self._pause(verb == "pause"), 200)) for verb in _VMI_VERBS),
                 web.get(vm + "/expand-spec", self._expand_spec),
@@ -74,7 +84,8 @@ class SubresourceApi:
 
     async def _expand_vm_spec(self, request: web.Request) -> web.StreamResponse:
         if "Content-Type" not in request.headers:
-            return text_response("415: Unsupported Media Type", 415)
+            code, text = self._configuration.behaviour.no_content_type
+            return text_response(text, code)
         vm = body.json_body(await request.read())
         answer = await expand.given_vm(self._objects, self._configuration, request.match_info["namespace"], vm)
         return json_response(answer.body, answer.code)
@@ -90,6 +101,10 @@ class SubresourceApi:
                 "preferredVersion": versions[0],
             }
         )
+
+    async def _version(self, _request: web.Request) -> web.StreamResponse:
+        release = ".".join(map(str, self._configuration.release.version))
+        return json_response({"gitVersion": f"v{release}", **_BUILD})
 
     async def _resources(self, request: web.Request) -> web.StreamResponse:
         names = [f"virtualmachines/{verb}" for verb in (*_VM_VERBS, "expand-spec")]

@@ -6,6 +6,8 @@ import base64
 import json
 from typing import Any, NamedTuple
 
+from _resolver.instancetype.webhooks.admission import Response
+
 Manifest = dict[str, Any]
 
 
@@ -40,11 +42,20 @@ def read(review: Manifest) -> Review:
 
 
 class Answer(NamedTuple):
-    """patch: JSON patch of a mutating webhook. status: why the object is refused, None if it is not."""
+    """patch: JSON patch of a mutating webhook. status: why the object is refused, None if it is not.
+
+    crashed: virt-api panics, and so does not answer.
+    """
 
     patch: tuple[Manifest, ...] = ()
     status: Manifest | None = None
     warnings: tuple[str, ...] = ()
+    crashed: bool = False
+
+    @classmethod
+    def refusing(cls, response: Response) -> Answer:
+        """What `_resolver` foresees of an object that is not stored."""
+        return cls(status=response.status(), crashed=response.crash)
 
     def to_review(self, uid: str) -> Manifest:
         """The body of the answer."""

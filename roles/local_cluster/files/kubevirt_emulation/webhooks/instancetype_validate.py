@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _resolver.api.release import Release
 from _resolver.instancetype.find import find
 from _resolver.instancetype.webhooks import validate
 from kubevirt_emulation.informer import Informer
@@ -11,13 +12,16 @@ from kubevirt_emulation.webhooks.admission import Answer, Review
 class InstancetypeValidator:
     """Answers reviews of all four kinds."""
 
-    def __init__(self, caches: dict[str, Informer]) -> None:
+    def __init__(self, caches: dict[str, Informer], release: Release) -> None:
         self._caches = caches
+        self._release = release
 
     async def answer(self, review: Review) -> Answer:
-        answer = validate.validate(review.kind, review.object, find.Objects([]), review.operation)
+        answer = validate.validate(
+            review.kind, review.object, find.Objects([]), review.operation, release=self._release
+        )
         if not answer.allowed:
-            return Answer(status=answer.status())
+            return Answer.refusing(answer)
         # A VM that names the object may come before the watch has brought it.
         self._caches[review.kind].expect(review.object)
         return Answer(warnings=answer.warnings)

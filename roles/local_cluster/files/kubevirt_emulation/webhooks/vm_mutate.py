@@ -8,6 +8,8 @@ from typing import Any
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
 from _resolver.instancetype.webhooks import architecture, endpoint, mutate
+from kubevirt_emulation import behaviour, go_metadata
+from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
@@ -28,36 +30,41 @@ class VmMutator:
     async def answer(self, review: Review) -> Answer:
         if review.being_deleted:
             return Answer()
+        configuration = self._configuration
         return await self._objects.resolve(
-            lambda lookup: stored(review, lookup, self._configuration.defaults, self._configuration.release)
+            lambda lookup: stored(review, lookup, configuration.defaults, configuration.release)
         )
 
 
 def stored(review: Review, lookup: Lookup, config: defaults.Configuration, release: Release = NEWEST) -> Answer:
     """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
-    mistakes = list(endpoint.mistakes(review.object))
+    mistakes = list(endpoint.mistakes(review.object, release=release))
     if mistakes:
         return Answer(status=not_of_schema(mistakes))
     mutated = mutate.mutate(_in_namespace(review), lookup, review.old, review.operation, release)
     if mutated.refusal is not None:
-        return Answer(status=mutated.refusal.status())
+        return Answer.refusing(mutated.refusal)
     assert mutated.vm is not None
     spec = architecture.of_sources(mutated.vm, lookup, release)["spec"]
-    set_defaults(spec["template"], config, created=review.operation == "CREATE")
-    return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))
+    set_defaults(spec["template"], config)
+    if review.operation == "CREATE":
+        set_identity(spec["template"], behaviour.of(release))
+    written = go_metadata.of_spec(spec, behaviour.of(release))
+    return Answer(patch=({"op": "replace", "path": "/spec", "value": written},))
 
 
-def set_defaults(template: Manifest, config: defaults.Configuration, created: bool) -> None:
-    """What a VM is stored with. A new one gets its identity and, if it has PCI Express, the topology of today."""
+def set_defaults(template: Manifest, config: defaults.Configuration) -> None:
+    """What a VM is stored with."""
+    defaults.set_architecture(template["spec"], config)
+    defaults.set_machine_type(template["spec"], config)
+
+
+def set_identity(template: Manifest, behaves: Behaviour) -> None:
+    """What a new VM is given besides: its identity and, if it has PCI Express, the topology of today."""
     spec = template["spec"]
-    defaults.set_architecture(spec, config)
-    defaults.set_machine_type(spec, config)
-    if not created:
-        return
-    firmware = spec["domain"].setdefault("firmware", {})
-    for field in ("uuid", "serial"):
-        firmware.setdefault(field, str(uuid.uuid4()))
-    if has_pcie(spec):
+    for field in behaves.new_firmware:
+        spec["domain"].setdefault("firmware", {}).setdefault(field, str(uuid.uuid4()))
+    if behaves.marks_pci_topology and has_pcie(spec):
         template["metadata"]["annotations"] = {**_PCI_TOPOLOGY, **template["metadata"].get("annotations", {})}
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.api import release_schema, schema
+from _resolver.api import release_schema
 from _resolver.api.errors import Crash
-from _resolver.api.release import NEWEST, Release
 from _resolver.api.tree import copy
 from _resolver.instancetype.webhooks import validate
 from _resolver.instancetype.webhooks.admission import Cause, Response, crashed, invalid
@@ -30,17 +29,17 @@ class VmValidator:
         return await self._objects.resolve(lambda lookup: self._check(review, lookup))
 
     def _check(self, review: Review, lookup: Lookup) -> Answer:
-        response = check(review, lookup, self._configuration.cluster, self._configuration.release)
-        return Answer(warnings=response.warnings) if response.allowed else Answer(status=response.status())
+        response = check(review, lookup, self._configuration.cluster)
+        return Answer(warnings=response.warnings) if response.allowed else Answer.refusing(response)
 
 
-def check(review: Review, lookup: Lookup, cluster: Cluster, release: Release = NEWEST) -> Response:
+def check(review: Review, lookup: Lookup, cluster: Cluster) -> Response:
     """VMsAdmitter.Admit. Steps that find something are the last."""
-    vm = release_schema.canonical("VirtualMachine", review.object, release)
+    vm = release_schema.canonical("VirtualMachine", review.object, cluster.release)
     vm["metadata"]["namespace"] = review.namespace
     stored = copy(vm["spec"])
     # It leaves the VM with its instancetype, preference and defaults applied.
-    response = validate.virtual_machine(vm, lookup, cluster.defaults, release)
+    response = validate.virtual_machine(vm, lookup, cluster.defaults, cluster.release)
     if not response.allowed:
         return response
     try:
@@ -57,7 +56,9 @@ def _causes(review: Review, spec: dict[str, Any], stored: dict[str, Any], cluste
     found: list[Cause] = []
     if review.operation == "CREATE":
         found = order.new_vm(stored["template"]["spec"], spec["template"]["spec"], cluster)
-    before = schema.canonical("VirtualMachineSpec", review.old["spec"]) if review.old is not None else None
+    before = None
+    if review.old is not None:
+        before = release_schema.canonical("VirtualMachineSpec", review.old["spec"], cluster.release)
     return (
         found
         or list(order.vm(spec, cluster))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
+from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
 from kubevirt_emulation.webhooks.maximums import Limits, set_maximums
 from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
@@ -30,13 +31,17 @@ _HYPERV_NEEDS: Final = (
 
 
 def set_vmi_defaults(
-    spec: Spec, config: defaults.Configuration, cpu_model: str = "", allowed: Limits | None = NO_LIMITS
+    spec: Spec,
+    config: defaults.Configuration,
+    cpu_model: str = "",
+    allowed: Limits | None = NO_LIMITS,
+    release: Release = NEWEST,
 ) -> None:
     """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one.
 
     allowed: what running guests may be given, None where the cluster does not change them.
     """
-    defaults.set_spec_defaults(spec, config)
+    defaults.set_spec_defaults(spec, config, release)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
     domain.setdefault("firmware", {}).setdefault("uuid", str(uuid.uuid4()))
     _features(domain.setdefault("features", {}), architecture)
@@ -52,6 +57,20 @@ def set_vmi_defaults(
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
             spec[probe] = {**_PROBE, **spec[probe]}
+
+
+def select_nodes(spec: Spec) -> None:
+    """Has a realtime or SEV guest run only where its node can."""
+    domain = spec["domain"]
+    sev = (domain.get("launchSecurity") or {}).get("sev")
+    wanted = {
+        "kubevirt.io/realtime": "realtime" in domain["cpu"],
+        "kubevirt.io/sev": sev is not None,
+        "kubevirt.io/sev-es": bool(((sev or {}).get("policy") or {}).get("encryptedState")),
+    }
+    labels = {label: "" for label, needed in wanted.items() if needed}
+    if labels:
+        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **labels}
 
 
 def has_pcie(spec: Spec) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _resolver.api import schema
+from _resolver.api import release_schema
 from _resolver.api.errors import Crash
 from _resolver.instancetype.webhooks.admission import Response, allowed, crashed, invalid
 from kubevirt_emulation.install.names import CONTROLLER_USER
@@ -20,12 +20,13 @@ class VmiValidator:
 
     async def answer(self, review: Review) -> Answer:
         response = check(review, self._configuration.cluster)
-        return Answer() if response.allowed else Answer(status=response.status())
+        return Answer() if response.allowed else Answer.refusing(response)
 
 
 def check(review: Review, cluster: Cluster) -> Response:
     """VMICreateAdmitter.Admit of a VMI that has its defaults."""
-    vmi = {**review.object, "spec": schema.canonical("VirtualMachineInstanceSpec", review.object["spec"])}
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", review.object["spec"], cluster.release)
+    vmi = {**review.object, "spec": spec}
     try:
         causes = list(order.vmi(vmi, cluster, review.user == CONTROLLER_USER))
     except Crash as crash:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
+from kubevirt_emulation import behaviour
+from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.webhooks.rules import gates
 
 AMD64: Final = "amd64"
@@ -25,7 +28,7 @@ class Cluster(NamedTuple):
     defaults: what decides on the defaults of VMs. developer: `developerConfiguration`, which holds the feature gates.
     live_updates: whether changes reach running guests (vmRolloutStrategy). emulated_machines: patterns of the machine
     types that may be used, for an architecture. pci_selectors: `VENDOR:DEVICE` by name of a permitted PCI device.
-    persistent_reservation: whether LUNs may be reserved (SCSI).
+    persistent_reservation: whether LUNs may be reserved (SCSI). release: of KubeVirt.
     """
 
     defaults: defaults.Configuration = defaults.Configuration()
@@ -34,6 +37,16 @@ class Cluster(NamedTuple):
     emulated_machines: Mapping[str, tuple[str, ...]] = _EMULATED_MACHINES
     pci_selectors: Mapping[str, str] = {}
     persistent_reservation: bool = False
+    release: Release = NEWEST
+
+    @property
+    def behaviour(self) -> Behaviour:
+        """What its release does differently."""
+        return behaviour.of(self.release)
+
+    def closed_gates(self) -> frozenset[str]:
+        """The feature gates that the release asks for and that are not open."""
+        return self.behaviour.gates.difference(self.developer.get("featureGates") or ())
 
     @property
     def architecture(self) -> str:
@@ -49,15 +62,17 @@ class Cluster(NamedTuple):
         return self.emulated_machines.get(architecture, self.emulated_machines[AMD64])
 
 
-def read(configuration: dict[str, Any], architecture: str) -> Cluster:
+def read(configuration: dict[str, Any], architecture: str, release: Release = NEWEST) -> Cluster:
     """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`."""
+    rollout = configuration.get("vmRolloutStrategy") or behaviour.of(release).rollout_strategy
     return Cluster(
         defaults=defaults.configuration(configuration, architecture),
         developer=configuration.get("developerConfiguration") or {},
-        live_updates=(configuration.get("vmRolloutStrategy") or "LiveUpdate") == "LiveUpdate",
+        live_updates=rollout == "LiveUpdate",
         emulated_machines=_machines(configuration),
         pci_selectors=_pci_selectors(configuration),
         persistent_reservation=_persistent_reservation(configuration),
+        release=release,
     )
 
 

@@ -106,14 +106,14 @@ def reboot_policy(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{path}.domain.rebootPolicy")
 
 
-def io_threads(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def io_threads(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateIOThreadsPolicy."""
     domain = spec["domain"]
     policy = domain.get("ioThreadsPolicy")
     if policy is None:
         return
-    if policy not in ENUMS["IOThreadsPolicy"]:
+    if policy not in cluster.behaviour.io_threads_policies:
         yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{path}.domain.ioThreadsPolicy")
-    if policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
+    elif policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
         message = "the number of iothreads needs to be set and positive for the dedicated policy"
         yield Cause(INVALID, message, f"{path}.domain.ioThreads.count")

@@ -37,14 +37,14 @@ def limits(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, f"{below} '{requested.text}' is greater than {field} '{limit.text}'", below)
 
 
-def huge_pages(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def huge_pages(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateHugepagesMemoryRequests. Raises Crash for pages of size 0, by which KubeVirt divides."""
     domain = spec["domain"]
     memory = domain.get("memory") or {}
     if "hugepages" not in memory:
         return
     page = memory["hugepages"].get("pageSize", "")
-    field = f"{path}.domain.memory.hugepages.pageSize"
+    field = f"{path}.domain.{cluster.behaviour.page_size_field}"
     try:
         size = quantity.parse(page).value
     except quantity.QuantityError:

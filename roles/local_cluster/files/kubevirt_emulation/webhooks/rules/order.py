@@ -18,6 +18,7 @@ from kubevirt_emulation.webhooks.rules import (
     interfaces,
     memory,
     networks,
+    older_gates,
     resource_claims,
     scheduling,
     virtual_machine,
@@ -63,6 +64,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     cpu.realtime,
     scheduling.affinity,
     scheduling.topology_spread,
+    older_gates.architecture,
     *_NETWORK_RULES,
     resource_claims.check,
     boot_order.check,
@@ -91,6 +93,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     devices.reboot_policy,
     memory.reserved_overhead,
     guest.service_account,
+    older_gates.persistent_state,
 )
 """ValidateVirtualMachineInstanceSpec: of VMs and VMIs."""
 

@@ -1,0 +1,21 @@
+"""The releases of KubeVirt that the emulation can behave like. Imports nothing, so that the launcher can ask too."""
+
+from __future__ import annotations
+
+import re
+
+NEWEST = "1.9.0"
+KNOWN = (NEWEST, "1.8.4", "1.7.4", "1.6.6", "1.5.3", "1.4.1")
+"""Those whose behaviour was recorded."""
+
+
+def problem(version: str) -> str:
+    """Why the emulation cannot behave like a release; "" if it can.
+
+    Other patch releases of these minor versions are accepted: what they compute otherwise is known
+    (`_resolver.api.release`), and in all else they are taken for the recorded one.
+    """
+    minors = {known.rpartition(".")[0] for known in KNOWN}
+    if re.fullmatch(r"\d+\.\d+\.\d+", version) and version.rpartition(".")[0] in minors:
+        return ""
+    return f"kubevirt_version: the behaviour of KubeVirt {version!r} is not known; use one of {', '.join(KNOWN)}"
