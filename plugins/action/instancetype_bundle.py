@@ -10,9 +10,14 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import yaml
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_text import (
+    LARGEST,
+    TextError,
+    documents,
+)
 
 # The collection holds the catalog once, in the role that is about it.
 BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
@@ -64,7 +69,7 @@ class ActionModule(ActionBase):
     def _content(self, path: Path, checksum: Any) -> bytes:
         # Decrypted where it is a vault's.
         real = self._loader.get_real_file(str(path))
-        content = Path(real).read_bytes()
+        content = _bounded(real, path)
         self._loader.cleanup_tmp_file(real)
         found = hashlib.sha256(content).hexdigest()
         if checksum and str(checksum).lower().rpartition(":")[2] != found:
@@ -78,9 +83,15 @@ def _files(folder: Path) -> list[Path]:
 
 def _parse(content: bytes, path: Path) -> list[Any]:
     try:
-        return list(yaml.safe_load_all(content))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        reason = getattr(error, "problem", None) or "no YAML"
-        raise AnsibleActionFail(f"{path}{line}: {reason}; is the file complete?") from None
+        return documents(content, str(path))
+    except TextError as error:
+        raise AnsibleActionFail(str(error)) from None
+
+
+def _bounded(path: str, name: Path) -> bytes:
+    """What is in a file, as far as a catalog could be."""
+    with Path(path).open("rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise AnsibleActionFail(f"path: {name} is larger than {LARGEST >> 20} MiB; is it a catalog?")
+    return content

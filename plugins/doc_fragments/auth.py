@@ -112,5 +112,6 @@ options:
     type: list
     elements: str
 requirements:
+  - python >= 3.9
   - kubernetes >= 24.2.0 (the Python client)
 """

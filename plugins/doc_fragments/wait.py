@@ -23,7 +23,7 @@ options:
     default: 120
   concurrency:
     description:
-      - Number of requests that may be under way at the same time.
+      - Number of requests that may be under way at the same time, 1 to 256.
     type: int
     default: 16
   preflight:
@@ -52,4 +52,16 @@ options:
         warning.
     type: bool
     default: false
+  take_over:
+    description:
+      - Field managers whose share of the declared fields is taken over, as a list, or V(true) for those of tools that
+        make an object and do not look after it, C(kubectl) (client-side apply, create, edit, patch, replace),
+        C(OpenAPI-Generator), which is the Python client of modules such as M(kubernetes.core.k8s), C(virtctl) and
+        Terraform.
+      - Otherwise such a manager stays co-owner of what it has set, and the first change of a field fails, as
+        C("OpenAPI-Generator" owns spec.instancetype.name). Nothing is taken over by default.
+      - No value changes by that, and the generation does not, either. What is not declared stays with its manager; the
+        results say what that is. The annotation with the last configuration of C(kubectl apply) goes as well, since a
+        later C(kubectl apply) would remove by it what it does not declare any more.
+    type: raw
 """

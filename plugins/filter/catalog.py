@@ -80,6 +80,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
@@ -112,4 +113,4 @@ def _shown(found: Matrix, form: str, title: str) -> Any:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"catalog": catalog}
+        return netted({"catalog": catalog})

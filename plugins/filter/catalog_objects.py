@@ -114,6 +114,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import oversized
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     CatalogError,
@@ -121,6 +122,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     expand_catalog,
     select,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 
 KINDS = {role.matcher: role for role in ROLES}
 FORMS = ("manifests", "entries")
@@ -167,6 +169,9 @@ def _check(option: str, value: Any, choices: tuple) -> None:
 
 
 def _sources(value: Any) -> list:
+    too_much = oversized(value)
+    if too_much:
+        raise AnsibleFilterError(f"catalog_objects: the catalog {too_much}; no catalog does")
     if isinstance(value, Mapping):
         return [dict(value)]
     if isinstance(value, Iterable) and not isinstance(value, str):
@@ -180,4 +185,4 @@ def _sources(value: Any) -> list:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"catalog_objects": catalog_objects}
+        return netted({"catalog_objects": catalog_objects})

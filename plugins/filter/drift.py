@@ -98,7 +98,7 @@ _value:
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests, netted
 
 
 def drift(value: Any, current: Any, kubevirt_version: Any = None) -> Any:
@@ -110,4 +110,4 @@ def drift(value: Any, current: Any, kubevirt_version: Any = None) -> Any:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"drift": drift}
+        return netted({"drift": drift})

@@ -41,9 +41,9 @@ _value:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import vm_filter
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted, vm_filter
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"expand": vm_filter("expand", questions.expand)}
+        return netted({"expand": vm_filter("expand", questions.expand)})

@@ -83,9 +83,9 @@ _value:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, vm_filter
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, netted, vm_filter
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"explain": vm_filter("explain", questions.explain, format=choice("rows", "table"))}
+        return netted({"explain": vm_filter("explain", questions.explain, format=choice("rows", "table"))})

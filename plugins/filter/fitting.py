@@ -84,9 +84,10 @@ _value:
   elements: dict
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fitting import fitting
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"fitting": fitting}
+        return netted({"fitting": fitting})

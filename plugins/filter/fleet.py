@@ -121,7 +121,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, netted, whole_number
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, summary
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
 
@@ -188,4 +188,4 @@ def _checked(option: str, value: Any, check: Any) -> Any:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"fleet": fleet}
+        return netted({"fleet": fleet})

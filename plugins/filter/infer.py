@@ -68,7 +68,7 @@ _value:
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests, netted
 
 
 def infer(value: Any, objects: Any, kubevirt_version: Any = None) -> Any:
@@ -80,4 +80,4 @@ def infer(value: Any, objects: Any, kubevirt_version: Any = None) -> Any:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"infer": infer}
+        return netted({"infer": infer})

@@ -107,7 +107,7 @@ _value:
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, netted
 
 
 def modernize(value: Any, kubevirt_version: Any = None) -> Any:
@@ -126,4 +126,4 @@ def _plain(result: resolver.Modernized) -> dict[str, Any]:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"modernize": modernize}
+        return netted({"modernize": modernize})

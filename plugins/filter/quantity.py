@@ -69,6 +69,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     human,
     parse,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 
 FORMS = ("integer", "canonical", "human", "human_decimal")
 
@@ -103,4 +104,4 @@ def _parsed(value: Any, label: str = "") -> Quantity:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"quantity": quantity}
+        return netted({"quantity": quantity})

@@ -53,7 +53,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 from jinja2 import UndefinedError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted, whole_number
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
 
 
@@ -80,4 +80,4 @@ def refresh_page(value: Any, scope: Any = "all namespaces", rows: Any = 1000) ->
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"refresh_page": refresh_page}
+        return netted({"refresh_page": refresh_page})

@@ -69,9 +69,9 @@ _value:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import vm_filter, whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted, vm_filter, whole_number
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"resources": vm_filter("resources", questions.resources, cpu_allocation_ratio=whole_number)}
+        return netted({"resources": vm_filter("resources", questions.resources, cpu_allocation_ratio=whole_number)})

@@ -80,9 +80,10 @@ _value:
   type: dict
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fitting import smallest
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"smallest": smallest}
+        return netted({"smallest": smallest})

@@ -64,7 +64,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import Rejected, spread
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, netted
 
 
 def topology(value: Any, preference: Any = None, kubevirt_version: Any = None) -> Any:
@@ -86,4 +86,4 @@ def topology(value: Any, preference: Any = None, kubevirt_version: Any = None) -
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"topology": topology}
+        return netted({"topology": topology})

@@ -37,7 +37,7 @@ options:
     default: []
   concurrency:
     description:
-      - Number of requests that may be under way at the same time.
+      - Number of requests that may be under way at the same time, 1 to 256.
     type: int
     default: 16
 extends_documentation_fragment:
@@ -131,6 +131,7 @@ expansions:
           returned: always
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.expand_info import run_expand_info
 
 

@@ -57,8 +57,7 @@ options:
   instancetypes:
     description:
       - A list of instancetypes. Entries take the same options as the top level; what an entry does not give is
-        taken from
-        there.
+        taken from there.
     type: list
     elements: dict
   existing:
@@ -80,6 +79,7 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_fields
+  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
@@ -163,6 +163,19 @@ results:
       description: Why it was left as it is.
       type: str
       returned: when it was
+    taken_over_from:
+      description: Field managers whose share of the declared fields was taken over, or would be in check mode.
+      returned: when there are any
+      type: list
+      elements: str
+      sample: [OpenAPI-Generator]
+    owned_by_others:
+      description:
+        - What other field managers own afterwards, by manager, the status aside; they keep what is not declared. Empty
+          in check mode.
+      returned: together with C(taken_over_from)
+      type: dict
+      sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
       description: Why it failed, on one line.
       type: str
@@ -178,6 +191,7 @@ result:
   type: dict
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import (
     instancetype_subject,
 )
@@ -197,6 +211,7 @@ def main() -> None:
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         "spec": {"type": "dict"},
+        "accept_unknown_fields": {"type": "bool"},
     }
     settings = {
         "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},

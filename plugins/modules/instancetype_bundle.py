@@ -214,7 +214,7 @@ options:
     default: fail
   concurrency:
     description:
-      - Number of requests that may be under way at the same time.
+      - Number of requests that may be under way at the same time, 1 to 256.
     type: int
     default: 16
   preflight:
@@ -236,6 +236,11 @@ options:
         manager.
     type: bool
     default: false
+  take_over:
+    description:
+      - Field managers whose share of the catalog's fields is taken over, as a list, or V(true) for those of tools that
+        make an object and do not look after it. See M(virtshape.instancetypes.instancetype).
+    type: raw
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
@@ -368,6 +373,7 @@ deployed_versions:
   type: dict
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype_bundle import (
     run_bundle,
 )

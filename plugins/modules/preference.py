@@ -81,6 +81,7 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_fields
+  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
@@ -161,6 +162,19 @@ results:
       description: Why it was left as it is.
       type: str
       returned: when it was
+    taken_over_from:
+      description: Field managers whose share of the declared fields was taken over, or would be in check mode.
+      returned: when there are any
+      type: list
+      elements: str
+      sample: [OpenAPI-Generator]
+    owned_by_others:
+      description:
+        - What other field managers own afterwards, by manager, the status aside; they keep what is not declared. Empty
+          in check mode.
+      returned: together with C(taken_over_from)
+      type: dict
+      sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
       description: Why it failed, on one line.
       type: str
@@ -176,6 +190,7 @@ result:
   type: dict
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import (
     preference_subject,
 )
@@ -195,6 +210,7 @@ def main() -> None:
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         "spec": {"type": "dict"},
+        "accept_unknown_fields": {"type": "bool"},
     }
     settings = {
         "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},

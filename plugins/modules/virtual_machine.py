@@ -62,6 +62,7 @@ options:
   boot:
     description:
       - The disk that the VM boots from, as its first volume, named C(boot). Nothing else is needed for a VM that runs.
+      - A text is a O(boot.data_source), so that V(fedora) means the same as V({data_source: fedora}).
       - Instancetype and preference are inferred from the labels of a O(boot.data_source) or O(boot.pvc) unless they are
         given; where the disk has no such labels, the error says what to add, with instancetypes that would fit.
       - From O(boot.container_disk) and O(boot.url) nothing can be inferred. Without O(instancetype), O(cpu) or
@@ -118,7 +119,7 @@ options:
       - none
   instancetype:
     description:
-      - Which instancetype the VM has.
+      - Which instancetype the VM has. A text is its name, so that V(u1.small) means the same as V({name: u1.small}).
     type: dict
     suboptions:
       infer:
@@ -132,7 +133,8 @@ options:
         type: str
       kind:
         description:
-          - Its kind; the cluster-wide one when it is not given.
+          - Its kind; the cluster-wide one when it is not given. As with KubeVirt capitals do not matter, and the plural
+            is taken as well.
         type: str
         choices:
           - VirtualMachineInstancetype
@@ -158,7 +160,7 @@ options:
         aliases: [inferFromVolumeFailurePolicy]
   preference:
     description:
-      - Which preference the VM has.
+      - Which preference the VM has. A text is its name.
     type: dict
     suboptions:
       infer:
@@ -172,7 +174,8 @@ options:
         type: str
       kind:
         description:
-          - Its kind; the cluster-wide one when it is not given.
+          - Its kind; the cluster-wide one when it is not given. As with KubeVirt capitals do not matter, and the plural
+            is taken as well.
         type: str
         choices:
           - VirtualMachinePreference
@@ -706,6 +709,7 @@ options:
     type: list
     elements: dict
 extends_documentation_fragment:
+  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.wait
@@ -848,6 +852,19 @@ results:
           those of O(field_manager), too.
       type: bool
       returned: when it is so
+    taken_over_from:
+      description: Field managers whose share of the declared fields was taken over, or would be in check mode.
+      returned: when there are any
+      type: list
+      elements: str
+      sample: [OpenAPI-Generator]
+    owned_by_others:
+      description:
+        - What other field managers own afterwards, by manager, the status aside; they keep what is not declared. Empty
+          in check mode.
+      returned: together with C(taken_over_from)
+      type: dict
+      sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
       description: Why it failed, on one line.
       type: str
@@ -935,6 +952,7 @@ result:
   type: dict
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
     virtual_machine_subject,
 )

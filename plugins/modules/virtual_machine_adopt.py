@@ -68,7 +68,7 @@ options:
     default: []
   concurrency:
     description:
-      - Number of requests that may be under way at the same time.
+      - Number of requests that may be under way at the same time, 1 to 256.
     type: int
     default: 16
 extends_documentation_fragment:
@@ -209,6 +209,7 @@ results:
           returned: when it would not
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_adopt import (
     run_adopt,
 )

@@ -103,7 +103,7 @@ options:
     default: 120
   concurrency:
     description:
-      - Number of requests that may be under way at the same time.
+      - Number of requests that may be under way at the same time, 1 to 256.
     type: int
     default: 16
   fail_fast:
@@ -240,6 +240,7 @@ results:
           returned: always
 """
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_power import (
     run_power,
 )

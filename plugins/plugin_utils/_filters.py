@@ -6,19 +6,57 @@
 
 from __future__ import annotations
 
+import functools
+import re
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
+from ansible.errors import AnsibleError, AnsibleFilterError
+from jinja2.exceptions import TemplateError
 
 from ..module_utils._resolver.api import release
+from ..module_utils._resolver.api.mistake import unforeseen
 from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.choose.selection import Rejected
 from ._questions import Unanswerable
 
-__all__ = ["answering", "choice", "each", "manifests", "vm_filter", "whole_number"]
+__all__ = ["answering", "choice", "each", "manifests", "netted", "vm_filter", "whole_number"]
 
 Check = Callable[[Any], Any]
+
+_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
+
+
+def netted(filters: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """The filters without a message of Python's: what nobody has foreseen is told as a mistake of the collection."""
+    return {name: _netted(name, function) for name, function in filters.items()}
+
+
+def _netted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def caught(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except (AnsibleError, TemplateError):
+            raise
+        except RecursionError:
+            raise AnsibleFilterError(f"{name}: the value is nested too deep, or holds itself") from None
+        except TypeError as error:
+            problem = _of_the_call(error) or unforeseen(error)
+            raise AnsibleFilterError(f"{name}: {problem}") from None
+        except Exception as error:
+            raise AnsibleFilterError(f"{name}: {unforeseen(error)}") from None
+
+    return caught
+
+
+def _of_the_call(error: TypeError) -> str:
+    """What is wrong with the options that a template gives, or "" for an error within the filter."""
+    if len(traceback.extract_tb(error.__traceback__)) > 1:
+        return ""
+    unknown = _UNKNOWN.search(str(error))
+    return f"{unknown[1]}: there is no such option" if unknown else "takes other options; see ansible-doc -t filter"
 
 
 def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callable[..., Any]:

@@ -39,7 +39,7 @@ def test_all_scenarios(own_cluster: str, tmp_path: Path) -> None:
     definitions = [yaml.safe_load(path.read_text()) for path in sorted(CATALOG.glob("*.yml"))]
     objects.write_text(yaml.safe_dump_all(expand_catalog(*definitions)))
     command = [sys.executable, HERE / "run.py", HERE / "scenarios", "--kubeconfig", own_cluster, "--objects", objects]
-    done = subprocess.run([*command, "--jobs", "8", "--patience", "6"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "--jobs", "16", "--patience", "6"], capture_output=True, text=True, check=False)
     scenarios = len(list((HERE / "scenarios").glob("*.json")))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"all {scenarios}/{scenarios}" in done.stdout

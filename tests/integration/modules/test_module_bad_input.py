@@ -114,7 +114,7 @@ def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: d
 
 def test_a_catalog_that_is_no_label(run: Run) -> None:
     refused = run("catalog_info", catalog="our own")
-    assert refused["msg"].startswith("catalog: 'our own' cannot be a label; use letters"), refused["msg"]
+    assert refused["msg"].startswith("catalog: 'our own' is not made of letters"), refused["msg"]
 
 
 def test_an_instancetype_without_memory(run: Run, namespace: str) -> None:

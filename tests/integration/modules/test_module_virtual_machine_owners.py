@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kubernetes.dynamic.exceptions import ConflictError
 
 from modules_support import vm
 
@@ -34,6 +35,7 @@ MANIFEST: dict[str, Any] = {
         },
     },
 }
+KIND = "VirtualMachineInstancetype"
 VOLUMES = [{"name": "root", "container_disk": "registry.example.com/disk:1"}, {"name": "data", "empty_disk": "1Gi"}]
 
 
@@ -163,3 +165,103 @@ def test_two_playbooks_own_different_fields_of_a_vm(run: Run, shop: str, api: An
     assert other(annotations={"backup": "nightly"})["changed"]
     assert not one()["changed"]
     assert "labels" not in vms(api).get(name="web", namespace=shop).to_dict()["spec"]["template"].get("metadata", {})
+
+
+def by_python_put(api: Any, namespace: str) -> Any:
+    """Created, then replaced as a whole with what was read."""
+    resource = vms(api)
+    resource.create(namespace=namespace, body=MANIFEST)
+    for _attempt in range(20):
+        found = resource.get(name="web", namespace=namespace).to_dict()
+        body = {**found, "metadata": {**found["metadata"], "annotations": {"put": "1"}}}
+        try:
+            return resource.replace(namespace=namespace, body=body)
+        except ConflictError:
+            # virt-controller has written it meanwhile.
+            continue
+    raise AssertionError("the VM changes all the time")
+
+
+@pytest.mark.parametrize(
+    ("made", "manager", "named"),
+    [
+        (by_kubectl_apply, "kubectl-client-side-apply", False),
+        (by_kubectl_server_side, "kubectl", True),
+        (by_kubevirt_core, "OpenAPI-Generator", False),
+        (by_python_put, "OpenAPI-Generator", False),
+        (by_virtctl, "virtctl", True),
+        (by_virtctl, "virtctl", False),
+    ],
+)
+def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: str, named: bool) -> None:
+    made(api, shop)
+    take_over: Any = [manager] if named else True
+
+    def live() -> dict[str, Any]:
+        found: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
+        return found
+
+    def declare(**options: Any) -> dict[str, Any]:
+        declared = {"labels": {"app": "web", "tier": "front"}, "volumes": VOLUMES, **options}
+        return run("virtual_machine", namespace=shop, **vm("web", **declared))
+
+    before = live()
+    foreseen = run(
+        "virtual_machine",
+        namespace=shop,
+        **vm("web", labels={"app": "web", "tier": "front"}, volumes=VOLUMES),
+        take_over=take_over,
+        check=True,
+    )
+    assert (foreseen["changed"], foreseen["result"]["taken_over_from"]) == (True, [manager]), foreseen
+    assert "virtshape" not in {entry["manager"] for entry in live()["metadata"]["managedFields"]}
+    taken = declare(take_over=take_over)
+    assert taken["result"]["taken_over_from"] == [manager], taken
+    assert (taken["diff"][0]["before"], taken["diff"][0]["after"]) == ({}, {})
+    # Who still owns what: a label that is not declared, one of the template, and what the API server filled in.
+    theirs = taken["result"]["owned_by_others"][manager]
+    assert "metadata.labels.note" in theirs and "spec.template.metadata.labels.app" in theirs, theirs
+    assert not any(path.startswith(("spec.instancetype", "spec.template.spec.volumes")) for path in theirs)
+    after = live()
+    assert (after["metadata"]["generation"], after["spec"]) == (before["metadata"]["generation"], before["spec"])
+    assert "kubectl.kubernetes.io/last-applied-configuration" not in after["metadata"].get("annotations", {})
+    # Nothing is left to take over, asked or not.
+    assert not declare(take_over=take_over)["changed"]
+    assert not declare()["changed"]
+    # From then on changes and removals work without force.
+    changed = declare(labels={"app": "shop"}, volumes=VOLUMES[:1], instancetype="medium")
+    assert changed["changed"] and not changed.get("failed"), changed
+    assert live()["metadata"]["labels"] == {"app": "shop", "note": "theirs"}
+    assert live()["spec"]["instancetype"]["name"] == "medium"
+    assert [volume["name"] for volume in live()["spec"]["template"]["spec"]["volumes"]] == ["root"]
+    dropped = declare(labels={}, volumes=VOLUMES[:1], instancetype="medium", preference=None)
+    assert dropped["changed"] and not dropped["result"].get("warnings"), dropped
+    assert "preference" not in live()["spec"] and live()["metadata"]["labels"] == {"note": "theirs"}
+
+
+def test_what_is_declared_otherwise_is_taken_over_in_the_same_run(run: Run, shop: str, api: Any) -> None:
+    by_kubevirt_core(api, shop)
+    other = {**vm("web", "medium", volumes=VOLUMES), "namespace": shop}
+    refused = run("virtual_machine", **other)
+    assert '"OpenAPI-Generator" owns spec.instancetype.name' in refused["msg"]
+    assert '"OpenAPI-Generator" owns' in run("virtual_machine", **other, take_over=["kubectl-edit"])["msg"]
+    taken = run("virtual_machine", **other, take_over=True)
+    assert not taken.get("failed") and "taken_over" not in taken["result"], taken
+    assert vms(api).get(name="web", namespace=shop).to_dict()["spec"]["instancetype"]["name"] == "medium"
+    assert not run("virtual_machine", **other)["changed"]
+
+
+def test_an_object_that_only_its_maker_owned(run: Run, namespace: str, api: Any) -> None:
+    """Without managed fields the API server would give all fields to nobody, whom no apply may take them from."""
+    kind = api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=KIND)
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    kind.create(
+        namespace=namespace,
+        body={"apiVersion": kind.group_version, "kind": KIND, "metadata": {"name": "own"}, "spec": spec},
+        field_manager="kubectl-create",
+    )
+    own = {"namespace": namespace, "name": "own", "take_over": True}
+    assert run("instancetype", **own, **spec)["result"]["owned_by_others"] == {}
+    found = kind.get(name="own", namespace=namespace).to_dict()["metadata"]
+    assert [entry["manager"] for entry in found["managedFields"]] == ["virtshape"]
+    assert run("instancetype", **own, cpu={"guest": 2}, memory={"guest": "1Gi"})["changed"]

@@ -1,4 +1,4 @@
-"""Jobs as AWX runs them: ansible-runner on a private data directory, a bearer token in place of a kubeconfig."""
+"""Jobs as AWX runs them: ansible-runner on a private data directory, AWX's file of extra variables, a bearer token."""
 
 from __future__ import annotations
 
@@ -21,9 +21,16 @@ from kubernetes import client, config, watch
 from fleet_support import flat
 
 CHECKOUT = Path(__file__).parents[3]
+sys.path.append(str(CHECKOUT / "tests" / "unit" / "playbooks"))
+
+from awx_rules import extra_vars_file, launch  # noqa: E402
+
 BIN = Path(sys.executable).parent
 
 Told = dict[str, Any]
+
+# Some of what AWX adds to the variables of every job.
+META = {"awx_job_id": 1, "awx_job_launch_type": "manual", "awx_user_name": "admin", "awx_user_first_name": ""}
 
 
 @contextmanager
@@ -62,18 +69,35 @@ class Job:
     artifacts: Told
 
 
-class Template:
-    """A job template: its playbook, its variables, its inventory; `slices` splits the inventory as AWX does."""
+def answers(survey: str, **sent: Any) -> Told:
+    """The variables of a job that the API launches with these answers; AWX takes none but a survey's."""
+    path = CHECKOUT / "playbooks" / "awx" / "surveys" / f"{survey}.json"
+    return launch(json.loads(path.read_text())["spec"], sent)
 
-    def __init__(self, folder: Path, playbook: str, environment: dict[str, str], hosts: dict[str, Told] | None = None):
-        self.folder, self.playbook, self.environment, self.hosts = folder, playbook, environment, hosts or {}
+
+class Template:
+    """A job template: its playbook, its variables, its inventory; `slices` splits the inventory as AWX does.
+
+    trusted: the template's own extra variables, which AWX does not mark as unsafe.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        playbook: str,
+        environment: dict[str, str],
+        hosts: dict[str, Told] | None = None,
+        trusted: Told | None = None,
+    ):
+        self.folder, self.playbook, self.environment = folder, playbook, environment
+        self.hosts, self.trusted = hosts or {}, trusted or {}
 
     def slices(self, count: int) -> list[dict[str, Told]]:
         """The hosts of each slice: in order of their names, each slice every count-th of them."""
         names = sorted(self.hosts)
         return [{name: self.hosts[name] for name in names[number::count]} for number in range(count)]
 
-    def launch(self, hosts: dict[str, Told] | None = None, **variables: Any) -> Running:
+    def launch(self, hosts: dict[str, Told] | None = None, limit: str = "", **variables: Any) -> Running:
         """Starts a job; hosts: those of a slice, all without it."""
         private = self.folder / f"job-{uuid.uuid4().hex[:8]}"
         for name in ("env", "inventory", "project"):
@@ -81,7 +105,8 @@ class Template:
         shutil.copytree(CHECKOUT / "playbooks", private / "project" / "playbooks")
         told = self.hosts if hosts is None else hosts
         (private / "inventory" / "hosts.json").write_text(json.dumps({"all": {"hosts": told}}))
-        (private / "env" / "extravars").write_text(json.dumps(variables))
+        (private / "env" / "extravars").write_text(extra_vars_file({**self.trusted, **variables, **META}, self.trusted))
+        (private / "env" / "cmdline").write_text(f"-u root{f' -l {limit}' if limit else ''}")
         settings = {
             **self.environment,
             "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),

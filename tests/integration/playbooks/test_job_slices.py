@@ -15,8 +15,8 @@ from fleet_support import Fleet
 
 SLICES = 2
 SIZE = 4
+TRUSTED = {"revision_refresh_group": "all"}
 REFRESH = {
-    "revision_refresh_group": "all",
     "revision_refresh_max_unavailable": 2,
     "revision_refresh_batch_size": 2,
     "revision_refresh_canary": 0,
@@ -62,7 +62,7 @@ def test_slices_side_by_side(fleet: Fleet, environment: dict[str, str], cluster:
     assert again.artifacts["virtual_machines_msg"] == "2 virtual machines: 2 unchanged"
 
     fleet.size(1, "4Gi")
-    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, hosts(fleet.namespace))
+    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, hosts(fleet.namespace), TRUSTED)
     lease = f"{fleet.namespace}/refresh"
     variables = {**REFRESH, "revision_refresh_namespaces": [fleet.namespace], "revision_refresh_lease": lease}
     session = Session({"kubeconfig": str(cluster), "retry_timeout": 60})
@@ -90,7 +90,7 @@ def test_a_slice_is_its_own_vms_and_no_others(
     fleet.create(4)
     fleet.size(1, "4Gi")
     one = {"vm-001": {"vm_name": "vm-001", "vm_namespace": namespace}}
-    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, one)
+    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, one, TRUSTED)
     variables = {"revision_refresh_namespaces": [namespace], "revision_refresh_lease": f"{namespace}/refresh"}
 
     # More slices than VMs: the last ones have none, which is not all of them.
@@ -118,9 +118,9 @@ def test_bad_input(environment: dict[str, str], namespace: str, tmp_path: Path) 
             {"revision_refresh_names": ["vm-002"]},
             "revision_refresh_names: the VMs are those of revision_refresh_group (all); leave out one of the two",
         ),
-        (host, {}, "revision_refresh_names: no such virtual machine: nowhere/vm-001"),
+        (host, {"revision_refresh_namespaces": ""}, "revision_refresh_names: no such virtual machine: nowhere/vm-001"),
     ]
-    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment)
+    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, trusted=TRUSTED)
     common = {**REFRESH, "revision_refresh_namespaces": [namespace]}
     begun = [refresh.launch({"host": variables}, **{**common, **extra}) for variables, extra, _told in wrong]
     for (_host, _extra, told), job in zip(wrong, [one.wait() for one in begun]):

@@ -87,6 +87,6 @@ def test_a_file_that_was_changed_or_is_no_yaml(folder: Path) -> None:
     told = f"checksum: that of {file} is sha256:{DIGEST}; the file was changed or cut short"
     assert refusal(path=str(file), checksum="sha256:0") == told
     file.write_text("kind: A\nspec: {a: [1\n")
-    assert refusal(path=str(file)).startswith(f"{file}, line 3: ")
+    assert refusal(path=str(file)).startswith(f"{file}, line 3, column 1: ")
     file.write_bytes(b"\xff\xfe\x00")
-    assert refusal(path=str(file)) == f"{file}: no YAML; is the file complete?"
+    assert refusal(path=str(file)) == f"{file}: incomplete UTF-16 character; is the file complete?"

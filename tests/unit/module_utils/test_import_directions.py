@@ -52,10 +52,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_cluster.entry": ENTRY,
     "plugin_utils": RESOLVER | CLUSTER,
     "doc_fragments": set(),
-    "modules": RESOLVER | CLUSTER,
+    "_python": set(),
+    "modules": RESOLVER | CLUSTER | {"_python"},
     "filter": RESOLVER | {"plugin_utils"},
     "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
-    "action": {"_cluster.entry"},
+    "action": {"_cluster.entry", "_cluster.read"},
 }
 
 

@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 
 
-class Asked(Exception):
+class Asked(BaseException):
     """The module has said which options it takes."""
 
 

@@ -87,7 +87,7 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
         ),
         (
             {"state": "restarted", "force": True, "grace_period": -1},
-            "grace_period: expected 0 or more seconds, found -1",
+            "grace_period: expected 0 to 2592000 seconds, found -1; write a number between these",
         ),
         (
             {"virtual_machines": [{"name": "a"}], "state": "started"},

@@ -18,6 +18,8 @@ from ..._resolver.api.redaction import redact
 from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
+from ..._resolver.declare.take_over import TakeOver, nobody
+from ..._resolver.declare.take_over import patch as taking_over
 from ..client.errors import ApiError, Cause, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, Unreadable, read
@@ -50,6 +52,7 @@ class Settings:
     preflight: str = "strict"
     fail_fast: bool = False
     force_conflicts: bool = False
+    take_over: TakeOver = nobody
 
 
 class Finding(NamedTuple):
@@ -59,6 +62,8 @@ class Finding(NamedTuple):
     note: bool = False
 
 
+# A controller may write the object at the same moment.
+_ATTEMPTS = 5
 _NOT_SENT = "not sent: another object of the task had failed (fail_fast)"
 
 # Why objects have failed, by name.
@@ -139,7 +144,8 @@ class Result:
 
     live: the object as last seen; found: as it was before. kept: what the cluster keeps of an object that is deleted.
     written: whether the write was carried out. impact: what the change means, as the subject foresees it.
-    restart: whether the object is to be restarted, or was.
+    restart: whether the object is to be restarted, or was. taken: the managers whose share of the declared fields was
+    taken over, or would be. owners: what other managers own after that, by manager.
     """
 
     entry: Entry
@@ -155,6 +161,8 @@ class Result:
     written: bool = False
     impact: Any = None
     restart: bool = False
+    taken: tuple[str, ...] = ()
+    owners: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def changed(self) -> bool:
@@ -173,7 +181,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
         for result in results:
             result.left = None if result.failed else "nothing was sent, since other entries are wrong"
         return results
-    planned = _plan(session, subject, results, settings.force_conflicts)
+    planned = _plan(session, subject, results, settings)
     _preflight(session, subject, planned, settings)
     _name_kept(session, subject, results)
     _foresee(session, subject, planned)
@@ -204,7 +212,9 @@ def _any_failed(results: Iterable[Result]) -> bool:
     return any(result.failed for result in results)
 
 
-def _plan(session: Session, subject: Subject, results: list[Result], force: bool) -> list[tuple[Result, Planned]]:
+def _plan(
+    session: Session, subject: Subject, results: list[Result], settings: Settings
+) -> list[tuple[Result, Planned]]:
     """Plans all entries; a namespace that cannot be read fails its entries only."""
     groups: dict[tuple[str, str | None], list[Result]] = {}
     for result in results:
@@ -224,12 +234,12 @@ def _plan(session: Session, subject: Subject, results: list[Result], force: bool
                 result.action = plan.KEEP
                 continue
             try:
-                step = _plan_entry(subject, result.entry, result.live, force)
+                step = _plan_entry(subject, result.entry, result.live, settings)
             except FieldError as error:
                 result.failed = f"the live object cannot be read: {error}; is its KubeVirt newer than this collection?"
                 continue
             # Sensitive values are hidden here, once; the plan keeps them.
-            result.action = step.action
+            result.action, result.taken = step.action, step.taken
             result.before, result.after = redact(step.before, step.after)
             result.failed = step.refusal
             result.warnings += [_stays(field, managers) for field, managers in step.kept]
@@ -245,11 +255,12 @@ def _stays(field: Field, managers: tuple[str, ...]) -> str:
     )
 
 
-def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None, force: bool) -> Plan:
+def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None, settings: Settings) -> Plan:
     if entry.state == "absent":
         return plan.absent(entry.manifest, live)
     desired, owner = subject.reconcile(entry.manifest, live)
-    return subject.adjust(plan.present(desired, live, owner, subject.manager, force), live)
+    step = plan.present(desired, live, owner, subject.manager, settings.force_conflicts, settings.take_over)
+    return subject.adjust(step, live)
 
 
 def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings) -> None:
@@ -297,8 +308,11 @@ def _write_one(session: Session, result: Result, step: Plan, force: bool) -> Non
             session.delete(kind, result.entry.key.namespace, result.entry.key.name, uid)
             result.live = None
         else:
+            _take_over(session, kind, result.entry.key, step, result.found)
             _patch_first(session, kind, result.entry.key, step)
             result.live = _apply(session, step.manifest, force)
+            if step.taken:
+                result.owners = _owners(result.live, session.field_manager)
             # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
             for seen in (result.found, result.live):
                 if seen is not None:
@@ -306,6 +320,30 @@ def _write_one(session: Session, result: Result, step: Plan, force: bool) -> Non
         result.written = True
     except (ApiError, ConnectionFailed) as error:
         result.failed = explain(error, verb, kind)
+
+
+def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest | None) -> None:
+    """Gives the shares of others to our manager, of the object as it is then."""
+    for left in reversed(range(_ATTEMPTS)):
+        if not step.taken or live is None:
+            return
+        steps = taking_over({**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken)
+        query = {"fieldManager": session.field_manager}
+        try:
+            session.request("PATCH", kind.path(key.namespace, key.name), query, steps, "application/json-patch+json")
+            return
+        except ApiError as error:
+            if error.code != 409 or not left:
+                raise
+        live = session.get(kind, key.namespace, key.name)
+
+
+def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
+    """What others own of an object, by manager."""
+    found: dict[str, list[str]] = {}
+    for manager, fields in ownership.others(live, own):
+        found.setdefault(manager, []).extend(sorted(".".join(path) for path in fields))
+    return found
 
 
 def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
 from ..._resolver.api.managed_fields import refusal
 
-__all__ = ["ApiError", "Cause", "ConnectionFailed", "explain"]
+__all__ = ["TOO_LARGE", "ApiError", "Cause", "ConnectionFailed", "explain"]
+
+TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
+"""How an API server says that an object is larger than etcd takes."""
 
 
 class Cause(NamedTuple):
@@ -33,10 +36,12 @@ class ApiError(Exception):
         self.code = code
         self.reason = str(status.get("reason") or "")
         self.message = str(status.get("message") or (body if isinstance(body, str) else "") or f"HTTP {code}").strip()
-        details = status.get("details") or {}
+        details = status.get("details")
+        causes = details.get("causes") if isinstance(details, dict) else None
         self.causes = [
             Cause(str(c.get("reason") or ""), str(c.get("field") or ""), str(c.get("message") or ""))
-            for c in details.get("causes") or []
+            for c in (causes if isinstance(causes, list) else [])
+            if isinstance(c, dict)
         ]
         self.retry_after = retry_after
         self.selector = ""
@@ -61,6 +66,10 @@ _NO_SUCH_API = ("could not find the requested resource", "page not found")
 # How it says what somebody may not do.
 _FORBIDDEN = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"')
 
+# How admission refuses with the same code.
+_ENDING = "because it is being terminated"
+_QUOTA = "exceeded quota:"
+
 _VERBS = {"GET": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update"}
 
 
@@ -76,9 +85,10 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
         return f"label_selectors: {_malformed(error.selector)} ({message})"
     if error.code == 401:
         return f"the API server refused the credentials ({message}): log in again or give another token or kubeconfig"
+    if any(words in message for words in TOO_LARGE):
+        return f"{message}: put large data, such as those of cloud-init, into a Secret or ConfigMap that it refers to"
     if error.code == 403:
-        rule = _missing(message, verb, kind)
-        return f"{message}. To permit it, grant {rule}" if rule else message
+        return f"{message}{_permission(error, message, verb, kind)}"
     if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
         return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}): is KubeVirt installed?"
     if error.code == 409 and error.causes:
@@ -94,6 +104,19 @@ def _malformed(text: str) -> str:
     except SelectorError as error:
         return str(error)
     return f"{text!r} is no label selector"
+
+
+def _permission(error: ApiError, message: str, verb: str, kind: Kind | None) -> str:
+    """What to do about a 403: of what admission refuses it is not a right that is lacking."""
+    if _ENDING in message or any(cause.type == "NamespaceTerminating" for cause in error.causes):
+        return ": wait until the namespace is gone, and make it anew"
+    if _QUOTA in message:
+        return ": ask for less, delete what is not needed any more, or have the quota raised"
+    reason = message.partition(" is forbidden: ")[2]
+    if reason and not reason.startswith("User ") and _FORBIDDEN.search(message) is None:
+        return ""
+    rule = _missing(message, verb, kind)
+    return f". To permit it, grant {rule}" if rule else ""
 
 
 def _missing(message: str, verb: str, kind: Kind | None) -> str:

@@ -6,23 +6,26 @@ import json
 import re
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.names import shown
 from .backoff import Backoff
 from .configuration import configure
-from .errors import ApiError, ConnectionFailed
+from .errors import TOO_LARGE, ApiError, ConnectionFailed
 from .libraries import urllib3
 from .rate import TokenBucket
-from .transport import connections
+from .transport import connections, deadline
 
 __all__ = ["FIELD_MANAGER", "PASSING", "Session"]
 
 FIELD_MANAGER: Final = "virtshape"
-# A field that the schema does not have, to server-side apply: which answers as if the fault were the server's.
-_MISTYPED: Final = "failed to create typed patch object"
+# Faults of the request that are answered as if they were the server's: a field that the schema does not have, to
+# server-side apply, and an object that is too large for etcd.
+_LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
 """The codes of answers that may be others a little later."""
 _APPLY: Final = "application/apply-patch+yaml"
@@ -32,6 +35,9 @@ _PAGE: Final = 500
 _CONNECT_TIMEOUT: Final = 10
 # Seconds without a word. A request that hangs leaves time for another try; a watch hears a bookmark every minute.
 _READ_TIMEOUT: Final = 30
+# Seconds for an answer as a whole, and bytes of one; a page of 500 large VMs has some ten MB.
+_DEADLINE: Final = 120
+_LARGEST: Final = 512 * 2**20
 _WATCH_TIMEOUT: Final = 65
 # A server that never answered at all is more often a wrong address than a restart.
 _FIRST_CONTACT: Final = 5.0
@@ -39,6 +45,13 @@ _FIRST_CONTACT: Final = 5.0
 # Server-side apply reads JSON as YAML, which takes these for something else or not at all; others, such as emojis, it
 # only takes as they are.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+# What an answer begins with that is no JSON.
+_LOOKED_AT: Final = 4096
+_HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
+_WRONG_HOST: Final = "; is host the address of an API server, and not of a console, a login or a proxy?"
+_CHUNK: Final = 65536
 
 _T = TypeVar("_T")
 # Inside the class `list` is the method.
@@ -93,7 +106,7 @@ class Session:
             if error.code == 404 and error.reason == "NotFound":
                 return None
             raise
-        return result
+        return self._object(result)
 
     def list(
         self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str
@@ -123,11 +136,24 @@ class Session:
                 error.selector = query.get("labelSelector", "") if "continue" not in query else ""
                 raise
             # Items of a list leave out what the list itself says.
-            items += [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in page.get("items") or []]
+            items += [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in self._items(page)]
             token = page["metadata"].get("continue")
             if not token:
                 return items, str(page["metadata"].get("resourceVersion", ""))
             query = {**query, "continue": token}
+
+    def _items(self, page: dict[str, Any]) -> _Items:
+        """The objects of a page. What is no list of objects with names would only show much later, and elsewhere."""
+        found = page.get("items") or []
+        good = isinstance(found, list) and isinstance(page.get("metadata"), dict) and all(map(_is_object, found))
+        if not good:
+            raise ConnectionFailed(f"{self.host} sent no list of objects where one is due{_WRONG_HOST}", final=True)
+        return found
+
+    def _object(self, answer: dict[str, Any]) -> dict[str, Any]:
+        if not _is_object(answer):
+            raise ConnectionFailed(f"{self.host} sent something else where an object is due{_WRONG_HOST}", final=True)
+        return answer
 
     def create(self, kind: Kind, namespace: str | None, manifest: dict[str, Any]) -> dict[str, Any]:
         """Creates an object that has a name. Once an answer was lost, what is there under it counts as created."""
@@ -172,7 +198,7 @@ class Session:
         query = {"fieldManager": self.field_manager, "fieldValidation": "Strict", "force": "true" if force else "false"}
         path = kind.path(metadata.get("namespace"), metadata["name"])
         result: dict[str, Any] = self.request("PATCH", path, query=query, body=manifest, content_type=_APPLY)
-        return result
+        return self._object(result)
 
     def watch(
         self,
@@ -198,13 +224,15 @@ class Session:
         }
         accept = _METADATA.format("") if metadata_only else _JSON
         response = self._retried(
-            lambda: self._send("GET", kind.path(namespace), query, None, None, accept, preload=False),
+            lambda: self._send("GET", kind.path(namespace), query, None, None, accept, watched=seconds),
             safe=True,
             budget=min(seconds, self._retry_timeout),
         )
         try:
             for line in _lines(response):
                 event = json.loads(line)
+                if not _is_event(event):
+                    return
                 if event["type"] == "ERROR":
                     raise ApiError(int(event["object"].get("code") or 500), event["object"])
                 yield event
@@ -307,12 +335,34 @@ class Session:
         accept: str,
     ) -> Any:
         response = self._send(method, path, query, body, content_type, accept)
-        if not response.data:
+        data = self._read(response)
+        if not data:
             return {}
         try:
-            return json.loads(response.data)
-        except ValueError as error:
-            raise ConnectionFailed(f"{self.host} sent no valid JSON: {_words(error)}") from error
+            answer = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            told = f"{self.host} sent {_instead_of_json(data, error)}{_WRONG_HOST}"
+            # A page comes again; what was cut short, perhaps not.
+            raise ConnectionFailed(told, final=_HTML.search(_beginning(data)) is not None) from error
+        if not isinstance(answer, dict):
+            raise ConnectionFailed(f"{self.host} sent {shown(answer)} where an object is due{_WRONG_HOST}", final=True)
+        return answer
+
+    def _read(self, response: Any) -> bytes:
+        """The whole answer, unpacked."""
+        parts, length = [], 0
+        try:
+            for part in response.stream(_CHUNK):
+                parts.append(part)
+                length += len(part)
+                if length > _LARGEST:
+                    response.close()
+                    raise ConnectionFailed(f"{self.host} sent more than {_LARGEST >> 20} MiB in one answer", final=True)
+        except urllib3.exceptions.DecodeError as error:
+            raise ConnectionFailed(f"{self.host} sent an answer that cannot be unpacked: {_words(error)}") from error
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise self._unreachable(error) from error
+        return b"".join(parts)
 
     def _send(
         self,
@@ -322,12 +372,13 @@ class Session:
         body: bytes | None,
         content_type: str | None,
         accept: str,
-        preload: bool = True,
+        watched: float | None = None,
     ) -> Any:
+        """The response, its body still to be read. watched: seconds for which events are to come, None for no watch."""
         if self._bucket is not None:
             self._bucket.take()
         url = f"{self.host}{path}" + (f"?{urlencode(query)}" if query else "")
-        timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if preload else _WATCH_TIMEOUT)
+        timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = urllib3.HTTPHeaderDict(self._headers)
         headers["Accept"] = accept
         if body is not None and content_type:
@@ -336,9 +387,11 @@ class Session:
         with self._lock:
             headers.update(self._credentials())
             pool = self._pool
+        # A watch that is no longer heard of ends by its own timeout; its server should end it before.
+        deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
         try:
             response = pool.request(
-                method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=preload
+                method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=False
             )
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self._unreachable(error) from error
@@ -350,13 +403,20 @@ class Session:
         return response
 
     def _refusal(self, response: Any) -> ApiError | ConnectionFailed:
-        data = response.data if response.data is not None else b""
+        data = self._read(response)
+        if response.status < 400:
+            where = response.headers.get("Location", "")
+            # What follows a question mark may be a token.
+            told = f" to {shown(where.partition('?')[0])}" if where else ""
+            return ConnectionFailed(
+                f"{self.host} answered with a redirect ({response.status}){told}{_WRONG_HOST}", final=True
+            )
         try:
             body = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if data and "json" in response.headers.get("Content-Type", ""):
                 return ConnectionFailed(f"{self.host} sent no valid JSON with {response.status}: {_words(error)}")
-            body = data.decode(errors="replace")
+            body = _plain(data)
         after = response.headers.get("Retry-After", "")
         return ApiError(response.status, body, float(after) if after.isdigit() else None)
 
@@ -387,9 +447,20 @@ def _passes(error: ApiError, safe: bool) -> bool:
     if error.code == 409:
         # Others wrote the object at the same moment. Field managers' conflicts, which do not pass, have causes.
         return safe and error.reason == "Conflict" and not error.causes and not _is_another(error)
-    if error.code == 500 and (error.reason not in ("", "InternalError") or _MISTYPED in error.message):
+    lasting = any(words in error.message for words in _LASTING)
+    if error.code == 500 and (error.reason not in ("", "InternalError") or lasting):
         return False  # what comes from the request itself, such as a webhook that refuses it, is the same next time
     return safe and error.code in PASSING
+
+
+def _is_object(item: Any) -> bool:
+    metadata = item.get("metadata") if isinstance(item, dict) else None
+    return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+
+
+def _is_event(event: Any) -> bool:
+    about = event.get("object") if isinstance(event, dict) else None
+    return isinstance(about, dict) and (event.get("type") == "ERROR" or isinstance(about.get("metadata"), dict))
 
 
 def _is_another(error: ApiError) -> bool:
@@ -404,6 +475,25 @@ def _tried(pauses: Backoff) -> str:
 def _encoded(body: Any) -> bytes:
     text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+
+
+def _instead_of_json(data: bytes, error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "an answer that is nested too deep"
+    return f"the page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"no valid JSON: {_words(error)}"
+
+
+def _plain(data: bytes) -> str:
+    """An answer that is no JSON, as a line to show: of a page its title."""
+    text = _beginning(data)
+    if not _HTML.search(text):
+        return text
+    title = _TITLE.search(text)
+    return " ".join(title[1].split()) if title else "without a title"
+
+
+def _beginning(data: bytes) -> str:
+    return data[:_LOOKED_AT].decode(errors="replace")
 
 
 def _lines(response: Any) -> Iterator[bytes]:

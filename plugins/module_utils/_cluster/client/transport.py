@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import contextvars
+import http.client
+import io
 import ssl
+import time
 from typing import Any
 
 from .configuration import forget_files
 from .errors import ConnectionFailed
 from .libraries import RESTClientObject
 
-__all__ = ["connections"]
+__all__ = ["connections", "deadline"]
 
+deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
+"""When an answer that is under way in this thread is given up, on the clock of time.monotonic."""
+
+_BUFFER = 65536
 # What a pool would read from files anew for each connection; the context holds it already.
 _FILES = ("ca_certs", "cert_file", "key_file")
 
@@ -23,6 +31,7 @@ def connections(configuration: Any) -> Any:
     certificates and keys that cannot be used.
     """
     manager = RESTClientObject(configuration).pool_manager
+    manager.pool_classes_by_scheme = _timely(manager.pool_classes_by_scheme)
     # A proxy that is reached by TLS itself is asked with the same files.
     if configuration.host.startswith("https:") and not str(configuration.proxy or "").startswith("https:"):
         manager.connection_pool_kw["ssl_context"] = _context(configuration)
@@ -30,6 +39,42 @@ def connections(configuration: Any) -> Any:
             manager.connection_pool_kw.pop(name, None)
         forget_files()
     return manager
+
+
+class _Until(io.RawIOBase):
+    """Bytes of a connection until the deadline: its own timeout starts anew with each byte that comes."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Any:
+        if time.monotonic() > deadline.get(float("inf")):
+            # No TimeoutError, for which urllib3 has words of its own.
+            raise OSError("the answer was not complete in time")
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.fp = io.BufferedReader(_Until(self.fp.detach()), _BUFFER)
+
+
+def _timely(pools: dict[str, Any]) -> dict[str, Any]:
+    """The classes of pools whose answers end at the deadline."""
+    made = {}
+    for scheme, pool in pools.items():
+        connection = type(pool.ConnectionCls.__name__, (pool.ConnectionCls,), {"response_class": _Response})
+        made[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
+    return made
 
 
 def _context(configuration: Any) -> ssl.SSLContext:

@@ -1,33 +1,101 @@
-"""An AnsibleModule as all modules of the collection want it."""
+"""An AnsibleModule as all modules of the collection want it, and what stands between a mistake and the user."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from ..._resolver.api import limits
+from ..._resolver.api.mistake import unforeseen
+from ..._resolver.api.names import shown
 from ..client.libraries import MISSING
 
-__all__ = ["make_module"]
+__all__ = ["last_net", "make_module"]
 
 # What of a kubeconfig's user entry is secret.
 _SECRETS = ("token", "password", "client-key-data")
+_NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
+_NESTED: Final = "the options, or an answer of the API server, are nested deeper than anything that KubeVirt takes"
 
 
-def make_module(**arguments: Any) -> Any:
-    """The module, with what is secret in a kubeconfig given as a dictionary hidden from all output.
+# Whether there is a module. What only wants to know its argument spec stops it before by an exception of its own.
+_made = threading.Event()
 
-    arguments: as AnsibleModule takes them. Fails the task where a library is missing.
+
+def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None, **arguments: Any) -> Any:
+    """The module, its options looked at, with what is secret in a kubeconfig given as a dictionary hidden everywhere.
+
+    prepare: makes of the options as they are given what Ansible is to validate. arguments: as AnsibleModule takes them.
+    `given` of the result are the options that were given. Fails the task where a library is missing.
     """
+    given: dict[str, Any] = {}
+
+    class Module(AnsibleModule):  # type: ignore[misc]
+        params: dict[str, Any]
+
+        def _load_params(self) -> None:
+            super()._load_params()
+            _refuse_unreadable(self.params)
+            if prepare is not None:
+                self.params = prepare(self.params)
+            given.update(self.params)
+
     # Options are not logged by the system: what in them is secret is not known as early as that.
-    module = AnsibleModule(no_log=True, supports_check_mode=True, **arguments)
+    try:
+        module: Any = Module(no_log=True, supports_check_mode=True, **arguments)
+    except (OverflowError, RecursionError):
+        place = limits.not_finite(given)
+        _fail(_NESTED if place is None else f"{place}: is no finite number; write one such as 2")
+    _made.set()
+    module.given = given
     module.no_log_values.update(_secrets(module.params.get("kubeconfig")))
-    qps = module.params.get("qps")
-    if qps is not None and qps <= 0:
-        module.fail_json(msg=f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit")
+    problem = limits.problem(module.params)
+    if problem:
+        module.fail_json(msg=problem)
     if MISSING:
         module.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
     return module
+
+
+def _refuse_unreadable(given: dict[str, Any]) -> None:
+    """Numbers that Ansible would read for ever, or not without a traceback: 1e999999999, .inf."""
+    for option in (*limits.NUMBERS, "qps"):
+        value = given.get(option)
+        text = str(value) if isinstance(value, float) else value
+        if isinstance(text, str) and not _NUMBER.fullmatch(text):
+            _fail(f"{option}: expected a number, found {shown(value)}; write one such as 16")
+
+
+def last_net(run: Callable[..., None]) -> Callable[..., None]:
+    """The module without a message of Python's: what nobody has foreseen is told as a mistake of the collection."""
+
+    @functools.wraps(run)
+    def caught(*arguments: Any, **named: Any) -> None:
+        try:
+            run(*arguments, **named)
+        except RecursionError:
+            _fail(_NESTED)
+        except MemoryError:
+            _fail("there is not enough memory for so many objects; handle them in several tasks")
+        except Exception as error:
+            if not _made.is_set():
+                raise
+            _fail(unforeseen(error))
+
+    return caught
+
+
+def _fail(message: str) -> NoReturn:
+    """Ends the module as fail_json does, also while there is none."""
+    print(f"\n{json.dumps({'failed': True, 'changed': False, 'msg': message})}")
+    sys.exit(1)
 
 
 def _secrets(kubeconfig: Any) -> set[str]:

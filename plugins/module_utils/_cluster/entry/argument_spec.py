@@ -64,4 +64,5 @@ WAIT: Final[dict[str, dict[str, Any]]] = {
     "preflight": {"type": "str", "choices": ["strict", "warn", "off"], "default": "strict"},
     "fail_fast": {"type": "bool", "default": False},
     "force_conflicts": {"type": "bool", "default": False},
+    "take_over": {"type": "raw"},
 }

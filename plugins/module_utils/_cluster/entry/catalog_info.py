@@ -16,7 +16,7 @@ from ..._resolver.catalog.upgrade import Place
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.catalog_users import Users, label
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 
 __all__ = ["run_catalog_info", "run_instancetype_info", "run_preference_info"]
@@ -41,16 +41,19 @@ _FIGURES: dict[str, dict[str, Any]] = {
 }
 
 
+@last_net
 def run_instancetype_info() -> None:
     """The module instancetype_info."""
     _run(INSTANCETYPE, INSTANCETYPE_FEATURES, ("class", "series"))
 
 
+@last_net
 def run_preference_info() -> None:
     """The module preference_info."""
     _run(PREFERENCE, PREFERENCE_FEATURES, ("os", "architecture"))
 
 
+@last_net
 def run_catalog_info() -> None:
     """The module catalog_info."""
     module = make_module(argument_spec={**AUTH, **REQUESTS, **_WHERE})

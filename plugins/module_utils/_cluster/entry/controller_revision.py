@@ -15,7 +15,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected, inspect, roles_of, unknown_names
 from ..read.snapshot import Unreadable
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, selection, selector
 
@@ -24,6 +24,7 @@ __all__ = ["run_info", "run_revision"]
 Outcome = dict[str, Any]
 
 
+@last_net
 def run_info() -> None:
     """The module controller_revision_info."""
     module = make_module(argument_spec={**AUTH, **SELECTION, **REQUESTS})
@@ -33,6 +34,7 @@ def run_info() -> None:
     )
 
 
+@last_net
 def run_revision() -> None:
     """The module controller_revision."""
     module = make_module(

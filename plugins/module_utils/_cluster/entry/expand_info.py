@@ -8,13 +8,14 @@ from ..._resolver.api.kinds import Kind
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, named, selection
 
 __all__ = ["run_expand_info"]
 
 
+@last_net
 def run_expand_info() -> None:
     """The module expand_info."""
     module = make_module(

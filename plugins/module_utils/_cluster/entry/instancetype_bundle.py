@@ -18,9 +18,9 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS, WAIT
-from .objects import diff, failure, tell
+from .objects import diff, failure, take_over_of, tell
 
 __all__ = ["run_bundle"]
 
@@ -66,6 +66,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
+@last_net
 def run_bundle() -> None:
     """The module instancetype_bundle."""
     module = make_module(argument_spec=_SPEC)
@@ -102,6 +103,7 @@ def run_bundle() -> None:
     settings = Settings(
         check_mode=module.check_mode,
         **{name: options[name] for name in ("concurrency", "preflight", "fail_fast", "force_conflicts")},
+        take_over=take_over_of(module),
     )
     try:
         told = deploy(session, request, settings)

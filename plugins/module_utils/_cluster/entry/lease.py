@@ -7,12 +7,13 @@ from typing import Any
 from ..act.lease import LEASE, Held, release, take
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 
 __all__ = ["run_lease"]
 
 
+@last_net
 def run_lease() -> None:
     """The module lease."""
     module = make_module(
@@ -30,8 +31,6 @@ def run_lease() -> None:
     options = module.params
     if not options["holder"]:
         module.fail_json(msg="holder: is empty; give each run a name of its own")
-    if options["duration"] < 1:
-        module.fail_json(msg=f"duration: is {options['duration']}; write a number of seconds, 1 or more")
     place = f"{options['namespace']}/{options['name']}"
     try:
         held = _done(module, Session(options))

@@ -6,24 +6,32 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 
+from ..._resolver.api.limits import not_finite
+from ..._resolver.api.names import shown
 from ..._resolver.api.redaction import secret_texts
 from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
+from ..._resolver.declare.entries import merged, spelled_out
+from ..._resolver.declare.take_over import TakeOver, whose
 from ..act.declare import Entry, Settings, declare
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS, WAIT
 
-__all__ = ["ObjectModule", "counts", "diff", "failure", "tell"]
+__all__ = ["ObjectModule", "counts", "diff", "failure", "take_over_of", "tell"]
 
 Options = dict[str, Any]
 
 # How many failures the task's message spells out; all of them are in its results.
 _TOLD = 5
+# More of what Ansible says of one option is of no use to anybody.
+_LONGEST = 500
+_LONG_NAME = 100
 
 
 class ObjectModule(NamedTuple):
@@ -48,9 +56,11 @@ class ObjectModule(NamedTuple):
     rules: dict[str, Any]
     warnings: Callable[[Options], list[str]] = lambda _options: []
 
+    @last_net
     def run(self) -> None:
-        exclusive = [("name", self.plural), *self.rules.get("mutually_exclusive", [])]
+        exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
         module = make_module(
+            prepare=lambda options: spelled_out(options, self.spec),
             argument_spec={
                 **AUTH,
                 **REQUESTS,
@@ -58,6 +68,7 @@ class ObjectModule(NamedTuple):
                 **self.settings,
                 **self.spec,
                 self.plural: {"type": "list", "elements": "dict"},
+                "defaults": {"type": "dict"},
             },
             required_one_of=[("name", self.plural)],
             **{**self.rules, "mutually_exclusive": exclusive},
@@ -67,7 +78,8 @@ class ObjectModule(NamedTuple):
         entries = self._entries(module)
         settings = Settings(
             check_mode=module.check_mode,
-            **{name: module.params[name] for name in WAIT},
+            **{name: module.params[name] for name in WAIT if name != "take_over"},
+            take_over=take_over_of(module),
         )
         subject = self.subject(module.params)
         try:
@@ -106,25 +118,42 @@ class ObjectModule(NamedTuple):
             module.warn(f"{', '.join(labels[:_TOLD])}{more}: {warning}")
 
     def _validated(self, module: Any) -> list[Options]:
-        """The list's entries as Ansible validates options, with what the top level gives as their defaults.
+        """The list's entries as Ansible validates options, over what the top level and `defaults` give.
 
         Fails the task with every wrong option of every entry: a typo stops it before anything is sent.
         """
-        shared = _given({name: module.params.get(name) for name in self.spec})
+        shared = self._shared(module)
         spec = {**self.spec, "name": {**self.spec["name"], "required": True}}
         validator = ArgumentSpecValidator(spec, **self.rules)
+        exclusive = self.rules.get("mutually_exclusive", [])
         entries, told = [], []
         for index, given in enumerate(module.params[self.plural]):
             # Without its own value an entry takes the shared one, and only then the default.
-            result = validator.validate({**shared, **_given(given)})
+            own = merged(shared, spelled_out(given, self.spec), self.spec, exclusive)
+            label = _label(own)
+            where = f"{self.plural}[{index}]{label and f' ({label})'}"
+            try:
+                result = validator.validate(own)
+            except OverflowError:
+                told.append(f"{where}: {not_finite(own)}: is no finite number; write one such as 2")
+                continue
             module.no_log_values.update(result._no_log_values)
-            label = _label({**shared, **given})
-            told += [f"{self.plural}[{index}]{label and f' ({label})'}: {_words(e)}" for e in result.errors]
+            told += [f"{where}: {_words(e, module.no_log_values)}" for e in result.errors]
             entries.append(result.validated_parameters)
         if told:
             more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
             module.fail_json(msg="; ".join(told[:_TOLD]) + more)
         return entries
+
+    def _shared(self, module: Any) -> Options:
+        """What entries have unless they say otherwise: the options of the top level, over `defaults`."""
+        asked = {
+            name: module.params[name]
+            for name, option in self.spec.items()
+            if any(module.given.get(key) is not None for key in (name, *option.get("aliases", ())))
+        }
+        defaults = spelled_out(module.params["defaults"] or {}, self.spec)
+        return merged(defaults, _given(asked), self.spec, self.rules.get("mutually_exclusive", []))
 
     def _entry(self, options: Options) -> Any:
         label = _label(options)
@@ -158,6 +187,15 @@ class ObjectModule(NamedTuple):
         )
 
 
+def take_over_of(module: Any) -> TakeOver:
+    """What the option `take_over` says; fails the task for what says nothing."""
+    try:
+        return whose(module.params["take_over"])
+    except ValueError as error:
+        module.fail_json(msg=str(error))
+        raise
+
+
 def _given(value: Any) -> Any:
     """Options without those that were not given, which Ansible has as None at every depth."""
     if isinstance(value, dict):
@@ -167,8 +205,12 @@ def _given(value: Any) -> Any:
     return value
 
 
-def _words(error: Exception) -> str:
-    text = " ".join(str(error).split())
+def _words(error: Exception, secrets: set[str]) -> str:
+    # Before it is cut: of half a secret nobody would know that it is one.
+    text = " ".join(remove_values(str(error), secrets).split())
+    if len(text) > _LONGEST:
+        # The value is somewhere in it.
+        text = f"{text[:_LONGEST]}..."
     # Ansible leaves it to its caller to say what the matter is with these.
     return f"unknown option {text}" if isinstance(error, UnsupportedError) else text
 
@@ -209,7 +251,8 @@ def _restarts(told: list[dict[str, Any]], check_mode: bool) -> str:
 
 
 def _label(options: Options) -> str:
-    return "/".join(str(options[part]) for part in ("namespace", "name") if options.get(part))
+    given = [str(options[part]) for part in ("namespace", "name") if options.get(part)]
+    return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else shown(part) for part in given)
 
 
 def tell(subject: Any, result: Any) -> dict[str, Any]:
@@ -229,6 +272,9 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
         told["kept"] = result.kept
     if result.action == plan.APPLY and result.before == result.after == {}:
         told["taken_over"] = True
+    if result.taken:
+        told["taken_over_from"] = list(result.taken)
+        told["owned_by_others"] = result.owners
     if result.warnings:
         told["warnings"] = result.warnings
     if result.live is not None:

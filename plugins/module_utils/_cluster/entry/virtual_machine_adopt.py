@@ -11,7 +11,7 @@ from ..._resolver.declare.adopt import Candidate
 from ..act.adopt import Adopted, Unreadable, Wanted, adopt
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, named, selection
 
@@ -22,6 +22,7 @@ Outcome = dict[str, Any]
 _TOLD = 5
 
 
+@last_net
 def run_adopt() -> None:
     """The module virtual_machine_adopt."""
     module = make_module(

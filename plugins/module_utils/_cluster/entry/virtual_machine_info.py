@@ -8,7 +8,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.info import Filter, virtual_machines
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, selection, selector
 
@@ -22,6 +22,7 @@ _FILTERS: dict[str, dict[str, Any]] = {
 }
 
 
+@last_net
 def run_vm_info() -> None:
     """The module virtual_machine_info."""
     module = make_module(argument_spec={**AUTH, **SELECTION, **_FILTERS, **REQUESTS})

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._resolver.api import limits
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.names import shown
 from ..._resolver.declare.power import RESTARTED, STARTED, STATES, STOPPED, Wanted
 from ..._resolver.declare.readiness import run_strategy
 from ..act.power import Entry, Result, Settings, power, selected
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from .ansible_edge import make_module
+from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, selector
 
@@ -35,6 +37,7 @@ _WAIT: dict[str, dict[str, Any]] = {
 _TOLD = 5
 
 
+@last_net
 def run_power() -> None:
     """The module virtual_machine_power."""
     listed = {**_ENTRY, "name": {"type": "str", "required": True}}
@@ -82,7 +85,10 @@ def _listed(module: Any) -> list[Entry]:
     entries: dict[tuple[str, str], Entry] = {}
     for index, given in enumerate(module.params["virtual_machines"]):
         own = {name: given[name] if given[name] is not None else module.params[name] for name in _ENTRY}
-        where = f"virtual_machines[{index}] ({given['name']})"
+        where = f"virtual_machines[{index}] ({shown(given['name'])[1:-1]})"
+        problem = limits.problem({**own, "name": given["name"]})
+        if problem:
+            module.fail_json(msg=f"{where}: {problem}")
         if not own["namespace"]:
             module.fail_json(msg=f"{where}: namespace: is missing; say which namespace it is in")
         entry = Entry(own["namespace"], given["name"], _wanted(module, own, f"{where}: "))
@@ -103,8 +109,6 @@ def _wanted(module: Any, options: Outcome, where: str) -> Wanted:
         problem = f"force: goes with the states {STOPPED} and {RESTARTED}, not with {state}"
     elif grace is not None and not options["force"]:
         problem = "grace_period: goes with force; without it the guest has the time that its VM says"
-    elif grace is not None and grace < 0:
-        problem = f"grace_period: expected 0 or more seconds, found {grace}"
     if problem:
         module.fail_json(msg=f"{where}{problem}")
     return Wanted(state, bool(options["paused"]), (grace or 0) if options["force"] else None)

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from ..client.libraries import urllib3, yaml
+from ..client.libraries import urllib3
+from .catalog_text import LARGEST, TextError, documents
 
 __all__ = ["SourceError", "Sources", "documents_of", "fetch", "parse", "release_files"]
 
@@ -116,12 +117,9 @@ def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[s
 def parse(text: str, where: str) -> list[Any]:
     """The YAML documents of a text. Raises SourceError for what is no YAML, as of a file that was cut short."""
     try:
-        return list(yaml.safe_load_all(text))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        reason = getattr(error, "problem", None) or "no YAML"
-        raise SourceError(f"{where}{line}: {reason}; is the file complete?") from error
+        return documents(text, where)
+    except TextError as error:
+        raise SourceError(str(error)) from error
 
 
 def _digest(checksum: str) -> str:
@@ -181,9 +179,12 @@ def _download(url: str, sources: Sources) -> bytes:
         try:
             # A body that is shorter than it was announced to be is an error of urllib3's, too.
             timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT)
-            response = pool.request("GET", url, timeout=timeout, retries=urllib3.Retry(0, redirect=10), redirect=True)
+            response = pool.request(
+                "GET", url, timeout=timeout, retries=urllib3.Retry(0, redirect=10), redirect=True, preload_content=False
+            )
             if response.status == 200:
-                return bytes(response.data)
+                return _content(response, url, deadline)
+            response.close()
             problem, again = f"HTTP {response.status}", response.status in _RETRIED
         except urllib3.exceptions.HTTPError as error:
             problem, again = _words(error), True
@@ -196,6 +197,19 @@ def _download(url: str, sources: Sources) -> bytes:
             raise SourceError(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
         time.sleep(delay)
         delay = min(delay * 2, 10.0)
+
+
+def _content(response: Any, url: str, deadline: float) -> bytes:
+    """What a server sends, as long as it is no more than a bundle can be and comes before the deadline."""
+    content = b""
+    with response:
+        for part in response.stream(2**16):
+            content += part
+            if len(content) > LARGEST:
+                raise SourceError(f"{url} is larger than {LARGEST >> 20} MiB; is it a bundle?")
+            if time.monotonic() > deadline:
+                raise SourceError(f"cannot fetch {url}: it was not complete in time; raise download_timeout")
+    return content
 
 
 def _pool(url: str, sources: Sources) -> Any:

@@ -12,11 +12,13 @@ from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import PASSING, Session
 from .events import newest_events
+from .waiting import blockers
 
 __all__ = ["STALE", "State", "Waited", "doubted", "once", "wait_for", "wait_in_namespaces"]
 
 Manifest = dict[str, Any]
 
+_VM = "VirtualMachine"
 # Seconds within which a controller looks at an object that was written.
 STALE = 5.0
 
@@ -88,7 +90,8 @@ def wait_for(
 ) -> dict[str, Waited]:
     """Watches until `look(name, object or None)` is done or failed for each name, at most that many seconds in all.
 
-    An object that is late fails with what it was waiting for, its conditions and its newest events.
+    An object that is late fails with what it was waiting for, its conditions and its newest events; a VM also with the
+    DataVolumes, claims, VMI and pod that are not ready.
     metadata_only: whether that is all that `look` looks at.
     """
     wait = _Wait(names, look, time.monotonic() + seconds)
@@ -102,7 +105,9 @@ def wait_for(
         wait.end_all(lambda _name: failure)
     late = wait.open
     events = newest_events(session, namespace, late) if late and namespace else {}
-    wait.end_all(lambda name: _late(seconds, late[name], wait.last[name], events.get(name, [])))
+    last = {name: wait.last[name] for name in late}
+    blocked = blockers(session, namespace, last) if late and namespace and kind.kind == _VM else {}
+    wait.end_all(lambda name: _late(seconds, late[name], last[name], blocked.get(name, []), events.get(name, [])))
     return wait.ended
 
 
@@ -185,11 +190,12 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
         wait.pause(until)
 
 
-def _late(seconds: float, state: State, item: Manifest | None, events: list[str]) -> str:
+def _late(seconds: float, state: State, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
     told = [f"not ready after {round(seconds, 1):g} s"]
     waiting = state.stuck or state.pending
     if waiting:
         told[0] += f": {waiting}"
+    told += blocked
     conditions = [_condition(one) for one in ((item or {}).get("status") or {}).get("conditions") or []]
     if conditions:
         told.append(f"conditions: {', '.join(conditions)}")

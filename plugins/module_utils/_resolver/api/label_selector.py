@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from .names import shown
+
 __all__ = ["SelectorError", "selector"]
 
 Test = Callable[[Mapping[str, str]], bool]
@@ -46,7 +48,7 @@ def _requirement(part: str, text: str) -> Test:
         none, key = match.groups()
         return lambda labels: (key in labels) != bool(none)
     raise SelectorError(
-        f"{part!r} in {text!r} is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+        f"{shown(part)} in {shown(text)} is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     )
 
 

@@ -35,6 +35,8 @@ _MOST: Final = _MAX_INT64 * _NANO
 _FAST_DIGITS: Final = 18
 # Go takes any 32-bit exponent; nobody means such a number, and writing it out would take for ever.
 _MAX_EXPONENT: Final = 400
+# Nor a number of so many digits; Python reads no more than 4300 at once.
+_MAX_LENGTH: Final = 1000
 
 _BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -80,7 +82,7 @@ def parse(text: str) -> Quantity:
 
     Raises QuantityError for a wrong form, an unknown suffix or a missing number, with apimachinery's words.
     """
-    match = _FORM.fullmatch(text)
+    match = _FORM.fullmatch(text) if len(text) <= _MAX_LENGTH else None
     if match is None or not text:
         raise QuantityError(_BAD_FORM)
     sign, digits, fraction, letters, tail = match.groups()

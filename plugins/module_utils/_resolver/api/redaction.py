@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-__all__ = ["HIDDEN", "LAST_APPLIED", "redact", "secret_texts"]
+__all__ = ["HIDDEN", "LAST_APPLIED", "SECRET", "redact", "secret_texts"]
 
 HIDDEN: Final = "(hidden)"
 _CHANGED: Final = "(hidden, another value)"
 # All of an object as kubectl has it, cloud-init data included.
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # cloud-init data holds passwords and tokens as often as not, and so do headers of a download.
-_SECRET: Final = frozenset(
+SECRET: Final = frozenset(
     {"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders", LAST_APPLIED}
 )
 # A user and a password, and a query, which is signed where a download is.
@@ -39,13 +39,13 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:
         return frozenset()
     if name == "url":
         return frozenset(found for part in _SECRET_PARTS for found in part.findall(value) if found)
-    return frozenset({value} if value and name in _SECRET else ())
+    return frozenset({value} if value and name in SECRET else ())
 
 
 def _secrets(value: Any) -> frozenset[str]:
     if isinstance(value, dict):
-        found = {str(entry) for key, entry in value.items() if key in _SECRET}
-        return frozenset(found.union(*(_secrets(entry) for key, entry in value.items() if key not in _SECRET)))
+        found = {str(entry) for key, entry in value.items() if key in SECRET}
+        return frozenset(found.union(*(_secrets(entry) for key, entry in value.items() if key not in SECRET)))
     if isinstance(value, list):
         return frozenset().union(*map(_secrets, value))
     return frozenset()
@@ -54,7 +54,7 @@ def _secrets(value: Any) -> frozenset[str]:
 def _hide(value: Any, text: str, known: frozenset[str] = frozenset(), name: str = "") -> Any:
     if isinstance(value, dict):
         hidden = {
-            key: (HIDDEN if str(entry) in known else text) if key in _SECRET else _hide(entry, text, known, key)
+            key: (HIDDEN if str(entry) in known else text) if key in SECRET else _hide(entry, text, known, key)
             for key, entry in value.items()
         }
         return hidden if any(hidden[key] is not entry for key, entry in value.items()) else value

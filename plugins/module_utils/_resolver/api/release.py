@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from .names import shown
+
 __all__ = ["NEWEST", "Release", "UnknownRelease", "of"]
 
 Version = tuple[int, int, int]
@@ -222,7 +224,7 @@ def of(version: str) -> Release:
     try:
         wanted = _version(version)
     except ValueError:
-        raise UnknownRelease(f"{version!r} is no version of KubeVirt; {known}, in quotes") from None
+        raise UnknownRelease(f"{shown(version)} is no version of KubeVirt; {known}, in quotes") from None
     if wanted < _OLDEST:
         raise UnknownRelease(f"what KubeVirt {version} does is not known; {known}")
     return _release(wanted)

@@ -13,11 +13,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Callable, Final, NamedTuple
 
-from . import quantity
+from . import formats, quantity
 from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, virtual_machine
+from .names import nearest, shown
 from .tree import FieldError
 
-__all__ = ["TYPES", "FieldError", "canonical", "declared", "field_type", "type_of"]
+__all__ = ["TYPES", "FieldError", "canonical", "checked", "declared", "field_type", "type_of"]
 
 Value = Any
 Convert = Callable[[Value], Value]
@@ -38,7 +39,7 @@ def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:
 
     Raises FieldError for a value of a wrong type, a bad quantity or a number out of range.
     """
-    result: dict[str, Any] = _converter(type_name, True)(value if value is not None else {})
+    result: dict[str, Any] = _converter(type_name, _CANONICAL)(value if value is not None else {})
     return result
 
 
@@ -47,7 +48,14 @@ def declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
 
     Nulls and empty values of optional fields say nothing and go. Raises FieldError as canonical does.
     """
-    result: dict[str, Any] = _converter(type_name, False)(value)
+    result: dict[str, Any] = _converter(type_name, _DECLARED)(value)
+    return result
+
+
+def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False) -> dict[str, Any]:
+    """Like declared, for what a user writes: raises FieldError also for values that no cluster takes (`formats`), and,
+    unless these are accepted, for fields that are unknown here."""
+    result: dict[str, Any] = _converter(type_name, _LENIENT if accept_unknown else _CHECKED)(value)
     return result
 
 
@@ -79,6 +87,20 @@ class _Reader(NamedTuple):
     read: Convert
 
 
+class _Mode(NamedTuple):
+    """How objects are read. fill: adds the fields that Go always writes. unknown: what becomes of unknown fields.
+    look: whether values have to be as `formats` says."""
+
+    fill: bool
+    unknown: str
+    look: bool = False
+
+
+_CANONICAL: Final = _Mode(fill=True, unknown="drop")
+_DECLARED: Final = _Mode(fill=False, unknown="keep")
+_CHECKED: Final = _Mode(fill=False, unknown="refuse", look=True)
+_LENIENT: Final = _Mode(fill=False, unknown="keep", look=True)
+
 _DROP: Final = _Reader(None, lambda _value: _EMPTY)
 _KEEP: Final = _Reader(None, lambda value: value)
 
@@ -86,28 +108,49 @@ _KEEP: Final = _Reader(None, lambda value: value)
 class _Readers(dict[str, _Reader]):
     """The readers of a type's fields by name, each made when a field first occurs: most of an API never does."""
 
-    def __init__(self, declarations: dict[str, Any], fill: bool) -> None:
+    def __init__(self, type_name: str, mode: _Mode) -> None:
         super().__init__()
-        self._declarations = declarations
-        self._fill = fill
+        self._type_name = type_name
+        self._declarations = TYPES[type_name]
+        self._mode = mode
 
     def __missing__(self, name: str) -> _Reader:
         """An unknown field's reader is not remembered: there is no end of them."""
         if name not in self._declarations:
-            return _DROP if self._fill else _KEEP
+            return self._unknown(name)
         expression = field_type(self._declarations[name])
         keeps_empty = expression.endswith("!") or name in _KEPT_EMPTY
-        reader = self[name] = _reader(expression.rstrip("!"), keeps_empty, self._fill)
+        reader = _reader(expression.rstrip("!"), keeps_empty, self._mode)
+        check = formats.FIELDS.get((self._type_name, name)) if self._mode.look else None
+        reader = self[name] = reader if check is None else _Reader(None, _looking(reader.read, check))
         return reader
+
+    def _unknown(self, name: str) -> _Reader:
+        if self._mode.unknown == "refuse":
+            hint = nearest(name, self._declarations)
+            more = f"{' Or' if hint.endswith('?') else '; or'} set accept_unknown_fields, if a newer KubeVirt has it"
+            raise FieldError("", f"there is no such field{hint}{more}")
+        return _KEEP if self._mode.unknown == "keep" else _DROP
+
+
+def _looking(read: Convert, check: formats.Check) -> Convert:
+    """A reader that also looks at what it has read."""
+
+    def convert(value: Value) -> Value:
+        result = read(value)
+        fault = None if result is _EMPTY else check(result)
+        if fault is not None:
+            raise FieldError(*fault)
+        return result
+
+    return convert
 
 
 @cache
-def _converter(type_name: str, fill: bool) -> Convert:
-    """A function that reads a Go struct. fill: adds the fields that Go always writes and drops the unknown ones
-    (canonical), or neither (declared)."""
-    declarations = TYPES[type_name]
-    readers = _Readers(declarations, fill)
-    zeros, structs = _always_written(declarations) if fill else ({}, [])
+def _converter(type_name: str, mode: _Mode) -> Convert:
+    """A function that reads a Go struct."""
+    readers = _Readers(type_name, mode)
+    zeros, structs = _always_written(TYPES[type_name]) if mode.fill else ({}, [])
 
     # Nearly all the time of the resolver is spent here, so a field costs as few steps as can be.
     def convert(value: Value) -> Value:
@@ -131,10 +174,11 @@ def _converter(type_name: str, fill: bool) -> Convert:
                 raise error.under(name) from None
         for name, struct in structs:
             if name not in result:
-                result[name] = _converter(struct, True)({})
+                result[name] = _converter(struct, mode)({})
         return result
 
-    return convert
+    check = formats.TYPES.get(type_name) if mode.look else None
+    return convert if check is None else _looking(convert, check)
 
 
 def _always_written(declarations: dict[str, Any]) -> tuple[dict[str, Value], list[tuple[str, str]]]:
@@ -173,16 +217,16 @@ def _zero(expression: str) -> Value:
     return _ZEROS.get(expression, "")
 
 
-def _reader(expression: str, keeps_empty: bool, fill: bool) -> _Reader:
+def _reader(expression: str, keeps_empty: bool, mode: _Mode) -> _Reader:
     """The reader of a type expression."""
     if expression.startswith("*"):
-        return _reader(expression[1:], True, fill)
+        return _reader(expression[1:], True, mode)
     if expression.startswith("[]"):
-        return _Reader(None, _list(_reader(expression[2:], True, fill), _null(expression[2:]), keeps_empty))
+        return _Reader(None, _list(_reader(expression[2:], True, mode), _null(expression[2:]), keeps_empty))
     if expression.startswith("map[string]"):
-        return _Reader(None, _map(_reader(expression[len("map[string]") :], True, fill), keeps_empty))
+        return _Reader(None, _map(_reader(expression[len("map[string]") :], True, mode), keeps_empty))
     if expression in TYPES:
-        return _Reader(None, _converter(expression, fill))
+        return _Reader(None, _converter(expression, mode))
     scalar = "string" if expression in enums.ENUMS else expression
     read = _SCALARS[scalar]
     if not keeps_empty and not _is_struct(expression):
@@ -256,7 +300,7 @@ def _integer(low: int, high: int) -> Convert:
         if not isinstance(value, int) or value is True or value is False:
             raise FieldError("", f"expected a whole number, found {_describe(value)}")
         if not low <= value <= high:
-            raise FieldError("", f"{value} is not between {low} and {high}")
+            raise FieldError("", f"{shown(value)} is not between {low} and {high}")
         return value
 
     return convert
@@ -266,11 +310,11 @@ def _quantity(value: Value) -> str:
     if not isinstance(value, str):
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise FieldError("", f"expected a quantity such as 512Mi, found {_describe(value)}")
-        value = repr(value)
+        value = shown(value)
     try:
         return quantity.canonical(value.strip() or "0")
     except quantity.QuantityError as error:
-        raise FieldError("", f"{value!r} is no quantity; write for example 512Mi, 4Gi or 4G") from error
+        raise FieldError("", f"{shown(value)} is no quantity; write for example 512Mi, 4Gi or 4G") from error
 
 
 def _int_or_string(value: Value) -> int | str:
@@ -283,7 +327,7 @@ def _any(value: Value) -> Value:
 
 def _describe(value: Value) -> str:
     kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "null"}
-    return kinds.get(type(value), repr(value))
+    return kinds.get(type(value)) or shown(value)
 
 
 # Scalars that need no look at their value, only at its class.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from .names import shown
+from .redaction import SECRET
+
 __all__ = ["FieldError", "copy", "differences", "merge"]
 
 T = TypeVar("T")
@@ -50,7 +53,8 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
         elif isinstance(target[key], list) and isinstance(value, list):
             target[key] += copy(value)
         elif value is not None and target[key] != value:
-            raise FieldError(here, f"is given twice, as {target[key]!r} and as {value!r}; keep one of them")
+            found = "" if key in SECRET else f", as {shown(target[key])} and as {shown(value)}"
+            raise FieldError(here, f"is given twice{found}; keep one of them")
     return target
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from ..api import names
 from ..api.matcher import ROLE_OF_KIND
+from ..api.names import shown
 from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.find.decode import API_VERSION
@@ -38,11 +39,6 @@ MANAGER: Final = "virtshape"
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
 
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
-_LABEL_KEY: Final = re.compile(
-    r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
-)
-_NO_LABEL: Final = "cannot be a label; use letters, digits, '-', '_', '.', 63 at most"
-_LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
 
 
 class Bundle(NamedTuple):
@@ -66,8 +62,8 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "
         if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
                 raise CatalogError(
-                    f"document {position}: kind: {kind!r} is neither instancetype nor preference; take it out, or set"
-                    " other_kinds to skip"
+                    f"document {position}: kind: {shown(kind)} is neither instancetype nor preference; take it out, or"
+                    " set other_kinds to skip"
                 )
             notes.append(f"skipped {kind} {_name(document)}, which is neither instancetype nor preference")
             continue
@@ -118,8 +114,9 @@ def check_name(catalog: str) -> None:
 
 
 def _check_label(what: str, value: str) -> None:
-    if not value or not _LABEL_VALUE.fullmatch(value):
-        raise CatalogError(f"{what}: {value!r} {_NO_LABEL}")
+    reason = names.label_value(value) if value else "is empty"
+    if reason:
+        raise CatalogError(f"{what}: {shown(value)} {reason}; it becomes a label of the objects")
 
 
 def version_of(objects: Iterable[Manifest]) -> str:
@@ -146,15 +143,14 @@ def _modern(document: Manifest, position: int) -> tuple[Manifest, str]:
     except FieldError as error:
         raise CatalogError(f"{where}: {error}") from error
     if modern.manifest.get("apiVersion") != API_VERSION:
-        raise CatalogError(f"{where}: apiVersion: {document.get('apiVersion')!r} is not supported; use {API_VERSION}")
+        raise CatalogError(
+            f"{where}: apiVersion: {shown(document.get('apiVersion'))} is not supported; use {API_VERSION}"
+        )
     return modern.manifest, f"{where}: {document.get('apiVersion')} was written as {API_VERSION}"
 
 
 def _check(manifest: Manifest) -> None:
     where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
-    for key, value in (manifest["metadata"].get("labels") or {}).items():
-        if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
-            raise CatalogError(f"{where}: labels: {key}={value!r} {_NO_LABEL}")
     answer = validate(manifest["kind"], manifest, Objects([]))
     if not answer.allowed:
         told = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message

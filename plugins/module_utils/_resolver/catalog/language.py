@@ -15,14 +15,14 @@ merge patch (RFC 7386): objects are merged, a null removes, anything else replac
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..api.names import nearest, shown
 from ..api.schema import FieldError
 from ..api.tree import copy, merge
 
-__all__ = ["CatalogError", "Item", "items", "nearest"]
+__all__ = ["CatalogError", "Item", "items"]
 
 Entry = dict[str, Any]
 
@@ -136,15 +136,6 @@ def items(definition: dict[str, Any]) -> Iterator[Item]:
                 )
 
 
-def nearest(name: Any, known: Any) -> str:
-    """The end of a message about an unknown name: the known ones like it, or else all of them if they are few."""
-    names = [str(entry) for entry in known]
-    close = get_close_matches(str(name), names, 2)
-    if close:
-        return f"; did you mean {' or '.join(close)}?"
-    return f"; choose from {', '.join(names)}" if 0 < len(names) <= 20 else "; check its spelling"
-
-
 def _over(
     base: Entry, sort: _Sort, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
 ) -> Entry:
@@ -156,7 +147,7 @@ def _over(
     extends = entry.get("extends") or []
     for parent in extends if isinstance(extends, list) else [extends]:
         if not isinstance(parent, str) or parent not in groups:
-            raise CatalogError(f"{where}: extends: {parent!r} is not in {sort.groups}{nearest(parent, groups)}")
+            raise CatalogError(f"{where}: extends: {shown(parent)} is not in {sort.groups}{nearest(parent, groups)}")
         if parent in above:
             circle = " > ".join((*above, parent))
             raise CatalogError(f"{where}: extends: {circle} goes round in a circle; take one of them out")
@@ -224,13 +215,13 @@ def _keys(sort: _Sort) -> tuple[str, ...]:
 def _check_keys(entry: Entry, known: tuple[str, ...], where: str) -> None:
     for key in entry:
         if key not in known:
-            raise CatalogError(f"{where}: unknown key {key!r}{nearest(key, known)}")
+            raise CatalogError(f"{where}: unknown key {shown(key)}{nearest(key, known)}")
 
 
 def _object(entry: Entry, key: str, where: str) -> dict[str, Any]:
     value = entry.get(key)
     if value is not None and not isinstance(value, dict):
-        raise CatalogError(f"{where}: {key}: expected an object, found {value!r}; write it as key: value")
+        raise CatalogError(f"{where}: {key}: expected an object, found {shown(value)}; write it as key: value")
     return value or {}
 
 
@@ -239,6 +230,6 @@ def _entries(parent: Entry, key: str, where: str) -> dict[str, Entry]:
     found = _object(parent, key, where)
     for name in found:
         if not isinstance(name, str):
-            raise CatalogError(f"{where}: {key}: expected text as name, found {name!r}; put it in quotes")
+            raise CatalogError(f"{where}: {key}: expected text as name, found {shown(name)}; put it in quotes")
         _object(found, name, f"{where}: {key}")
     return {name: entry or {} for name, entry in found.items()}

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from ..api import release_schema, schema
 from ..api.fields.alpha import SPEC_TYPES
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.names import shown
 from ..api.release import NEWEST, Release
 from ..api.schema import FieldError
 from ..api.tree import copy
@@ -104,7 +105,7 @@ def _object(draft: _Draft) -> None:
     role = ROLE_OF_KIND[manifest["kind"]]
     type_name = role.spec_type if api_version == API_VERSION else SPEC_TYPES.get((role.kind, api_version))
     if type_name is None:
-        raise FieldError("apiVersion", f"{api_version!r} is no version of {role.kind} that KubeVirt had")
+        raise FieldError("apiVersion", f"{shown(api_version)} is no version of {role.kind} that KubeVirt had")
     if "profiles" in manifest:
         raise FieldError("profiles", "have no counterpart today; write each profile as an instancetype of its own")
     try:
@@ -288,7 +289,7 @@ def _flavor_kind(kind: Any) -> str:
     for name, modern in _KINDS.items():
         if str(kind).lower() in (name.lower(), f"{name.lower()}s"):
             return modern
-    raise FieldError("spec.flavor.kind", f"{kind!r} is no kind of flavor; write {' or '.join(_KINDS)}")
+    raise FieldError("spec.flavor.kind", f"{shown(kind)} is no kind of flavor; write {' or '.join(_KINDS)}")
 
 
 def _running(draft: _Draft, spec: Manifest) -> None:

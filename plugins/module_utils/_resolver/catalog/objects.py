@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any
 
 from ..api.fields.enums import ENUMS
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
+from ..api.names import nearest, shown
 from ..api.schema import TYPES, FieldError, field_type
 from ..api.tree import copy
 from ..declare import manifests
 from ..instancetype.find.decode import API_VERSION
-from .language import CatalogError, items, nearest
+from .language import CatalogError, items
 from .versions import at_version
 
 __all__ = ["CatalogError", "adapt", "expand_catalog", "role_of", "select"]
 
 Manifest = dict[str, Any]
-
-# A DNS subdomain (RFC 1123), which the API server asks for.
-_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
-_NAME_LENGTH: Final = 253
 
 
 def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest]:
@@ -37,7 +33,7 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
     found: dict[tuple[Role, str], tuple[Manifest, str]] = {}
     for number, source in enumerate(at_version(sources, version)):
         if not isinstance(source, dict):
-            raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {source!r}")
+            raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {shown(source)}")
         for manifest, where in [_from_manifest(source, number)] if "kind" in source else _from_definition(source):
             known, first = found.setdefault((role_of(manifest), _name(manifest)), (manifest, where))
             # A bundle of all four kinds holds every object twice.
@@ -110,12 +106,12 @@ def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
     metadata, spec = source.get("metadata") or {}, source.get("spec") or {}
     where = f"manifest {number}"
     if not isinstance(kind, str) or kind not in ROLE_OF_KIND:
-        raise CatalogError(f"{where}: kind: {kind!r} is neither instancetype nor preference; take it out")
+        raise CatalogError(f"{where}: kind: {shown(kind)} is neither instancetype nor preference; take it out")
     if version != API_VERSION:
-        raise CatalogError(f"{where} ({kind}): apiVersion: {version!r} is not supported; use {API_VERSION}")
+        raise CatalogError(f"{where} ({kind}): apiVersion: {shown(version)} is not supported; use {API_VERSION}")
     for field, value in (("metadata", metadata), ("spec", spec)):
         if not isinstance(value, dict):
-            raise CatalogError(f"{where} ({kind}): {field}: expected an object, found {value!r}")
+            raise CatalogError(f"{where} ({kind}): {field}: expected an object, found {shown(value)}")
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return _manifest(ROLE_OF_KIND[kind], metadata.get("name"), labels, annotations, spec), where
 
@@ -123,13 +119,13 @@ def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
 def _manifest(
     role: Role, name: Any, labels: Any, annotations: Any, spec: dict[str, Any], namespace: str = ""
 ) -> Manifest:
-    label = f"{role.matcher} {name}"
-    if not isinstance(name, str) or len(name) > _NAME_LENGTH or not _NAME.fullmatch(name):
-        raise CatalogError(
-            f"{label}: name: {name!r} cannot be one; use small letters, digits, '-' and '.', {_NAME_LENGTH} at most"
-        )
+    label = f"{role.matcher} {name if isinstance(name, str) and len(name) < 64 else shown(name)}"
+    if not isinstance(name, str):
+        raise CatalogError(f"{label}: name: expected text, found {shown(name)}; put it in quotes")
     make = manifests.instancetype if role is INSTANCETYPE else manifests.preference
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
+    # Of definitions they are refused before; what a published manifest has is for its KubeVirt to judge.
+    options["accept_unknown_fields"] = True
     try:
         return make(options)
     except FieldError as error:
@@ -144,7 +140,7 @@ def _check(expression: str, value: Any, path: str) -> None:
     """
     expression = expression.strip("*!")
     if expression in ENUMS and value not in ENUMS[expression]:
-        raise FieldError(path, f"{value!r} is not one of its values{nearest(value, ENUMS[expression])}")
+        raise FieldError(path, f"{shown(value)} is not one of its values{nearest(value, ENUMS[expression])}")
     if expression.startswith("[]") and isinstance(value, list):
         for index, entry in enumerate(value):
             _check(expression[2:], entry, f"{path}[{index}]")
@@ -161,7 +157,7 @@ def _fitting(what: str, patterns: Sequence[str], objects: list[Manifest]) -> lis
     known = dict.fromkeys(value for value in values if value is not None)
     for pattern in patterns:
         if not any(fnmatchcase(value, pattern) for value in known):
-            raise CatalogError(f"{what}: nothing in the catalog fits {pattern!r}{nearest(pattern, known)}")
+            raise CatalogError(f"{what}: nothing in the catalog fits {shown(pattern)}{nearest(pattern, known)}")
     return [
         manifest
         for manifest, value in zip(objects, values)

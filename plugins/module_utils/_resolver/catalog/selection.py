@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ..api.label_selector import SelectorError, selector
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from ..api.names import nearest, shown
 from ..choose.fitting import CLASS_LABEL
-from .language import nearest
 from .objects import CatalogError, select
 
 __all__ = ["DEPRECATED_LABEL", "Selection", "architecture_of", "class_of", "os_of"]
@@ -114,7 +114,7 @@ def _fitting(
     known = dict.fromkeys(value for value in values if value)
     for pattern in patterns:
         if not any(fnmatchcase(value, pattern) for value in known):
-            raise CatalogError(f"{what}: nothing in the catalog fits {pattern!r}{nearest(pattern, known)}")
+            raise CatalogError(f"{what}: nothing in the catalog fits {shown(pattern)}{nearest(pattern, known)}")
     return [
         manifest
         for manifest, value in zip(objects, values)

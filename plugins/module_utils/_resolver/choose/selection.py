@@ -8,6 +8,7 @@ from typing import Any
 from ..api import release_schema
 from ..api.errors import Crash
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.names import shown
 from ..api.quantity import QuantityError, parse
 from ..api.release import NEWEST, Release
 from ..api.schema import FieldError
@@ -83,7 +84,7 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
     found = []
     for index, manifest in enumerate(manifests):
         if not isinstance(manifest, dict):
-            raise Rejected(f"[{index}]: expected a manifest, found {manifest!r}")
+            raise Rejected(f"[{index}]: expected a manifest, found {shown(manifest)}")
         if "kind" not in manifest:
             raise Rejected(f"[{index}].kind: is missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
         if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
@@ -108,7 +109,7 @@ def _preference(given: Manifest | str, manifests: list[Any], release: Release) -
             and (manifest.get("metadata") or {}).get("name") == given
         ]
         if not named:
-            raise Rejected(f"preference: there is no preference {given!r} among the manifests; give its manifest")
+            raise Rejected(f"preference: there is no preference {shown(given)} among the manifests; give its manifest")
         given = named[0]
     # The spec of a preference has no field `spec`.
     bare = "spec" not in given
@@ -131,7 +132,7 @@ def _vcpus(value: Any) -> Any:
 def _count(what: str, value: Any) -> int:
     text = str(value)
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) > _UINT32:
-        raise Rejected(f"{what}: expected a whole number, found {value!r}")
+        raise Rejected(f"{what}: expected a whole number, found {shown(value)}")
     return int(text)
 
 
@@ -139,4 +140,4 @@ def _bytes(value: Any) -> int:
     try:
         return parse(str(value)).value
     except QuantityError:
-        raise Rejected(f"memory: {value!r} is no quantity; write for example 512Mi, 4Gi or 4G") from None
+        raise Rejected(f"memory: {shown(value)} is no quantity; write for example 512Mi, 4Gi or 4G") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..api import quantity
+from ..api.names import shown
 from ..api.quantity import QuantityError
 from ..api.schema import FieldError
 
@@ -16,4 +17,4 @@ def amount(path: str, text: Any) -> str:
     try:
         return quantity.canonical(str(text))
     except QuantityError as error:
-        raise FieldError(path, f"{text!r} is no quantity; write for example 512Mi, 4Gi or 4G") from error
+        raise FieldError(path, f"{shown(text)} is no quantity; write for example 512Mi, 4Gi or 4G") from error

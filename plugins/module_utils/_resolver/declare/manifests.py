@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api import schema
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.schema import FieldError
 from ..api.tree import merge
 from ..instancetype.find.decode import API_VERSION
 from .amount import amount
 from .argument_spec import to_manifest
+from .gate import passed
 
 __all__ = ["instancetype", "is_namespaced", "preference"]
 
 Options = dict[str, Any]
 
 
-def instancetype(options: Options) -> dict[str, Any]:
-    """The manifest of an instancetype, as schema.declared gives it.
+def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:
+    """The manifest of an instancetype, as `gate.passed` gives it.
 
     options: those of the module, None where not given; `spec` is merged with the typed ones. With a namespace, or the
     namespaced kind, it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
@@ -28,7 +28,7 @@ def instancetype(options: Options) -> dict[str, Any]:
     memory = (options.get("memory") or {}).get("guest")
     if memory is not None:
         amount("memory.guest", memory)
-    manifest = _manifest(INSTANCETYPE, options)
+    manifest = _manifest(INSTANCETYPE, options, gate)
     if options.get("state") != "absent":
         for part, example in (("cpu", "2"), ("memory", "4Gi")):
             if "guest" not in manifest["spec"].get(part, {}):
@@ -47,9 +47,9 @@ def _check_devices(path: str, devices: list[dict[str, Any]]) -> None:
                 raise FieldError(f"{path}[{index}].{field}", "is missing; a device needs it")
 
 
-def preference(options: Options) -> dict[str, Any]:
+def preference(options: Options, gate: bool = True) -> dict[str, Any]:
     """The manifest of a preference, likewise."""
-    return _manifest(PREFERENCE, options)
+    return _manifest(PREFERENCE, options, gate)
 
 
 def is_namespaced(options: Options) -> bool:
@@ -58,7 +58,7 @@ def is_namespaced(options: Options) -> bool:
     return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
 
 
-def _manifest(role: Role, options: Options) -> dict[str, Any]:
+def _manifest(role: Role, options: Options, gate: bool) -> dict[str, Any]:
     namespaced = is_namespaced(options)
     if not namespaced and options.get("namespace"):
         raise FieldError(
@@ -68,7 +68,7 @@ def _manifest(role: Role, options: Options) -> dict[str, Any]:
     if namespaced:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
-    manifest = schema.declared(role.kind, {"metadata": metadata, "spec": spec})
+    manifest = passed(role.kind, {"metadata": metadata, "spec": spec}, options, gate)
     kind = role.kind if namespaced else role.cluster_kind
     return {"apiVersion": API_VERSION, "kind": kind, **manifest}
 

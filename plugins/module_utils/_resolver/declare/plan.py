@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import schema
 from ..api.managed_fields import Field
+from .take_over import TakeOver, holders, nobody
 
 __all__ = ["APPLY", "CREATE", "DELETE", "KEEP", "NONE", "TAKEN_BACK", "WRITES", "Plan", "absent", "present"]
 
@@ -29,7 +30,9 @@ class Plan(NamedTuple):
     first: values to set by a merge patch before the apply, None for a field to take out.
     kept: fields that are not declared any more and stay, with the managers who declare them too.
     conflict: why the API server will refuse the apply, as far as values and owners tell, or None.
-    refusal: why the plan cannot be carried out, or None."""
+    refusal: why the plan cannot be carried out, or None.
+    taken: managers whose share of the fields is taken over before the apply. fields: which these are, with their
+    declared values, None for one that is not declared any more."""
 
     action: str
     manifest: dict[str, Any]
@@ -39,6 +42,8 @@ class Plan(NamedTuple):
     kept: tuple[tuple[Field, tuple[str, ...]], ...] = ()
     conflict: str | None = None
     refusal: str | None = None
+    taken: tuple[str, ...] = ()
+    fields: Mapping[Field, Any] = MappingProxyType({})
 
 
 def present(
@@ -47,12 +52,14 @@ def present(
     owner: set[Field] | None,
     manager: str = "",
     force: bool = False,
+    take_over: TakeOver = nobody,
 ) -> Plan:
     """The plan for an object that shall be as declared.
 
     manifest: as schema.declared gives it. live: as the API server returned it, or None. owner: the fields that our
     field manager owns (ownership.owned), or None if it never applied the object. manager: its name, to tell what else
     is owned and by whom. force: whether to take out what is not declared any more although others own it, too.
+    take_over: whether a manager's share of what is or was declared is taken over.
     An object is unchanged when every declared field has its value and these are exactly the owned ones.
     """
     if live is None:
@@ -63,9 +70,11 @@ def present(
     current = schema.canonical(type_name, live)
     changed = {field for field, value in desired.items() if not _same(field, value, wanted, current, live)}
     dropped = ownership.undeclared(owner or set(), desired)
-    if not changed and not dropped and owner is not None and not ownership.unclaimed(owner, desired):
+    fields = {**desired, **dict.fromkeys(dropped)}
+    gained = holders(live, fields, manager, take_over)
+    if not (changed or dropped or gained or owner is None or ownership.unclaimed(owner, desired)):
         return Plan(NONE, manifest, {}, {})
-    others = ownership.others(live, manager)
+    others = [entry for entry in ownership.others(live, manager) if entry[0] not in gained]
     shared = {field: names for field in dropped if (names := ownership.owners(others, field))}
     # What went there by another request than an apply does not go by one.
     patched = {field for field in dropped if ownership.owners([(manager, ownership.updated(live, manager))], field)}
@@ -81,7 +90,17 @@ def present(
     out = {*_emptied(desired, gone, live), *taken}
     kept = () if force else tuple(sorted(shared.items()))
     conflict = None if force else _conflict(changed, others)
-    return Plan(APPLY, manifest, before, after, dict.fromkeys(sorted(out)), kept, conflict)
+    return Plan(
+        APPLY,
+        manifest,
+        before,
+        after,
+        dict.fromkeys(sorted(out)),
+        kept,
+        conflict,
+        taken=gained,
+        fields=fields if gained else MappingProxyType({}),
+    )
 
 
 def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]) -> str | None:

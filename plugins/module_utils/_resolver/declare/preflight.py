@@ -15,6 +15,7 @@ from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.find.find import Lookup
 from ..instancetype.webhooks import mutate, validate
+from . import sources
 from .plan import Plan
 
 __all__ = ["Issue", "issues", "result"]
@@ -45,6 +46,7 @@ def issues(plan: Plan, live: Manifest | None, objects: Lookup, listed: Names) ->
         remedy = "; ".join(dict.fromkeys(suggestions.to_add(role, vm, objects, listed) for role in roles))
         return [Issue(_line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles]))]
     unknown = [issue for role in ROLES for issue in _unknown(mutated.vm, role, objects, listed)]
+    unknown += [Issue(text) for text in sources.missing(vm, live, objects, listed)]
     if unknown:
         return unknown
     answer = validate.validate("VirtualMachine", mutated.vm, objects, operation=operation).as_json()
@@ -97,8 +99,20 @@ def _unknown(vm: Manifest, role: Role, objects: Lookup, listed: Names) -> list[I
     namespace = vm["metadata"].get("namespace", "") if find.KINDS[kind].namespaced else ""
     names = [manifest["metadata"]["name"] for manifest in listed(kind, namespace)]
     close = difflib.get_close_matches(str(matcher.get("name")), names, n=SUGGESTED, cutoff=0.5)
+    elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), listed)
+    if elsewhere:
+        return [Issue(f"{field}: {found.error.message}; {elsewhere}")]
     hint = f"did you mean {either(close)}?" if close else f"there are {len(names)} {kind}s"
     return [Issue(f"{field}: {found.error.message}; {hint}")]
+
+
+def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Names) -> str:
+    """The remedy where there is such an object, but of the other kind."""
+    other = role.kind if kind == role.cluster_kind else role.cluster_kind
+    namespace = vm["metadata"].get("namespace", "") if find.KINDS[other].namespaced else ""
+    if not any(manifest["metadata"]["name"] == name for manifest in listed(other, namespace)):
+        return ""
+    return f"there is a {other} of that name: set {role.matcher}.kind to {other}"
 
 
 def _remedy(answer: dict[str, Any], vm: Manifest, objects: Lookup, listed: Names) -> str:

@@ -103,7 +103,11 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     found = ownership.lookup(live, _RUNNING)
     if declared is None or found is None:
         return step
-    owners = [name for name in ownership.owners(ownership.others(live, manager), _RUNNING) if name != TAKEN_BACK[0]]
+    owners = [
+        name
+        for name in ownership.owners(ownership.others(live, manager), _RUNNING)
+        if name != TAKEN_BACK[0] and name not in step.taken
+    ]
     if owners and not force:
         return step._replace(refusal=ownership.refusal({name: ["spec.running"] for name in owners}))
     before = merge(copy(step.before), {"spec": {"running": found}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.names import shown
 from ...api.schema import FieldError
 
 __all__ = ["VOLUME", "tells_nothing", "volume"]
@@ -45,7 +46,7 @@ def tells_nothing(boot: Options) -> bool:
 def _data_source(text: str) -> Options:
     namespace, slash, name = text.rpartition("/")
     if not name or "/" in namespace or (slash and not namespace):
-        raise FieldError("boot.data_source", f"{text!r} is neither a name nor namespace/name")
+        raise FieldError("boot.data_source", f"{shown(text)} is neither a name nor namespace/name")
     return {"name": name, **({"namespace": namespace} if namespace else {})}
 
 

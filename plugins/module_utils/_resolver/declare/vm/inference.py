@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.matcher import INSTANCETYPE, Role
+from ...api.names import shown
 from ...api.schema import FieldError
 from ...instancetype.find.infer import IGNORE
 
@@ -61,7 +62,7 @@ def _inferred(role: Role, given: Options, spec: Manifest, first: str | None) -> 
     try:
         if name:
             if name not in volumes:
-                raise FieldError(f"{role.matcher}.infer_from_volume", f"there is no volume named {name!r}")
+                raise FieldError(f"{role.matcher}.infer_from_volume", f"there is no volume named {shown(name)}")
         else:
             name = _default_volume(role, volumes, spec, first)
         _check(role, volumes[name], spec)
@@ -93,7 +94,8 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
         return
     if volume.get("dataVolume") is None:
         raise FieldError(
-            path, f"{name!r} is no PVC and no DataVolume, and only these have labels to infer from; give a name instead"
+            path,
+            f"{shown(name)} is no PVC and no DataVolume, and only these have labels to infer from; give a name instead",
         )
     templates = {
         (template.get("metadata") or {}).get("name"): template.get("spec") or {}
@@ -107,6 +109,6 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if (template.get("sourceRef") or {}).get("kind") != "DataSource" and not any(key in source for key in _SOURCES):
         raise FieldError(
             path,
-            f"{name!r} is filled from a source without labels to infer from (those of pvc, registry, snapshot and"
+            f"{shown(name)} is filled from a source without labels to infer from (those of pvc, registry, snapshot and"
             " data_source count); give a name instead",
         )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api import schema
 from ...api.matcher import ROLES
 from ...api.schema import FieldError
 from ...api.tree import merge
 from ..amount import amount
+from ..gate import check_name, passed
 from . import access_credentials, boot, cloud_init, devices, inference
 from .volumes import SYSPREP_DISK, Disks, sysprep_source
 
@@ -24,13 +24,16 @@ Manifest = dict[str, Any]
 DEFAULT_MEMORY: Final = "512Mi"
 
 
-def manifest(options: Options) -> Manifest:
-    """The manifest that options declare, as schema.declared gives it.
+def manifest(options: Options, gate: bool = True) -> Manifest:
+    """The manifest that options declare, as `gate.passed` gives it.
 
     A run strategy, and memory, are only in it if they are given: `virtual_machine.reconcile` gives a new VM the default
     ones. options: None where not given. `spec` and `template` hold what has no option of its own and are merged with
-    the others. Raises schema.FieldError for what cannot be a VirtualMachine; the order of checks is that of virtctl.
+    the others. gate: see `gate.passed`. Raises schema.FieldError for what cannot be a VirtualMachine; the order of
+    checks is that of virtctl.
     """
+    if gate:
+        check_name(options)
     check_exclusive(options)
     spec: Manifest = {"template": {"spec": _vmi_spec(options)}}
     if options.get("run_strategy") is not None:
@@ -44,7 +47,7 @@ def manifest(options: Options) -> Manifest:
         if found is not None:
             merge(spec, {role.matcher: found}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
-    result = schema.declared("VirtualMachine", {"metadata": metadata, "spec": spec})
+    result = passed("VirtualMachine", {"metadata": metadata, "spec": spec}, options, gate)
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}
 
 

@@ -9,11 +9,12 @@ import hashlib
 import re
 from typing import Final
 
+from ...api.names import shown
 from ...api.schema import FieldError
 
 __all__ = ["Names", "check_label", "derived"]
 
-_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_LABEL: Final = 63
 _LONGEST_DOTTED: Final = 253
@@ -33,16 +34,18 @@ def derived(prefix: str, *seed: str) -> str:
 
 
 def check_label(path: str, name: str) -> None:
-    """Raises FieldError unless the name is an RFC 1123 label, as names of volumes have to be."""
+    """Raises FieldError unless the name is an RFC 1123 label, as names of volumes have to be: with all its faults, as
+    virtctl tells them."""
     faults = []
     # The limit is one of bytes.
-    if len(name.encode()) > _LONGEST_LABEL:
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:
         faults.append(f"is longer than {_LONGEST_LABEL} characters")
     if not _LABEL.fullmatch(name):
         dotted = len(name) <= _LONGEST_DOTTED and _DOTTED.fullmatch(name)
         faults.append("has dots" if dotted else "is not made of a-z, 0-9 and - with a letter or digit at both ends")
     if faults:
-        raise FieldError(path, f"{name!r} {' and '.join(faults)}; give a name such as root-disk")
+        quoted = repr(name) if len(name) <= _LONGEST_DOTTED else shown(name)
+        raise FieldError(path, f"{quoted} {' and '.join(faults)}; give a name such as root-disk")
 
 
 class Names:
@@ -64,4 +67,4 @@ class Names:
     def check_free(self, path: str, name: str) -> None:
         """Raises FieldError if a volume has that name."""
         if name in self._taken:
-            raise FieldError(path, f"there is already a volume named {name!r}; give another name")
+            raise FieldError(path, f"there is already a volume named {shown(name)}; give another name")

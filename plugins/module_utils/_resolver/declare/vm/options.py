@@ -230,4 +230,5 @@ SPEC: Final[Spec] = {
     "data_volume_templates": _DICTS,
     "template": _DICT,
     "spec": _DICT,
+    "accept_unknown_fields": _BOOL,
 }

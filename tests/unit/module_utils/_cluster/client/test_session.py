@@ -164,7 +164,7 @@ def test_a_delete_is_of_the_object_that_is_meant(server: Server) -> None:
 
 def test_what_is_sent_reads_the_same_as_json_and_as_yaml(server: Server) -> None:
     text = "Grüße \U0001f600 \x7f \x85 \u2028 \ufeff \ud800"
-    server.answers = [OK]
+    server.answers = [(200, {}, b'{"metadata": {"name": "a"}}')]
     session(server).apply(VM, {"metadata": {"name": "a", "annotations": {"note": text}}})
     sent = server.bodies[0].decode()
     assert json.loads(sent)["metadata"]["annotations"]["note"] == text

@@ -203,7 +203,7 @@ def test_what_is_no_address(address: str, sources: Sources) -> None:
 
 def test_a_cut_document_names_its_place() -> None:
     assert parse(TEXT, "a.yaml") == [{"kind": "A"}, {"kind": "B"}]
-    with pytest.raises(SourceError, match=r"a.yaml, line 2: .*; is the file complete\?"):
+    with pytest.raises(SourceError, match=r"a.yaml, line 2, column .*; is the file complete\?"):
         parse('kind: A\nmetadata: {name: "x', "a.yaml")
 
 

@@ -26,6 +26,9 @@ VM: dict[str, Any] = {
 }
 
 
+KUBEVIRT = {"metadata": {"name": "kubevirt", "namespace": "kubevirt"}}
+
+
 def expanded(sockets: int, **more: Any) -> dict[str, Any]:
     """The VM as a server has it that gives it so many sockets."""
     cpu = {"cores": 1, "sockets": sockets, "threads": 1}
@@ -93,6 +96,7 @@ def test_a_missing_right_is_no_difference() -> None:
                 listed(
                     {
                         "spec": {"configuration": {"developerConfiguration": {"cpuAllocationRatio": 4}}},
+                        **KUBEVIRT,
                         "status": {"observedKubeVirtVersion": "v1.4.1", "defaultArchitecture": "arm64"},
                     }
                 ),
@@ -102,7 +106,13 @@ def test_a_missing_right_is_no_difference() -> None:
             "arm64",
             True,
         ),
-        ((200, listed({"status": {"observedKubeVirtVersion": "devel"}})), NEWEST.version, 10, "amd64", True),
+        (
+            (200, listed({**KUBEVIRT, "status": {"observedKubeVirtVersion": "devel"}})),
+            NEWEST.version,
+            10,
+            "amd64",
+            True,
+        ),
     ],
 )
 def test_what_the_cluster_is(

@@ -114,7 +114,7 @@ def test_a_late_one_tells_its_conditions_and_newest_events(readable: bool) -> No
             "involvedObject": {"name": about, "kind": kind},
             "reason": "R",
             "message": message,
-            "metadata": {},
+            "metadata": {"name": message},
             **times,
         }
 
@@ -129,6 +129,8 @@ def test_a_late_one_tells_its_conditions_and_newest_events(readable: bool) -> No
     def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if path == EVENTS:
             return (200, events) if readable else status(403, "forbidden", "Forbidden")
+        if not path.endswith("/virtualmachines"):
+            return 200, listed()
         ready = {"type": "Ready", "status": "False", "reason": "PodNotExists", "message": "no\npod"}
         return 200, [] if "watch" in query else listed(vm("a", "new", ready, {"type": "X", "status": "True"}))
 

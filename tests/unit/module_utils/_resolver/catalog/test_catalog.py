@@ -319,14 +319,11 @@ MISTAKES = {
     "instancetype web.small: spec.gpus[0].devicename: there is no such field; did you mean deviceName?": [
         size(spec={"gpus": [{"name": "gpu", "devicename": "nvidia.com/A100"}]})
     ],
-    "instancetype web.small: metadata.labels.version: expected text, found 1; put it in quotes": [
-        size(labels={"version": 1})
-    ],
+    "instancetype web.small: labels.version: expected text, found 1; put it in quotes": [size(labels={"version": 1})],
     "instancetype web.small: name: is given twice, by series.web.sizes.small and series.web.sizes.small; "
     "rename or remove one of them": [size(), size(cpu=2)],
-    "instancetype web.S: name: 'web.S' cannot be one; use small letters, digits, '-' and '.', 253 at most": [
-        {"series": {"web": {"sizes": {"S": {"cpu": 1, "memory": "1Gi"}}}}}
-    ],
+    "instancetype web.S: name: 'web.S' is not made of a-z, 0-9, '-' and '.' with a letter or digit at both ends and "
+    "around each dot; write a name such as web-1": [{"series": {"web": {"sizes": {"S": {"cpu": 1, "memory": "1Gi"}}}}}],
     "families.acme.preferences.acme: unknown key 'requires.cpus'; "
     "did you mean requires.cpu or requires.architecture?": [preference(requires={"cpus": 1})],
     "families.acme.preferences.acme: requires: expected an object, found 2; write it as key: value": [
@@ -343,9 +340,7 @@ MISTAKES = {
         {**MANIFEST, "apiVersion": "v1"}
     ],
     "manifest 0 (VirtualMachinePreference): metadata: expected an object, found 'a'": [{**MANIFEST, "metadata": "a"}],
-    "preference None: name: None cannot be one; use small letters, digits, '-' and '.', 253 at most": [
-        {**MANIFEST, "metadata": {}}
-    ],
+    "preference None: name: expected text, found None; put it in quotes": [{**MANIFEST, "metadata": {}}],
 }
 
 
@@ -458,8 +453,8 @@ def test_adapt(builtin: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"labels": {"a": 1}}, "instancetype u1.nano: metadata.labels.a: expected text, found 1; put it in quotes"),
-        ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' cannot be one; use small letters"),
+        ({"labels": {"a": 1}}, "instancetype u1.nano: labels.a: expected text, found 1; put it in quotes"),
+        ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' is not made of a-z, 0-9, '-' and '.'"),
     ],
 )
 def test_adapt_refuses(builtin: list[dict[str, Any]], options: dict[str, Any], message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import shown
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import Names, derived
 
@@ -23,7 +24,7 @@ def test_names_that_are_taken_once(name: str) -> None:
     assert names.take("volumes[0].name", name) == name
     with pytest.raises(FieldError) as error:
         names.take("volumes[1].name", name)
-    assert str(error.value) == f"volumes[1].name: there is already a volume named {name!r}; give another name"
+    assert str(error.value) == f"volumes[1].name: there is already a volume named {shown(name)}; give another name"
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,6 @@ def test_names_that_are_taken_once(name: str) -> None:
         ("ü" * 32, f"{LONG} and {WRONG}"),
         (f"{'a' * 60}.{'b' * 60}", f"{LONG} and has dots"),
         (".".join(["a" * 62] * 4) + "a", f"{LONG} and has dots"),
-        (".".join(["a" * 62] * 4) + "aaa", f"{LONG} and {WRONG}"),
     ],
 )
 def test_names_that_cannot_be(name: str, faults: str) -> None:

@@ -1,0 +1,54 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: survey_text
+short_description: Reads an answer of a survey as the text that was meant
+version_added: 1.0.0
+author: virtshape.instancetypes contributors (@virtshape)
+description:
+  - AWX marks the texts of answers as unsafe, and ansible-core 2.19 and later then reads them as YAML would without
+    quotes. An empty answer becomes null, V(7) a number, V(2026-01-01) a date. This filter gives back the text.
+  - Strings are returned as they are, without blanks around them.
+  - A boolean is an error, because V(on), V(yes) and V(true) become the same value. Use
+    P(ansible.builtin.bool#filter) for an answer that is a boolean.
+options:
+  _input:
+    description: The answer.
+    type: raw
+    required: true
+seealso:
+  - plugin: virtshape.instancetypes.survey_list
+    plugin_type: filter
+"""
+
+EXAMPLES = r"""
+- name: Take the default where nothing was answered
+  ansible.builtin.debug:
+    msg: "{{ (release | virtshape.instancetypes.survey_text) or 'v1.7.0' }}"
+  vars:
+    release: null
+"""
+
+RETURN = r"""
+_value:
+  description: The text; empty for no answer.
+  type: str
+"""
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._survey import text
+
+
+def survey_text(value: Any) -> str:
+    """See DOCUMENTATION."""
+    return text("survey_text", value)
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return {"survey_text": survey_text}

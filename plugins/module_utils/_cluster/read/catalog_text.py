@@ -1,0 +1,182 @@
+"""The YAML of catalogs, which may come from anywhere: bounded in size, depth and number, each mistake with its place.
+
+Objects are made from the parser's events in one pass, without recursion. Aliases share their object as YAML means it;
+they count with all that is in it, since whatever writes the catalog out meets it again and again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api.names import shown
+from ..client.libraries import yaml
+
+__all__ = ["LARGEST", "TextError", "documents"]
+
+LARGEST: Final = 16 * 2**20
+"""Bytes of a file; the published catalogs have 0.15 MB."""
+_MOST_NODES: Final = 500_000
+_DEEPEST: Final = 64
+_MERGE: Final = "tag:yaml.org,2002:merge"
+_TAGS: Final = frozenset(
+    f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "timestamp", "map", "seq")
+)
+
+
+class TextError(Exception):
+    """A text that is no catalog; one line with file, line, column and remedy."""
+
+
+class _Open(NamedTuple):
+    """A collection whose end has not come: its value, what comes next of it, and where it began.
+
+    keys: key → line of a mapping, None for a list. pending: the key whose value comes next, in a list of one.
+    merges: what a mapping takes from others. before: how many nodes there were.
+    """
+
+    value: Any
+    keys: dict[Any, int] | None
+    pending: list[Any]
+    merges: list[Any]
+    anchor: str | None
+    before: int
+
+
+_NO_KEY: Final = object()
+
+
+def documents(content: bytes | str, where: str) -> list[Any]:
+    """The documents of a YAML or JSON text. where: how messages call it. Raises TextError."""
+    if len(content) > LARGEST:
+        raise TextError(
+            f"{where}: is larger than {LARGEST >> 20} MiB; a catalog is a few hundred kB at most: is it one?"
+        )
+    reader = _Reader(where)
+    try:
+        # The parser in C is ten times as fast, and there on nearly all machines.
+        for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            reader.take(event)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark is not None else where
+        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "no YAML"
+        raise TextError(f"{place}: {reason}; is the file complete?") from None
+    return reader.documents
+
+
+class _Reader:
+    """Puts documents together from events."""
+
+    def __init__(self, where: str) -> None:
+        self.documents: list[Any] = []
+        self._where = where
+        self._open: list[_Open] = []
+        # Anchor → its value and how many nodes that has; None while it is not complete.
+        self._anchors: dict[str, tuple[Any, int] | None] = {}
+        self._nodes = 0
+        make: Any = yaml.SafeLoader
+        loader = make("")
+        self._tag, self._construct = loader.resolve, loader.construct_object
+
+    def take(self, event: Any) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            self._count(event, 1)
+            self._put(event, self._scalar(event), event.anchor, 1)
+        elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            self._begin(event)
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            self._end(event)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._anchors.clear()
+
+    def _scalar(self, event: Any) -> Any:
+        tag = event.tag
+        if tag is None or tag == "!":
+            tag = self._tag(yaml.ScalarNode, event.value, event.implicit)
+        if tag == _MERGE:
+            return _MERGE
+        if tag not in _TAGS:
+            raise self._error(event, f"the tag {shown(tag)} is not for catalogs; take it out")
+        try:
+            return self._construct(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+        except (yaml.YAMLError, ValueError, TypeError):
+            raise self._error(event, "cannot be read as what it looks like; put it in quotes") from None
+
+    def _begin(self, event: Any) -> None:
+        if event.tag not in (None, "!") and event.tag not in _TAGS:
+            raise self._error(event, f"the tag {shown(event.tag)} is not for catalogs; take it out")
+        if len(self._open) >= _DEEPEST:
+            raise self._error(event, f"is nested deeper than {_DEEPEST}; no catalog is")
+        self._count(event, 1)
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        mapping = isinstance(event, yaml.MappingStartEvent)
+        value: Any = {} if mapping else []
+        self._open.append(_Open(value, {} if mapping else None, [_NO_KEY], [], event.anchor, self._nodes - 1))
+
+    def _end(self, event: Any) -> None:
+        done = self._open.pop()
+        for other in done.merges:
+            for key, entry in other.items():
+                done.value.setdefault(key, entry)
+        self._put(event, done.value, done.anchor, self._nodes - done.before)
+
+    def _alias(self, event: Any) -> None:
+        found = self._anchors.get(event.anchor)
+        if event.anchor not in self._anchors:
+            raise self._error(event, f"there is no anchor {shown(event.anchor)} above")
+        if found is None:
+            raise self._error(event, f"the alias {shown(event.anchor)} is within what it stands for; take it out")
+        self._count(event, found[1])
+        self._put(event, found[0], None, found[1])
+
+    def _put(self, event: Any, value: Any, anchor: str | None, nodes: int) -> None:
+        if anchor:
+            self._anchors[anchor] = (value, nodes)
+        if not self._open:
+            self._document(event, value)
+            return
+        parent = self._open[-1]
+        if parent.keys is None:
+            parent.value.append(value)
+        elif parent.pending[0] is _NO_KEY:
+            self._key(event, parent, value)
+        else:
+            key, parent.pending[0] = parent.pending[0], _NO_KEY
+            if key == _MERGE:
+                self._merge(event, parent, value)
+            else:
+                parent.value[key] = value
+
+    def _key(self, event: Any, parent: _Open, key: Any) -> None:
+        if isinstance(key, (dict, list)):
+            raise self._error(event, "a key is no text")
+        keys = parent.keys if parent.keys is not None else {}
+        if key in keys:
+            name = "<<" if key == _MERGE else shown(key)
+            raise self._error(event, f"the key {name} is given twice, first in line {keys[key]}; keep one of them")
+        keys[key] = event.start_mark.line + 1
+        parent.pending[0] = key
+
+    def _merge(self, event: Any, parent: _Open, value: Any) -> None:
+        others = value if isinstance(value, list) else [value]
+        if not all(isinstance(other, dict) for other in others):
+            raise self._error(event, "<< takes mappings only, such as <<: *common")
+        parent.merges.extend(others)
+        self._count(event, sum(map(len, others)))
+
+    def _document(self, event: Any, value: Any) -> None:
+        if value is not None and not isinstance(value, (dict, list)):
+            raise self._error(event, "expected a catalog or a manifest, found plain text; is it the right file?")
+        self.documents.append(value)
+
+    def _count(self, event: Any, nodes: int) -> None:
+        self._nodes += nodes
+        if self._nodes > _MOST_NODES:
+            raise self._error(event, f"holds more than {_MOST_NODES:,} values, aliases written out; no catalog does")
+
+    def _error(self, event: Any, reason: str) -> TextError:
+        mark = event.start_mark
+        return TextError(f"{self._where}, line {mark.line + 1}, column {mark.column + 1}: {reason}")

@@ -1,0 +1,88 @@
+"""What a VM that is late waits for: its DataVolumes, its VMI and its pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.declare.claims import claims
+from ..client.errors import ApiError, ConnectionFailed
+from ..client.session import Session
+
+__all__ = ["blockers"]
+
+Manifest = dict[str, Any]
+
+_KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
+_POD = Kind("Pod", "", "v1", "pods", True)
+_LAUNCHER = "kubevirt.io=virt-launcher"
+_OF_VM = "vm.kubevirt.io/name"
+# Phases of what is not waited for.
+_DONE = frozenset({"Succeeded", "Running", "Bound"})
+
+
+def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None]) -> dict[str, list[str]]:
+    """One line for each DataVolume, claim, VMI and pod of a VM that is not ready, by the VM's name.
+
+    Few LISTs, however many VMs are late. What may not be read is left out.
+    """
+    known = {kind: _listed(session, BY_NAME[kind], namespace) for kind in _KINDS}
+    pods = _listed(session, _POD, namespace, labelSelector=_LAUNCHER)
+    return {name: list(_of(name, vm, known, list(pods.values()))) for name, vm in vms.items() if vm is not None}
+
+
+def _of(
+    name: str, vm: Manifest, known: Mapping[str, Mapping[str, Manifest]], pods: Iterable[Manifest]
+) -> Iterator[str]:
+    for claim in claims(vm):
+        volume = known["DataVolume"].get(claim)
+        if volume is not None:
+            yield from _late("DataVolume", volume, ("Running", "Bound"))
+        elif claim in known["PersistentVolumeClaim"]:
+            yield from _late("PersistentVolumeClaim", known["PersistentVolumeClaim"][claim], ())
+    if name in known["VirtualMachineInstance"]:
+        yield from _late("VirtualMachineInstance", known["VirtualMachineInstance"][name], ("Synchronized", "Ready"))
+    for pod in pods:
+        if (pod["metadata"].get("labels") or {}).get(_OF_VM) == name:
+            yield from _late("pod", pod, ("PodScheduled",))
+
+
+def _late(what: str, item: Manifest, telling: tuple[str, ...]) -> Iterator[str]:
+    """`DataVolume web-boot: ImportInProgress 35.2%: why`, unless it is where it shall be."""
+    status = item.get("status") or {}
+    phase = str(status.get("phase") or "without a phase")
+    if phase in _DONE:
+        return
+    progress = str(status.get("progress") or "")
+    told = phase if progress in ("", "N/A") else f"{phase} {progress}"
+    reason = _container(status) or _condition(status, telling)
+    yield f"{what} {item['metadata']['name']}: {told}" + (f": {reason}" if reason else "")
+
+
+def _condition(status: Manifest, telling: tuple[str, ...]) -> str:
+    """The message of the first of these conditions that is false."""
+    conditions = {condition.get("type"): condition for condition in status.get("conditions") or []}
+    for name in telling:
+        found = conditions.get(name) or {}
+        if found.get("status") == "False" and (found.get("message") or found.get("reason")):
+            return " ".join(str(found.get("message") or found["reason"]).split())
+    return ""
+
+
+def _container(status: Manifest) -> str:
+    """Why a container of a pod has not started."""
+    for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        waits = (container.get("state") or {}).get("waiting") or {}
+        if waits.get("reason"):
+            text = f"{waits['reason']}: {waits['message']}" if waits.get("message") else waits["reason"]
+            return " ".join(str(text).split())
+    return ""
+
+
+def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
+    try:
+        items, _version = session.list(kind, namespace, **query)
+    except (ApiError, ConnectionFailed):
+        return {}
+    return {item["metadata"]["name"]: item for item in items}

@@ -1,0 +1,231 @@
+"""What the values of fields have to look like beyond their types: the rules of Kubernetes, and of KubeVirt's webhooks.
+
+Only what every API server and every supported release of KubeVirt refuses is here, so that nothing is held back that a
+cluster would take. `schema.checked` reads the table; a check returns None, or (path below the field, what is wrong).
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from . import names, quantity
+from .names import shown
+
+__all__ = ["FIELDS", "TYPES", "Check", "size"]
+
+Fault = tuple[str, str]
+Check = Callable[[Any], "Fault | None"]
+
+_MAC: Final = re.compile(
+    r"[0-9a-f]{2}(:[0-9a-f]{2}){5}|[0-9a-f]{2}(-[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}", re.ASCII | re.IGNORECASE
+)
+_INTERFACE: Final = re.compile(r"[-A-Za-z0-9_]+", re.ASCII)
+_HIGHEST_PORT: Final = 65535
+_LARGEST: Final = 2**63 - 1
+_NANO: Final = 10**9
+# KubeVirt's limit for cloud-init data within a VM; larger data go into a Secret.
+_CLOUD_INIT: Final = 2048
+# Of all keys and values together.
+_ANNOTATIONS: Final = 256 * 1024
+
+
+def size(text: str) -> str:
+    """What is wrong with a canonical quantity as the size of something, or ""."""
+    return _amount(text, 1)
+
+
+def _amount(text: str, least: int) -> str:
+    nanos = quantity.parse(text).nanos
+    if nanos < least:
+        return "is too small; it has to be more than 0" if least else "is negative; write 0 or more"
+    return "is too large; 8Ei is more than there can be" if nanos > _LARGEST * _NANO else ""
+
+
+def _text(check: Callable[[str], str], remedy: str = "") -> Check:
+    def look(value: Any) -> Fault | None:
+        reason = check(value)
+        return ("", f"{shown(value)} {reason}{remedy}") if reason else None
+
+    return look
+
+
+def _one_of(*values: str) -> Check:
+    return lambda value: None if value in values else ("", f"{shown(value)} is not one of {', '.join(values)}")
+
+
+def _at_least(least: int) -> Check:
+    return lambda value: None if value >= least else ("", f"{value} is too small; write {least} or more")
+
+
+def _labels(value: dict[str, str]) -> Fault | None:
+    for key, entry in value.items():
+        if reason := names.label_key(key):
+            return "", f"the key {shown(key)} {reason}; write one such as team or example.com/team"
+        if reason := names.label_value(entry):
+            return key, f"{shown(entry)} {reason}; write a value such as shop-1, or put the text into an annotation"
+    return None
+
+
+def _annotations(value: dict[str, str]) -> Fault | None:
+    for key in value:
+        # Their keys may have capitals in the domain.
+        if reason := names.label_key(key.lower()):
+            return "", f"the key {shown(key)} {reason}; write one such as example.com/owner"
+    length = sum(len(key.encode()) + len(entry.encode("utf-8", "replace")) for key, entry in value.items())
+    return ("", f"{length} bytes are too many; there is room for {_ANNOTATIONS}") if length > _ANNOTATIONS else None
+
+
+def _port(value: Any) -> Fault | None:
+    if isinstance(value, str):
+        return _text(names.port_name)(value)
+    return (
+        None if 1 <= value <= _HIGHEST_PORT else ("", f"{value} is no port; write a number from 1 to {_HIGHEST_PORT}")
+    )
+
+
+def _quantity_text(value: str) -> Fault | None:
+    try:
+        text = quantity.canonical(value)
+    except quantity.QuantityError:
+        return "", f"{shown(value)} is no quantity; write for example 2Mi or 1Gi"
+    return ("", f"{shown(value)} {reason}") if (reason := size(text)) else None
+
+
+def _amounts(value: dict[str, str]) -> Fault | None:
+    for key, text in value.items():
+        if reason := _amount(text, 1 if key == "storage" else 0):
+            return key, f"{shown(text)} {reason}"
+    return None
+
+
+def _cloud_init(value: str) -> Fault | None:
+    return _cloud_init_size(len(value.encode("utf-8", "surrogatepass")))
+
+
+def _cloud_init_base64(value: str) -> Fault | None:
+    # Go passes over line breaks and nothing else.
+    text = value.replace("\r", "").replace("\n", "")
+    try:
+        data = base64.b64decode(text.encode("ascii"), validate=True)
+    except ValueError:
+        # Its content may be secret.
+        return "", "is no base64; encode the data (filter b64encode), or give them as plain text"
+    return _cloud_init_size(len(data))
+
+
+def _cloud_init_size(length: int) -> Fault | None:
+    if length <= _CLOUD_INIT:
+        return None
+    return "", f"{length} bytes are too many: KubeVirt takes {_CLOUD_INIT}; put larger data into a Secret (secretRef)"
+
+
+def _toleration(value: dict[str, Any]) -> Fault | None:
+    operator, key = value.get("operator", "Equal") or "Equal", value.get("key", "")
+    if key and (reason := names.label_key(key)):
+        return "key", f"{shown(key)} {reason}"
+    # The latter two are of Kubernetes 1.35.
+    if operator not in ("Exists", "Equal", "Lt", "Gt"):
+        return "operator", f"{shown(operator)} is not one of Exists, Equal, Lt, Gt"
+    if not key and operator != "Exists":
+        return "operator", "has to be Exists where there is no key; give a key, or operator: Exists"
+    if operator == "Exists" and value.get("value"):
+        return "value", "goes with a comparison only; leave it out, or write operator: Equal"
+    if value.get("value") and (reason := names.label_value(value["value"])):
+        return "value", f"{shown(value['value'])} {reason}"
+    effect = value.get("effect", "")
+    if effect not in ("", "NoSchedule", "PreferNoSchedule", "NoExecute"):
+        return "effect", f"{shown(effect)} is not one of NoSchedule, PreferNoSchedule, NoExecute"
+    if value.get("tolerationSeconds") is not None and effect != "NoExecute":
+        return "tolerationSeconds", "goes with the effect NoExecute only; leave it out, or set effect to NoExecute"
+    return None
+
+
+_NAME: Final = _text(names.subdomain, "; write a name such as web-1")
+_LABEL: Final = _text(names.label, "; write a name such as root-disk")
+_SIZE: Final = _text(size)
+_NOT_NEGATIVE: Final = _at_least(0)
+
+# (type, field) → what its value has to be; a value that is empty and dropped is not looked at.
+FIELDS: Final[dict[tuple[str, str], Check]] = {
+    ("ObjectMeta", "name"): _NAME,
+    ("ObjectMeta", "namespace"): _text(names.label, "; write a name such as shop"),
+    ("ObjectMeta", "labels"): _labels,
+    ("ObjectMeta", "annotations"): _annotations,
+    ("InstancetypeMatcher", "name"): _NAME,
+    ("InstancetypeMatcher", "revisionName"): _NAME,
+    ("PreferenceMatcher", "name"): _NAME,
+    ("PreferenceMatcher", "revisionName"): _NAME,
+    ("VirtualMachineInstanceSpec", "nodeSelector"): _labels,
+    ("VirtualMachineInstanceSpec", "hostname"): _LABEL,
+    ("VirtualMachineInstanceSpec", "subdomain"): _NAME,
+    ("VirtualMachineInstanceSpec", "priorityClassName"): _NAME,
+    ("VirtualMachineInstanceSpec", "serviceAccountName"): _NAME,
+    ("VirtualMachineInstanceSpec", "terminationGracePeriodSeconds"): _NOT_NEGATIVE,
+    ("VirtualMachineInstancetypeSpec", "nodeSelector"): _labels,
+    ("VirtualMachineInstancetypeSpec", "annotations"): _annotations,
+    ("VirtualMachinePreferenceSpec", "annotations"): _annotations,
+    ("VirtualMachinePreferenceSpec", "preferredSubdomain"): _NAME,
+    ("VirtualMachinePreferenceSpec", "preferredTerminationGracePeriodSeconds"): _NOT_NEGATIVE,
+    ("Volume", "name"): _LABEL,
+    ("Disk", "name"): _LABEL,
+    ("PersistentVolumeClaimVolumeSource", "claimName"): _NAME,
+    ("DataVolumeSource", "name"): _NAME,
+    ("LocalObjectReference", "name"): _NAME,
+    ("AccessCredentialSecretSource", "secretName"): _NAME,
+    ("DataVolumeSourceRef", "name"): _NAME,
+    ("DataVolumeSourceRef", "namespace"): _LABEL,
+    ("DataVolumeSourcePVC", "name"): _NAME,
+    ("DataVolumeSourcePVC", "namespace"): _LABEL,
+    ("DataVolumeSourceSnapshot", "name"): _NAME,
+    ("DataVolumeSourceSnapshot", "namespace"): _LABEL,
+    ("Interface", "name"): _text(
+        lambda text: "" if _INTERFACE.fullmatch(text) else "is not made of letters, digits, '-' and '_'"
+    ),
+    ("Interface", "macAddress"): _text(
+        lambda text: "" if _MAC.fullmatch(text) else "is no MAC address; write six bytes such as 02:00:00:12:34:56"
+    ),
+    ("Port", "port"): _port,
+    ("Port", "name"): _text(names.port_name, "; write a name such as http"),
+    ("Port", "protocol"): _one_of("TCP", "UDP"),
+    ("PortRange", "start"): _port,
+    ("PortRange", "end"): _port,
+    ("HTTPGetAction", "port"): _port,
+    ("TCPSocketAction", "port"): _port,
+    **{
+        ("Probe", field): _NOT_NEGATIVE
+        for field in (
+            "initialDelaySeconds",
+            "timeoutSeconds",
+            "periodSeconds",
+            "successThreshold",
+            "failureThreshold",
+        )
+    },
+    **{
+        (source, field): check
+        for source in ("CloudInitNoCloudSource", "CloudInitConfigDriveSource")
+        for field, check in (
+            ("userData", _cloud_init),
+            ("networkData", _cloud_init),
+            ("userDataBase64", _cloud_init_base64),
+            ("networkDataBase64", _cloud_init_base64),
+        )
+    },
+    ("Memory", "guest"): _SIZE,
+    ("Memory", "maxGuest"): _SIZE,
+    ("MemoryInstancetype", "guest"): _SIZE,
+    ("MemoryInstancetype", "maxGuest"): _SIZE,
+    ("MemoryPreferenceRequirement", "guest"): _SIZE,
+    ("Hugepages", "pageSize"): _quantity_text,
+    ("EmptyDiskSource", "capacity"): _SIZE,
+    ("ResourceRequirements", "requests"): _amounts,
+    ("ResourceRequirements", "limits"): _amounts,
+    ("VolumeResourceRequirements", "requests"): _amounts,
+    ("VolumeResourceRequirements", "limits"): _amounts,
+}
+
+# Type → what its fields have to be together.
+TYPES: Final[dict[str, Check]] = {"Toleration": _toleration}

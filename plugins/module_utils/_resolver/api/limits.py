@@ -1,0 +1,94 @@
+"""How large the numbers of a task may be, and the names that say which objects it is about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from . import names
+from .names import shown
+
+__all__ = ["NUMBERS", "Range", "not_finite", "oversized", "problem"]
+
+
+class Range(NamedTuple):
+    """least, most: of a whole number. what: it counts, in the plural."""
+
+    least: int
+    most: int
+    what: str
+
+
+# No run lasts longer, and no timer of the operating system has to.
+_MONTH: Final = 30 * 24 * 3600
+_SECONDS: Final = Range(0, _MONTH, "seconds")
+
+NUMBERS: Final[dict[str, Range]] = {
+    # Each is a thread with a connection of its own.
+    "concurrency": Range(1, 256, "requests"),
+    "wait_timeout": _SECONDS,
+    "retry_timeout": _SECONDS,
+    "download_timeout": Range(1, _MONTH, "seconds"),
+    "duration": Range(1, _MONTH, "seconds"),
+    "grace_period": _SECONDS,
+    "keep": Range(0, 1_000_000, "revisions"),
+}
+_LABELS: Final = ("namespace", "namespaces")
+_NAMES: Final = ("name", "names")
+
+
+def problem(options: Mapping[str, Any]) -> str | None:
+    """What is wrong with a task's own options, on one line with the remedy, or None. `gate` looks at objects."""
+    for option, limits in NUMBERS.items():
+        value = options.get(option)
+        if isinstance(value, int) and not limits.least <= value <= limits.most:
+            return (
+                f"{option}: expected {limits.least} to {limits.most} {limits.what}, found {shown(value)};"
+                " write a number between these"
+            )
+    qps = options.get("qps")
+    if qps is not None and not (qps > 0 and math.isfinite(qps)):
+        return f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit"
+    for part, check in ((_LABELS, names.label), (_NAMES, names.subdomain)):
+        for option in part:
+            for value in _texts(options.get(option)):
+                if reason := check(value) if value else "is empty":
+                    return f"{option}: {shown(value)} {reason}; write it as `kubectl get` prints it"
+    return None
+
+
+def not_finite(value: Any, path: str = "") -> str | None:
+    """The path of a number in JSON data that is none, as `.inf` and `.nan` of YAML are, or None."""
+    if isinstance(value, str):
+        return path if value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan") else None
+    if isinstance(value, float) and not math.isfinite(value):
+        return path
+    inside: Any = ()
+    if isinstance(value, Mapping):
+        inside = ((f"{path}.{key}" if path else str(key), entry) for key, entry in value.items())
+    elif isinstance(value, list):
+        inside = ((f"{path}[{index}]", entry) for index, entry in enumerate(value))
+    return next((found for place, entry in inside if (found := not_finite(entry, place)) is not None), None)
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
+def oversized(value: Any, most: int = 500_000, deepest: int = 64) -> str | None:
+    """What is too much of a value that may hold itself, or the same part again and again, as YAML's aliases make it."""
+    left = [(value, 0)]
+    count = 0
+    while left:
+        here, depth = left.pop()
+        count += 1
+        if depth > deepest:
+            return f"is nested deeper than {deepest}, or holds itself"
+        if count > most:
+            return f"holds more than {most:,} values, aliases written out"
+        inside = here.values() if isinstance(here, Mapping) else here if isinstance(here, (list, tuple)) else ()
+        left += [(entry, depth + 1) for entry in inside]
+    return None

@@ -1,0 +1,23 @@
+"""What to say of an error that nobody has foreseen."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Final
+
+__all__ = ["unforeseen"]
+
+_REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
+_PLACE: Final = "/plugins/"
+
+
+def unforeseen(error: Exception) -> str:
+    """That it is a mistake of the collection, where it is, and nothing of what was handled, which may be secret."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PLACE in frame.filename]
+    place = ""
+    if frames:
+        place = f" in {frames[-1].filename.rpartition(_PLACE)[2]}, line {frames[-1].lineno}"
+    return (
+        f"this is a mistake of the collection ({type(error).__name__}{place}); please report it at {_REPORT} with this"
+        " line, which holds nothing secret, and what you were doing"
+    )

@@ -1,0 +1,119 @@
+"""Names, labels and short texts as Kubernetes takes them (k8s.io/apimachinery ``pkg/util/validation``).
+
+Each check returns what is wrong with a text, in words that follow the quoted text, or "" for one that is in order. Only
+ASCII counts, and `fullmatch` where `$` would let a line break pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final
+
+__all__ = ["label", "label_key", "label_value", "nearest", "port_name", "shown", "subdomain"]
+
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+_QUALIFIED: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
+_PORT: Final = re.compile(r"[-a-z0-9]+", re.ASCII)
+_LONGEST_LABEL: Final = 63
+_LONGEST_SUBDOMAIN: Final = 253
+_LONGEST_PORT: Final = 15
+# What a message shows of a value; a user finds it again by its beginning.
+_SHOWN: Final = 60
+_FEW: Final = 20
+# Thousands of entries share their namespaces, keys and values.
+_REMEMBERED: Final = 4096
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it: on one line, and no longer than that is of use."""
+    text = value if isinstance(value, str) else _text(value)
+    quoted = repr(text[: _SHOWN + 1]) if isinstance(value, str) else text
+    if len(text) <= _SHOWN:
+        return quoted
+    cut = repr(text[:_SHOWN]) if isinstance(value, str) else text[:_SHOWN]
+    return f"{cut}... ({len(text)} characters)"
+
+
+def _text(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:
+        # Python writes no whole numbers of more than 4300 digits.
+        return f"a number of {value.bit_length()} bits"
+
+
+def nearest(name: Any, known: Iterable[Any]) -> str:
+    """The end of a message about an unknown name: the known ones like it, or else all of them if they are few.
+
+    An option's spelling of a field is like the field's own (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
+    """
+    from difflib import get_close_matches
+
+    spelled = {_plain(entry): str(entry) for entry in known}
+    close = [spelled[one] for one in get_close_matches(_plain(name), spelled, 2)]
+    if close:
+        return f"; did you mean {' or '.join(close)}?"
+    return f"; choose from {', '.join(spelled.values())}" if 0 < len(spelled) <= _FEW else "; check its spelling"
+
+
+def _plain(name: Any) -> str:
+    return str(name)[:_SHOWN].replace("_", "").lower()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def label(text: str) -> str:
+    """A label of RFC 1123, as the names of namespaces and volumes are."""
+    return _long(text, _LONGEST_LABEL) or (
+        "" if _LABEL.fullmatch(text) else "is not made of a-z, 0-9 and '-' with a letter or digit at both ends"
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def subdomain(text: str) -> str:
+    """A subdomain of RFC 1123, as the names of most objects are."""
+    return _long(text, _LONGEST_SUBDOMAIN) or (
+        ""
+        if _SUBDOMAIN.fullmatch(text)
+        else "is not made of a-z, 0-9, '-' and '.' with a letter or digit at both ends and around each dot"
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def label_key(text: str) -> str:
+    """The key of a label, an annotation or a taint: a name, perhaps after a subdomain and a slash."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and (not prefix or subdomain(prefix)):
+        return "has no domain such as example.com before its slash"
+    return _qualified(name) if name else "is empty"
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def label_value(text: str) -> str:
+    """The value of a label, which may be empty."""
+    return _qualified(text) if text else ""
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def port_name(text: str) -> str:
+    """The name of a port, as IANA has service names."""
+    if len(text) > _LONGEST_PORT:
+        return f"is longer than {_LONGEST_PORT} characters"
+    plain = _PORT.fullmatch(text) and "--" not in text and text.strip("-") == text
+    if plain and any("a" <= letter <= "z" for letter in text):
+        return ""
+    return "is not made of a-z, 0-9 and single '-' inside, with a letter among them"
+
+
+def _qualified(text: str) -> str:
+    return _long(text, _LONGEST_LABEL) or (
+        ""
+        if _QUALIFIED.fullmatch(text)
+        else "is not made of letters, digits, '-', '_' and '.' with a letter or digit at both ends"
+    )
+
+
+def _long(text: str, most: int) -> str:
+    return f"is longer than {most} characters" if len(text) > most else ""

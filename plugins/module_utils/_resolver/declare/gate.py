@@ -1,0 +1,61 @@
+"""The gate that all that is declared passes before a cluster is asked anything: one message, with the remedy."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ..api import names, schema
+from ..api.names import shown
+from ..api.schema import FieldError
+
+__all__ = ["check_name", "passed"]
+
+Options = dict[str, Any]
+Manifest = dict[str, Any]
+
+_TEMPLATE: Final = "spec.template.spec."
+# Fields → the options that set them, under whose names users know them.
+_OPTIONS: Final = {
+    "metadata.": "",
+    "spec.instancetype": "instancetype",
+    "spec.preference": "preference",
+    f"{_TEMPLATE}domain.memory.guest": "memory",
+    f"{_TEMPLATE}terminationGracePeriodSeconds": "termination_grace_period",
+    f"{_TEMPLATE}tolerations": "tolerations",
+    f"{_TEMPLATE}nodeSelector": "node_selector",
+}
+_INTERFACE: Final = re.compile(rf"{re.escape(_TEMPLATE)}domain\.devices\.interfaces\[(\d+)\](.*)")
+
+
+def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = True) -> Manifest:
+    """The manifest in the API's spelling, without what says nothing, and once it is known that a cluster may take it.
+
+    options: those that it was made of; `accept_unknown_fields` lets fields pass that are not known here. gate: whether
+    to look at all; virtctl, for one, does not. Raises FieldError, its path an option's where that is known.
+    """
+    if not gate:
+        return schema.declared(type_name, manifest)
+    check_name(options)
+    try:
+        return schema.checked(type_name, manifest, bool(options.get("accept_unknown_fields")))
+    except FieldError as error:
+        raise FieldError(_as_written(error.path, options), error.reason) from error
+
+
+def check_name(options: Options) -> None:
+    """Raises FieldError for an object without a name, or with one from which those of its parts cannot be made."""
+    name = options.get("name") or ""
+    reason = names.subdomain(name) if name else "is empty"
+    if reason:
+        raise FieldError("name", f"{shown(name)} {reason}; write a name such as web-1")
+
+
+def _as_written(path: str, options: Options) -> str:
+    for field, option in _OPTIONS.items():
+        if path.startswith(field) and (not option or options.get(option) is not None):
+            return option + path[len(field) :]
+    interface = _INTERFACE.fullmatch(path)
+    if interface and int(interface[1]) < len(options.get("networks") or ()):
+        return f"networks[{interface[1]}]{interface[2]}".replace(".macAddress", ".mac_address")
+    return path

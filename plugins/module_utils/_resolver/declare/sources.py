@@ -1,0 +1,63 @@
+"""What the disks of a planned VM are copied from, and whether it is there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..choose.suggestions import SUGGESTED, Names, either
+from ..instancetype.find.find import Lookup
+
+__all__ = ["missing"]
+
+Manifest = dict[str, Any]
+
+
+class _Source(NamedTuple):
+    """path: of its name, in the VM. kind, namespace, name: the object that is copied."""
+
+    path: str
+    kind: str
+    namespace: str
+    name: str
+
+
+# Fields of a DataVolume's source → the kind that they name.
+_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
+
+
+def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names) -> Iterator[str]:
+    """One line for each source that does not exist: an import from it would wait for ever.
+
+    live: the VM as it is; what its DataVolumes were made from may be gone by now. What may not be read is taken to be
+    there, since KubeVirt itself checks whether it may be cloned.
+    """
+    for source in _sources(vm, _templates(live or {})):
+        if objects.get(source.kind, source.namespace, source.name) is None:
+            names = [manifest["metadata"]["name"] for manifest in listed(source.kind, source.namespace)]
+            close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
+            hint = f"did you mean {either(close)}?" if close else "create it first, or name one that there is"
+            place = f"in the namespace {source.namespace}"
+            yield f"{source.path}: there is no {source.kind} {source.name} {place}; {hint}"
+
+
+def _templates(vm: Manifest) -> set[str]:
+    templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or []
+    return {str((template.get("metadata") or {}).get("name")) for template in templates}
+
+
+def _sources(vm: Manifest, known: set[str]) -> Iterator[_Source]:
+    own = str(vm["metadata"].get("namespace") or "")
+    for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or []):
+        if (template.get("metadata") or {}).get("name") in known:
+            continue
+        spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"
+        reference = spec.get("sourceRef") or {}
+        if reference.get("kind") == "DataSource" and reference.get("name"):
+            namespace = reference.get("namespace") or own
+            yield _Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
+        for field, kind in _KINDS.items():
+            source = (spec.get("source") or {}).get(field) or {}
+            if source.get("name"):
+                yield _Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])

@@ -1,0 +1,99 @@
+"""awx_setup and its templates in a real AWX, in this order. Jobs that could change the cluster run in check mode.
+
+How to run them: docs/development.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import pytest
+
+TEMPLATES = ("deploy catalog", "fleet report", "refresh")
+# awx.awx cannot compare secrets and approvals.
+ALWAYS_CHANGED = {"Create the credential of the cluster", "Create the workflow"}
+
+
+def test_awx_setup_ends(setup: Any) -> None:
+    done = setup.run()
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    assert "duplicate" not in done.stdout + done.stderr
+    assert os.environ["K8S_AUTH_API_KEY"] not in done.stdout + done.stderr
+
+
+def test_awx_setup_again_changes_nothing(setup: Any) -> None:
+    done = setup.run()
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+    tasks = re.split(r"^TASK \[", done.stdout, flags=re.MULTILINE)[1:]
+    changed = {task.partition("]")[0] for task in tasks if "\nchanged: " in task}
+    assert changed <= ALWAYS_CHANGED
+
+
+def test_the_inventory_was_read(setup: Any) -> None:
+    assert setup.controller.named("inventory_sources", setup.name)["status"] == "successful"
+
+
+@pytest.mark.parametrize("does", TEMPLATES)
+def test_a_launch_needs_no_variables(setup: Any, does: str) -> None:
+    job = setup.controller.launch(setup.template(does), job_type="check")
+    printed = setup.controller.printout(job)
+    assert job["status"] == "successful", printed[-2000:]
+    assert os.environ["K8S_AUTH_API_KEY"] not in printed
+
+
+def test_the_form_as_it_is(setup: Any) -> None:
+    """What the user interface sends: every answer, empty ones too."""
+    template = setup.template("fleet report")
+    spec = setup.controller.get(template["related"]["survey_spec"])["spec"]
+    answers = {
+        question["variable"]: question["default"] or ([] if question["type"] == "multiselect" else "")
+        for question in spec
+    }
+    job = setup.controller.launch(template, extra_vars=answers)
+    assert job["status"] == "successful", setup.controller.printout(job)[-2000:]
+    assert job["artifacts"]["fleet_report_failed"] is False
+    assert len(job["artifacts"]["fleet_report_drift"]) == job["artifacts"]["fleet_report_totals"]["drifted"]
+
+
+def test_an_answer_that_is_refused(setup: Any) -> None:
+    """The stand-ins of the unit tests refuse in the same words."""
+    template = setup.template("fleet report")
+    sent = {"extra_vars": {"fleet_report_fail_if": "drifted"}}
+    status, text = setup.controller.call("POST", f"{template['url']}launch/", sent)
+    assert status == 400 and "'fleet_report_fail_if' value is expected to be a list." in text
+
+
+def test_the_schedule_is_there(setup: Any) -> None:
+    schedule = setup.controller.named("schedules", f"{setup.name}: drift check")
+    assert schedule["enabled"] and schedule["next_run"]
+    assert schedule["extra_data"]["fleet_report_fail_if"] == ["drifted"]
+
+
+def test_the_workflow_waits_for_an_approval(setup: Any) -> None:
+    workflow = setup.controller.named("workflow_job_templates", f"{setup.name}: upgrade")
+    nodes = setup.controller.get(workflow["related"]["workflow_nodes"])["results"]
+    follows = {node["identifier"]: node["success_nodes"] for node in nodes}
+    number = {node["identifier"]: node["id"] for node in nodes}
+    assert follows == {
+        "catalog": [number["report"]],
+        "report": [number["approval"]],
+        "approval": [number["refresh"]],
+        "refresh": [],
+    }
+
+
+def test_a_limit_is_refused(setup: Any) -> None:
+    """Without the check the job would run nothing and succeed."""
+    template = setup.template("fleet report")
+    host = setup.controller.get(setup.controller.named("inventories", setup.name)["related"]["hosts"])["results"]
+    if not host:
+        pytest.skip("the cluster has no VM that could be the limit")
+    setup.controller.call("PATCH", template["url"], {"limit": host[0]["name"]})
+    try:
+        job = setup.controller.launch(template)
+    finally:
+        setup.controller.call("PATCH", template["url"], {"limit": ""})
+    assert job["status"] == "failed"
+    assert f"limit: is {host[0]['name']}" in setup.controller.printout(job)

@@ -1,0 +1,88 @@
+"""Service accounts that awx_setup makes: each can do its work and no other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kubernetes import client, config
+
+CHECKOUT = Path(__file__).parents[3]
+sys.path.append(str(CHECKOUT / "tests" / "unit" / "playbooks"))
+
+from awx_stand_in import Awx  # noqa: E402
+
+# (verb, group, resource): who may.
+RIGHTS = {
+    ("list", "kubevirt.io", "virtualmachines"): {
+        "inventory",
+        "deploy catalog",
+        "fleet report",
+        "refresh",
+        "declare VMs",
+    },
+    ("create", "kubevirt.io", "virtualmachines"): {"declare VMs"},
+    ("patch", "instancetype.kubevirt.io", "virtualmachineclusterinstancetypes"): {"deploy catalog"},
+    ("update", "coordination.k8s.io", "leases"): {"refresh"},
+    ("list", "apps", "controllerrevisions"): {"inventory", "fleet report", "refresh", "declare VMs"},
+    ("get", "", "secrets"): set(),
+}
+
+
+def may(host: str, authority: Path, token: str, verb: str, group: str, resource: str) -> bool:
+    settings = client.Configuration(host=host, api_key={"authorization": f"Bearer {token}"})
+    settings.ssl_ca_cert = str(authority)
+    asked = {"spec": {"resourceAttributes": {"verb": verb, "group": group, "resource": resource}}}
+    with client.ApiClient(settings) as connection:
+        return bool(client.AuthorizationV1Api(connection).create_self_subject_access_review(asked).status.allowed)
+
+
+@pytest.fixture(autouse=True)
+def no_bindings_are_left(cluster: Path, namespace: str) -> Iterator[None]:
+    """They are cluster-wide, so that they would outlive the namespace."""
+    yield
+    with config.new_client_from_config(str(cluster)) as connection:
+        rbac = client.RbacAuthorizationV1Api(connection)
+        for binding in rbac.list_cluster_role_binding().items:
+            if binding.metadata.name.startswith(f"{namespace}-"):
+                rbac.delete_cluster_role_binding(binding.metadata.name)
+
+
+def test_service_accounts(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    awx = Awx(tmp_path)
+    settings = {"K8S_AUTH_KUBECONFIG": str(cluster)}
+    variables = {"service_accounts": namespace, "declare_inventory": "Fleet", "token_duration": 3600}
+    code, output = awx.run(settings=settings, **variables)
+    assert code == 0, output
+    made = {one["name"].removeprefix("KubeVirt: "): one["inputs"] for one in awx.given("credential")}
+    assert set(made) == {"inventory", "deploy catalog", "fleet report", "refresh", "declare VMs"}
+    used = {one["name"]: one["credentials"] for one in awx.given("job_template")}
+    assert used == {name: [name] for name in used}
+    assert awx.given("inventory_source")[0]["credential"] == "KubeVirt: inventory"
+    for inputs in made.values():
+        assert inputs["bearer_token"] not in output
+        assert inputs["verify_ssl"] is True
+
+    authority = tmp_path / "authority.crt"
+    authority.write_text(made["refresh"]["ssl_ca_cert"])
+    for (verb, group, resource), able in RIGHTS.items():
+        found = {
+            account
+            for account, inputs in made.items()
+            if may(inputs["host"], authority, inputs["bearer_token"], verb, group, resource)
+        }
+        assert found == able, (verb, resource)
+
+    code, output = awx.run(settings=settings, **variables)
+    assert code == 0 and "changed: [localhost] => censored" not in output.partition("Create the project")[0]
+
+
+def test_a_refusal_is_a_line(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    awx = Awx(tmp_path)
+    variables = {"service_accounts": f"{namespace}_x"}
+    code, output = awx.run(settings={"K8S_AUTH_KUBECONFIG": str(cluster)}, **variables)
+    assert code == 2
+    assert f'awx_setup_service_accounts: Namespace "{namespace}_x" is invalid' in output.replace('\\"', '"')
+    assert not awx.log.exists()

@@ -1,0 +1,188 @@
+"""What a server may answer that is no API server's answer: one line, no retry where none helps, and an end."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session as sessions
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
+    ApiError,
+    ConnectionFailed,
+    explain,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from scripted_server import session_with, status
+
+VM = BY_NAME["VirtualMachine"]
+ASKS = "is host the address of an API server, and not of a console, a login or a proxy?"
+
+
+def raw(body: bytes, code: str = "200 OK", **headers: str) -> bytes:
+    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {code}\r\nContent-Length: {len(body)}\r\n{lines}\r\n".encode() + body
+
+
+@contextlib.contextmanager
+def server(answer: bytes, drip: bytes = b"") -> Iterator[tuple[Session, list[str]]]:
+    """A session with a server that sends these bytes to each request, and then `drip` again and again."""
+    asked: list[str] = []
+    over = threading.Event()
+
+    def serve(listening: socket.socket) -> None:
+        while not over.is_set():
+            try:
+                connection, _address = listening.accept()
+            except OSError:
+                return
+            with connection, contextlib.suppress(OSError):
+                asked.append(connection.recv(65536).decode())
+                connection.sendall(answer)
+                while drip and not over.wait(0.01):
+                    connection.sendall(drip)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.1)
+        host = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread = threading.Thread(target=lambda: _until(over, serve, listening))
+        thread.start()
+        try:
+            yield Session({"host": host, "api_key": "x", "retry_timeout": 0.3}), asked
+        finally:
+            over.set()
+            thread.join()
+
+
+def _until(over: threading.Event, serve: Any, listening: socket.socket) -> None:
+    while not over.is_set():
+        serve(listening)
+
+
+PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>" + b"x" * 5000 + b"</body></html>"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (raw(b"[]"), f"sent [] where an object is due; {ASKS}"),
+        (raw(b'"hello"'), f"sent 'hello' where an object is due; {ASKS}"),
+        (raw(PAGE), f"sent the page 'Log in'; {ASKS}"),
+        (raw(b"{"), "sent no valid JSON: "),
+        (raw(b"[" * 100_000), "nested too deep"),
+        (
+            raw(b"", "302 Found", Location="https://sso/login?token=secret"),
+            "a redirect (302) to 'https://sso/login'; is",
+        ),
+        (raw(b"\x1f\x8b broken", Content_Encoding="gzip"), "sent an answer that cannot be unpacked: "),
+        (raw(b'{"metadata": {}, "items": {"a": 1}}'), f"sent no list of objects where one is due; {ASKS}"),
+        (raw(b'{"metadata": {}, "items": [[]]}'), f"sent no list of objects where one is due; {ASKS}"),
+        (raw(b'{"metadata": [], "items": []}'), f"sent no list of objects where one is due; {ASKS}"),
+        (raw(b'{"metadata": {}, "items": [{"metadata": {"name": 5}}]}'), "sent no list of objects where one is due"),
+    ],
+)
+def test_what_is_no_list(answer: bytes, told: str) -> None:
+    with server(answer) as (session, _asked), pytest.raises(ConnectionFailed) as error:
+        session.list(VM, "shop")
+    assert told in str(error.value), str(error.value)
+    assert "\n" not in str(error.value) and "secret" not in str(error.value) and len(str(error.value)) < 300
+
+
+def test_what_is_no_object() -> None:
+    with server(raw(b'{"kind": "VirtualMachine"}')) as (session, asked):
+        with pytest.raises(ConnectionFailed, match="sent something else where an object is due"):
+            session.get(VM, "shop", "web")
+        with pytest.raises(ConnectionFailed, match="sent something else where an object is due"):
+            session.apply(VM, {"metadata": {"name": "web", "namespace": "shop"}})
+    assert len(asked) == 2
+
+
+def test_a_page_of_a_proxy_is_told_by_its_title() -> None:
+    page = raw(PAGE, "503 Service Unavailable", Content_Type="text/html")
+    with server(page) as (session, _asked), pytest.raises(ApiError) as error:
+        session.list(VM, "shop")
+    assert explain(error.value, "LIST", VM).startswith("Log in (tried ")
+
+
+def test_an_answer_may_be_packed() -> None:
+    packed = gzip.compress(json.dumps({"metadata": {}, "items": []}).encode())
+    with server(raw(packed, Content_Encoding="gzip")) as (session, _asked):
+        assert session.list(VM, "shop") == ([], "")
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n{", id="the body"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nX-Long: ", id="the headers"),
+    ],
+)
+def test_a_byte_at_a_time_has_an_end(monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
+    monkeypatch.setattr(sessions, "_DEADLINE", 0.2)
+    late = pytest.raises(ConnectionFailed, match="the answer was not complete in time")
+    with server(begun, drip=b" ") as (session, _asked), late:
+        session.list(VM, "shop")
+
+
+def test_an_answer_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_LARGEST", 2**20)
+    begun = b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"
+    too_much = pytest.raises(ConnectionFailed, match="sent more than 1 MiB in one answer")
+    with server(begun, drip=b" " * 2**16) as (session, _asked), too_much:
+        session.list(VM, "shop")
+
+
+def test_events_that_are_none_end_a_watch() -> None:
+    with server(raw(b'[]\n{"type": "ADDED", "object": []}\n')) as (session, _asked):
+        assert list(session.watch(VM, "shop", "1", 1)) == []
+
+
+@pytest.mark.parametrize(
+    "message", ["etcdserver: request is too large", "rpc error: trying to send message larger than max"]
+)
+def test_what_is_too_large_for_etcd_is_sent_once(message: str) -> None:
+    asked = []
+
+    def answer(method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
+        asked.append((method, path))
+        return status(500, message)
+
+    with session_with(answer, retry_timeout=5) as session, pytest.raises(ApiError) as error:
+        session.apply(VM, {"metadata": {"name": "web", "namespace": "shop"}})
+    assert len(asked) == 1
+    assert explain(error.value, "PATCH", VM).endswith("into a Secret or ConfigMap that it refers to")
+
+
+TERMINATING = "unable to create new content in namespace shop because it is being terminated"
+
+
+@pytest.mark.parametrize(
+    ("message", "remedy"),
+    [
+        (f'virtualmachines.kubevirt.io "web" is forbidden: {TERMINATING}', ": wait until the namespace is gone, and"),
+        (
+            'pods "web" is forbidden: exceeded quota: q, requested: cpu=2, limited: cpu=1',
+            ": ask for less, ",
+        ),
+        ('pods "web" is forbidden: violates PodSecurity "restricted:latest"', ""),
+        ('pods "web" is forbidden: maximum memory usage per Container is 1Gi', ""),
+        ('virtualmachines.kubevirt.io is forbidden: User "me" cannot create resource', ". To permit it, grant {"),
+        ("virtualmachines is forbidden", ". To permit it, grant {"),
+    ],
+)
+def test_only_a_missing_right_is_answered_with_rights(message: str, remedy: str) -> None:
+    told = explain(ApiError(403, {"message": message, "reason": "Forbidden"}), "PATCH", VM)
+    assert told.startswith(message + remedy)
+    assert ("grant" in told) == ("grant" in remedy) and (remedy or told == message)
+
+
+@pytest.mark.parametrize("details", [[], "x", {"causes": {}}, {"causes": [None, 5]}, None])
+def test_details_of_any_shape(details: Any) -> None:
+    assert ApiError(422, {"message": "no", "details": details}).causes == []

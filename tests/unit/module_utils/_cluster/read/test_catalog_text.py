@@ -1,0 +1,85 @@
+"""Hostile catalogs are refused at once, with file, line and column; all others are read as YAML is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_text import (
+    LARGEST,
+    TextError,
+    documents,
+)
+
+CATALOG = Path(__file__).parents[5] / "roles" / "common_instancetypes" / "files" / "catalog"
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30)
+)
+MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k: null}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (BOMB, "line 6, column 40: holds more than 500,000 values, aliases written out; no catalog does"),
+        ("a: &a [*a]", "line 1, column 8: the alias 'a' is within what it stands for; take it out"),
+        ("a: &a\n  b: {c: *a}", "line 2, column 10: the alias 'a' is within what it stands for; take it out"),
+        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: the key 'a' is given twice, first in line 1; keep one of them"),
+        ("{a: 1, 'a': 2}", "line 1, column 8: the key 'a' is given twice, first in line 1; keep one of them"),
+        (
+            "x: {<<: {a: 1}, <<: {b: 1}}",
+            "line 1, column 17: the key << is given twice, first in line 1; keep one of them",
+        ),
+        ("just text", "line 1, column 1: expected a catalog or a manifest, found plain text; is it the right file?"),
+        ("[" * 100_000, "line 1, column 65: is nested deeper than 64; no catalog is"),
+        ("- " * 100_000, "line 1, column 129: is nested deeper than 64; no catalog is"),
+        ("a: !vault x", "line 1, column 4: the tag '!vault' is not for catalogs; take it out"),
+        ("a: !!python/object:os.system {}", "line 1, column 4: the tag 'tag:yaml.org,2002:python/object:os.system' is"),
+        ("a: !!binary eA==", "line 1, column 4: the tag 'tag:yaml.org,2002:binary' is not for catalogs"),
+        ("a: 2001-99-99", "line 1, column 4: cannot be read as what it looks like; put it in quotes"),
+        (f"a: {'9' * 5000}", "line 1, column 4: cannot be read as what it looks like; put it in quotes"),
+        ("a: *b", "line 1, column 4: there is no anchor 'b' above"),
+        ("a: &a 1\n---\nb: *a", "line 3, column 4: there is no anchor 'a' above"),
+        ("? [a]\n: b", "a key is no text"),
+        ("a: {<<: b}", "line 1, column 9: << takes mappings only, such as <<: *common"),
+        ("a: b: c", "line 1, column 5: mapping values are not allowed in this context; is the file complete?"),
+        ("a: [1,", "is the file complete?"),
+        ("\0", "is the file complete?"),
+        ("x" * (LARGEST + 1), "is larger than 16 MiB"),
+    ],
+)
+def test_what_is_refused(text: str, told: str) -> None:
+    with pytest.raises(TextError) as error:
+        documents(text, "acme.yml")
+    assert str(error.value).startswith("acme.yml") and told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_bytes_that_are_no_text() -> None:
+    with pytest.raises(TextError, match=r"^acme\.yml"):
+        documents(b"\xff\xfe\x00", "acme.yml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "---\n---\na: 1\n",
+        "a: {b: [1, 2.5, true, null, 'x', 2001-01-01]}\n",
+        '{"a": [{"b": "c"}], "d": {}}',
+        "a: &a {b: 1}\nc: *a\nd: [*a, *a]\n",
+        MERGES,
+        "a: &a {x: 1, y: 2}\nb: &b {<<: *a, y: 3}\nc: {<<: [*b, *a], z: 4}\n",
+        "! a: ! 5\n",
+    ],
+)
+def test_all_else_is_read_as_yaml(text: str) -> None:
+    assert documents(text, "acme.yml") == list(yaml.safe_load_all(text))
+
+
+@pytest.mark.parametrize("path", sorted(CATALOG.rglob("*.yml")), ids=lambda path: path.name)
+def test_the_catalog_of_the_collection(path: Path) -> None:
+    content = path.read_bytes()
+    assert documents(content, path.name) == list(yaml.safe_load_all(content))

@@ -1,0 +1,92 @@
+"""What a VM that is late waits for, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.waiting import blockers
+from scripted_server import Store, forbidden, session_with
+
+CORE = "/api/v1/namespaces/shop"
+VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
+VMIS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"
+
+
+def named(name: str, status: dict[str, Any], **labels: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": "shop", "labels": labels}, "status": status}
+
+
+def vm(*volumes: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": "web"}, "spec": {"template": {"spec": {"volumes": list(volumes)}}}}
+
+
+def false(kind: str, message: str) -> dict[str, Any]:
+    return {"type": kind, "status": "False", "message": message}
+
+
+LATE = vm(
+    {"name": "boot", "dataVolume": {"name": "web-boot"}},
+    {"name": "done", "dataVolume": {"name": "web-done"}},
+    {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+    {"name": "gone", "persistentVolumeClaim": {"claimName": "gone"}},
+)
+
+
+def test_each_thing_that_is_not_ready_is_named() -> None:
+    scheduling = {"phase": "Pending", "conditions": [false("PodScheduled", "0/3 nodes are\navailable")]}
+    pulling = {
+        "phase": "Pending",
+        "containerStatuses": [
+            {"state": {"running": {}}},
+            {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}},
+        ],
+    }
+    store = Store(
+        {
+            VOLUMES: [
+                named("web-boot", {"phase": "ImportInProgress", "progress": "35.2%"}),
+                named("web-done", {"phase": "Succeeded"}),
+                named("another", {"phase": "Pending"}),
+            ],
+            f"{CORE}/persistentvolumeclaims": [
+                named("data", {"phase": "Pending"}),
+                named("web-boot", {"phase": "Pending"}),
+            ],
+            VMIS: [named("web", {"phase": "Scheduling", "conditions": [false("Ready", "guest is not there")]})],
+            f"{CORE}/pods": [
+                named("virt-launcher-web-1", scheduling, **{"vm.kubevirt.io/name": "web"}),
+                named("virt-launcher-web-2", pulling, **{"vm.kubevirt.io/name": "web"}),
+                named("virt-launcher-db-1", scheduling, **{"vm.kubevirt.io/name": "db"}),
+            ],
+        }
+    )
+    with session_with(store) as session:
+        found = blockers(session, "shop", {"web": LATE, "none": None})
+    assert found == {
+        "web": [
+            "DataVolume web-boot: ImportInProgress 35.2%",
+            "PersistentVolumeClaim data: Pending",
+            "VirtualMachineInstance web: Scheduling: guest is not there",
+            "pod virt-launcher-web-1: Pending: 0/3 nodes are available",
+            "pod virt-launcher-web-2: Pending: ImagePullBackOff: no such image",
+        ]
+    }
+    assert len(store.asked) == 4
+
+
+def test_why_an_import_does_not_get_on() -> None:
+    failing = {"phase": "ImportInProgress", "progress": "N/A", "conditions": [false("Running", "no such host")]}
+    store = Store({VOLUMES: [named("web-boot", failing), named("web-done", {})]})
+    with session_with(store) as session:
+        found = blockers(session, "shop", {"web": LATE})
+    assert found["web"] == [
+        "DataVolume web-boot: ImportInProgress: no such host",
+        "DataVolume web-done: without a phase",
+    ]
+
+
+def test_what_may_not_be_read_is_left_out() -> None:
+    answers = {("GET", end): forbidden(end) for end in ("datavolumes", "persistentvolumeclaims", "pods")}
+    store = Store({VMIS: [named("web", {"phase": "Running"})]}, answers)
+    with session_with(store) as session:
+        assert blockers(session, "shop", {"web": LATE}) == {"web": []}

@@ -1,0 +1,149 @@
+"""What no cluster takes is refused with field, value and remedy; what one takes passes."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
+
+VM = "VirtualMachine"
+SIZE = "VirtualMachineInstancetype"
+
+
+def template(**spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "web"}, "spec": {"template": {"spec": {"domain": {"devices": {}}, **spec}}}}
+
+
+def domain(**domain: Any) -> dict[str, Any]:
+    return template(domain={"devices": {}, **domain})
+
+
+def interface(**fields: Any) -> dict[str, Any]:
+    return domain(devices={"interfaces": [{"name": "default", **fields}]})
+
+
+def volume(**source: Any) -> dict[str, Any]:
+    return template(volumes=[{"name": "root", **source}])
+
+
+def metadata(**fields: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "web", **fields}, "spec": {"template": {}}}
+
+
+def toleration(**fields: Any) -> dict[str, Any]:
+    return template(tolerations=[fields])
+
+
+TEMPLATE = "spec.template.spec"
+BASE64 = base64.b64encode(b"#cloud-config").decode()
+
+
+@pytest.mark.parametrize(
+    ("vm", "told"),
+    [
+        (metadata(name="../../x"), "metadata.name: '../../x' is not made of a-z, 0-9, '-' and '.'"),
+        (metadata(name="x" * 300), f"metadata.name: '{'x' * 60}'... (300 characters) is longer than 253 characters"),
+        (metadata(name="a\nb"), r"metadata.name: 'a\nb' is not made of"),
+        (metadata(namespace="Shop"), "metadata.namespace: 'Shop' is not made of a-z, 0-9 and '-'"),
+        (metadata(labels={"no way": "x"}), "metadata.labels: the key 'no way' is not made of letters"),
+        (metadata(labels={"team": "größe"}), "metadata.labels.team: 'größe' is not made of letters"),
+        (metadata(annotations={"a b": "x"}), "metadata.annotations: the key 'a b' is not made of letters"),
+        (metadata(annotations={"a": "x" * 262144}), "metadata.annotations: 262145 bytes are too many"),
+        (domain(memory={"guest": "-1Gi"}), f"{TEMPLATE}.domain.memory.guest: '-1Gi' is too small"),
+        (domain(memory={"guest": "0"}), f"{TEMPLATE}.domain.memory.guest: '0' is too small; it has to be more than 0"),
+        (domain(memory={"guest": "1e400"}), f"{TEMPLATE}.domain.memory.guest: '10e399' is too large"),
+        (
+            domain(memory={"guest": "9" * 100000}),
+            f"{TEMPLATE}.domain.memory.guest: '{'9' * 60}'... (100000 characters)",
+        ),
+        (domain(memory={"guest": 10**5000}), f"{TEMPLATE}.domain.memory.guest: "),
+        (
+            domain(memory={"hugepages": {"pageSize": "2MiB"}}),
+            f"{TEMPLATE}.domain.memory.hugepages.pageSize: '2MiB' is no",
+        ),
+        (domain(resources={"requests": {"cpu": "-1"}}), f"{TEMPLATE}.domain.resources.requests.cpu: '-1' is negative"),
+        (
+            interface(macAddress="02:00"),
+            f"{TEMPLATE}.domain.devices.interfaces[0].macAddress: '02:00' is no MAC address",
+        ),
+        (interface(name="a b"), f"{TEMPLATE}.domain.devices.interfaces[0].name: 'a b' is not made of"),
+        (
+            interface(ports=[{"port": 65536}]),
+            f"{TEMPLATE}.domain.devices.interfaces[0].ports[0].port: 65536 is no port",
+        ),
+        (interface(ports=[{"port": 0}]), f"{TEMPLATE}.domain.devices.interfaces[0].ports[0].port: 0 is no port"),
+        (
+            interface(ports=[{"port": 1, "name": "80"}]),
+            f"{TEMPLATE}.domain.devices.interfaces[0].ports[0].name: '80' is",
+        ),
+        (interface(ports=[{"port": 1, "protocol": "ICMP"}]), "protocol: 'ICMP' is not one of TCP, UDP"),
+        (volume(name="Root"), f"{TEMPLATE}.volumes[0].name: 'Root' is not made of"),
+        (volume(emptyDisk={"capacity": "0"}), f"{TEMPLATE}.volumes[0].emptyDisk.capacity: '0' is too small"),
+        (volume(cloudInitNoCloud={"userDataBase64": "a secret!"}), "userDataBase64: is no base64; encode the data"),
+        (volume(cloudInitNoCloud={"userData": "x" * 2049}), "userData: 2049 bytes are too many: KubeVirt takes 2048"),
+        (template(terminationGracePeriodSeconds=-1), f"{TEMPLATE}.terminationGracePeriodSeconds: -1 is too small"),
+        (template(readinessProbe={"periodSeconds": -1}), f"{TEMPLATE}.readinessProbe.periodSeconds: -1 is too small"),
+        (template(readinessProbe={"httpGet": {"port": "80"}}), f"{TEMPLATE}.readinessProbe.httpGet.port: '80' is not"),
+        (template(nodeSelector={"a": "b c"}), f"{TEMPLATE}.nodeSelector.a: 'b c' is not made of"),
+        (template(hostname="web.shop"), f"{TEMPLATE}.hostname: 'web.shop' is not made of"),
+        (toleration(operator="Exist", key="a"), "tolerations[0].operator: 'Exist' is not one of Exists, Equal"),
+        (toleration(), "tolerations[0].operator: has to be Exists where there is no key"),
+        (toleration(key="a b"), "tolerations[0].key: 'a b' is not made of"),
+        (toleration(key="a", operator="Exists", value="x"), "tolerations[0].value: goes with a comparison only"),
+        (toleration(key="a", value="b c"), "tolerations[0].value: 'b c' is not made of"),
+        (toleration(key="a", effect="Execute"), "tolerations[0].effect: 'Execute' is not one of NoSchedule"),
+        (toleration(key="a", tolerationSeconds=5), "tolerations[0].tolerationSeconds: goes with the effect NoExecute"),
+        (
+            domain(cpus={"cores": 2}),
+            f"{TEMPLATE}.domain.cpus: there is no such field; did you mean cpu? Or set accept_",
+        ),
+        (template(nodeselector={}), f"{TEMPLATE}.nodeselector: there is no such field; did you mean nodeSelector?"),
+        (template(zzz=1), f"{TEMPLATE}.zzz: there is no such field; check its spelling; or set accept_unknown_fields"),
+    ],
+)
+def test_what_no_cluster_takes(vm: dict[str, Any], told: str) -> None:
+    with pytest.raises(schema.FieldError) as error:
+        schema.checked(VM, vm)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value) and "a secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "vm",
+    [
+        metadata(
+            name="web.1", namespace="shop", labels={"example.com/a": "", "b": "C_1"}, annotations={"Ex.com/a": "ü\n"}
+        ),
+        domain(memory={"guest": "1Gi", "hugepages": {"pageSize": "2Mi"}}, resources={"requests": {"cpu": "0"}}),
+        interface(macAddress="02:00:00:12:34:5F", ports=[{"port": 65535, "name": "http", "protocol": "UDP"}]),
+        interface(macAddress="02-00-00-12-34-56"),
+        interface(name="eth_0-A", macAddress="0200.0012.3456"),
+        volume(cloudInitNoCloud={"userDataBase64": BASE64[:8] + "\n" + BASE64[8:], "networkData": "x" * 2048}),
+        template(terminationGracePeriodSeconds=0, readinessProbe={"periodSeconds": 0, "tcpSocket": {"port": 22}}),
+        toleration(operator="Exists"),
+        toleration(key="example.com/a", value="b", effect="NoExecute", tolerationSeconds=-1),
+    ],
+)
+def test_what_clusters_take(vm: dict[str, Any]) -> None:
+    assert schema.checked(VM, vm) == schema.declared(VM, vm)
+
+
+def test_unknown_fields_pass_where_they_are_accepted_and_values_are_looked_at_all_the_same() -> None:
+    vm = domain(cpus=2)
+    assert schema.checked(VM, vm, accept_unknown=True) == vm
+    with pytest.raises(schema.FieldError, match=r"metadata\.name: 'A' is not"):
+        schema.checked(VM, {**vm, "metadata": {"name": "A"}}, accept_unknown=True)
+
+
+def test_sizes_of_instancetypes() -> None:
+    with pytest.raises(schema.FieldError, match=r"spec\.memory\.guest: '-4Gi' is too small"):
+        schema.checked(SIZE, {"metadata": {"name": "a"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "-4Gi"}}})
+
+
+@pytest.mark.parametrize(("type_name", "field"), formats.FIELDS)
+def test_the_table_is_of_fields_that_there_are(type_name: str, field: str) -> None:
+    assert field in schema.TYPES[type_name]
+    assert set(formats.TYPES) <= set(schema.TYPES)

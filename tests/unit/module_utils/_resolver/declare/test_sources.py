@@ -1,0 +1,83 @@
+"""Imports whose source does not exist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.sources import missing
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Problem
+
+
+class Cluster:
+    """One DataSource in images, one claim in shop; snapshots may not be read."""
+
+    there = (("DataSource", "images", "fedora"), ("PersistentVolumeClaim", "shop", "disk"))
+
+    def get(self, kind: str, namespace: str, name: str) -> Any:
+        if kind == "VolumeSnapshot":
+            return Problem("volumesnapshots is forbidden", "Forbidden", 403)
+        return {} if (kind, namespace, name) in self.there else None
+
+    def list(self, kind: str, namespace: str) -> list[dict[str, Any]]:
+        return [{"metadata": {"name": place[2]}} for place in self.there if place[:2] == (kind, namespace)]
+
+
+def vm(**spec: Any) -> dict[str, Any]:
+    template = {"metadata": {"name": "web-boot"}, "spec": spec}
+    return {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"dataVolumeTemplates": [template]}}
+
+
+def source(name: str, **more: str) -> dict[str, Any]:
+    return vm(sourceRef={"kind": "DataSource", "name": name, **more})
+
+
+def found(manifest: dict[str, Any], live: dict[str, Any] | None = None) -> list[str]:
+    cluster = Cluster()
+    return list(missing(manifest, live, cluster, cluster.list))
+
+
+PATH = "spec.dataVolumeTemplates[0].spec"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "told"),
+    [
+        (
+            source("fedora"),
+            f"{PATH}.sourceRef.name: there is no DataSource fedora in the namespace shop; create it first, or name one "
+            "that there is",
+        ),
+        (
+            source("fedor", namespace="images"),
+            f"{PATH}.sourceRef.name: there is no DataSource fedor in the namespace images; did you mean fedora?",
+        ),
+        (
+            vm(source={"pvc": {"name": "dis", "namespace": "shop"}}),
+            f"{PATH}.source.pvc.name: there is no PersistentVolumeClaim dis in the namespace shop; did you mean disk?",
+        ),
+    ],
+)
+def test_what_is_missing(manifest: dict[str, Any], told: str) -> None:
+    assert found(manifest) == [told]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        source("fedora", namespace="images"),
+        vm(source={"pvc": {"name": "disk"}}),
+        vm(source={"snapshot": {"name": "s", "namespace": "shop"}}),
+        vm(source={"http": {"url": "https://x/y"}}),
+        vm(source={"blank": {}}),
+        vm(sourceRef={"kind": "DataSource"}),
+        {"metadata": {"name": "web"}, "spec": {}},
+    ],
+)
+def test_what_is_not(manifest: dict[str, Any]) -> None:
+    assert found(manifest) == []
+
+
+def test_what_a_vm_has_copied_already_may_be_gone() -> None:
+    assert found(source("fedora"), live=source("fedora")) == []

@@ -1,0 +1,133 @@
+"""Whose fields are taken over, and how the managed fields look afterwards."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import take_over
+
+FIELDS: dict[tuple[str, ...], Any] = {
+    ("metadata", "labels", "app"): "web",
+    ("spec", "instancetype", "name"): "small",
+    ("spec", "template", "spec", "domain", "devices"): {},
+    ("spec", "gone"): None,
+}
+
+
+def entry(manager: str, fields: dict[str, Any], operation: str = "Update", **more: Any) -> dict[str, Any]:
+    return {"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields, **more}
+
+
+THEIRS = {
+    "f:metadata": {"f:labels": {".": {}, "f:app": {}, "f:note": {}}},
+    "f:spec": {
+        "f:instancetype": {".": {}, "f:name": {}},
+        "f:gone": {"f:deep": {}},
+        "f:template": {"f:spec": {"f:domain": {"f:devices": {".": {}, "f:disks": {}}}}},
+    },
+}
+
+
+def vm(*entries: dict[str, Any], **annotations: str) -> dict[str, Any]:
+    metadata = {"name": "web", "resourceVersion": "7", "managedFields": list(entries), "annotations": annotations}
+    return {"apiVersion": "kubevirt.io/v1", "metadata": metadata}
+
+
+@pytest.mark.parametrize(
+    ("option", "yes", "no"),
+    [
+        (None, [], ["kubectl-edit", "virtctl"]),
+        (False, [], ["virtctl"]),
+        ("false", [], ["virtctl"]),
+        ([], [], ["virtctl"]),
+        (
+            True,
+            [
+                "kubectl-client-side-apply",
+                "kubectl-edit",
+                "OpenAPI-Generator",
+                "virtctl-v1.9.0-linux-amd64",
+                "Terraform",
+            ],
+            ["kubectl", "argocd-controller", "virt-controller", "flux"],
+        ),
+        ("yes", ["virtctl"], ["argocd-controller"]),
+        (["argocd-controller"], ["argocd-controller"], ["virtctl", "argocd"]),
+        ("argocd-controller", ["argocd-controller"], ["virtctl"]),
+    ],
+)
+def test_whose_fields_are_taken_over(option: Any, yes: list[str], no: list[str]) -> None:
+    take = take_over.whose(option)
+    assert all(take(name) for name in yes) and not any(take(name) for name in no)
+
+
+@pytest.mark.parametrize("option", [5, {"a": 1}, [""], [5], 0.5])
+def test_what_is_neither_true_nor_a_list(option: Any) -> None:
+    with pytest.raises(ValueError, match=r"^take_over: expected true or a list of field managers, found "):
+        take_over.whose(option)
+
+
+def test_only_who_owns_some_of_the_fields_is_a_holder() -> None:
+    live = vm(
+        entry("virtctl", THEIRS),
+        entry("virtctl", THEIRS, "Apply"),
+        entry("kubectl-edit", {"f:metadata": {"f:labels": {"f:note": {}}}}),
+        entry("kubectl-create", {"f:spec": {"f:template": {"f:spec": {"f:domain": {"f:devices": {"f:disks": {}}}}}}}),
+        entry("OpenAPI-Generator", THEIRS, subresource="status"),
+        entry("argocd", THEIRS),
+        entry("virtshape", THEIRS),
+    )
+    everybody = take_over.whose(True)
+    assert take_over.holders(live, FIELDS, "virtshape", everybody) == ("virtctl",)
+    assert take_over.holders(live, FIELDS, "virtshape", take_over.nobody) == ()
+    assert take_over.holders({"metadata": {}}, FIELDS, "virtshape", everybody) == ()
+
+
+def test_what_is_declared_becomes_ours_and_all_else_stays() -> None:
+    status, other = entry("virtctl", THEIRS, subresource="status"), entry("argocd", THEIRS)
+    live = vm(entry("virtctl", THEIRS), status, other)
+    kept = copy.deepcopy(live)
+    managed, version = take_over.patch(live, FIELDS, "virtshape", ("virtctl",))
+    assert live == kept
+    assert version == {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"}
+    assert managed["path"] == "/metadata/managedFields"
+    rest, *same, ours = managed["value"]
+    assert rest["fieldsV1"] == {
+        "f:metadata": {"f:labels": {".": {}, "f:note": {}}},
+        "f:spec": {"f:template": {"f:spec": {"f:domain": {"f:devices": {".": {}, "f:disks": {}}}}}},
+    }
+    assert same == [status, other]
+    assert (ours["manager"], ours["operation"], ours["apiVersion"]) == ("virtshape", "Apply", "kubevirt.io/v1")
+    assert ours["fieldsV1"] == {
+        "f:metadata": {"f:labels": {"f:app": {}}},
+        "f:spec": {"f:instancetype": {"f:name": {}}, "f:gone": {"f:deep": {}}},
+    }
+
+
+def test_it_is_added_to_what_is_ours() -> None:
+    mine = entry("virtshape", {"f:spec": {"f:runStrategy": {}, "f:instancetype": {"f:kind": {}}}}, "Apply")
+    updated = entry("virtshape", {"f:spec": {"f:running": {}}})
+    all_theirs = entry("virtctl", {"f:spec": {"f:instancetype": {".": {}, "f:name": {}}}})
+    managed, _version = take_over.patch(vm(mine, updated, all_theirs), FIELDS, "virtshape", ("virtctl",))
+    first, second = managed["value"]
+    assert first["fieldsV1"] == {"f:spec": {"f:runStrategy": {}, "f:instancetype": {"f:kind": {}, "f:name": {}}}}
+    assert second == updated
+
+
+def test_a_list_or_object_that_is_owned_as_a_whole() -> None:
+    whole = {"f:spec": {"f:template": {}}}
+    managed, _version = take_over.patch(vm(entry("virtctl", whole)), FIELDS, "virtshape", ("virtctl",))
+    assert [one["manager"] for one in managed["value"]] == ["virtshape"]
+    assert managed["value"][0]["fieldsV1"] == whole
+
+
+def test_the_last_applied_configuration_goes_with_its_owner() -> None:
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
+    live = vm(entry("kubectl-client-side-apply", THEIRS), **annotations)
+    *_others, removed = take_over.patch(live, FIELDS, "virtshape", ("kubectl-client-side-apply",))
+    path = "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"
+    assert removed == {"op": "remove", "path": path}
+    assert len(take_over.patch(live, FIELDS, "virtshape", ("virtctl",))) == 2

@@ -1,0 +1,49 @@
+"""A module ends in one line on a target whose Python is too old."""
+
+from __future__ import annotations
+
+import ast
+import json
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+MODULE_UTILS = "ansible_collections.virtshape.instancetypes.plugins.module_utils"
+CHECK = CHECKOUT / "plugins" / "module_utils" / "_python.py"
+
+
+def test_one_that_is_too_old(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 8, 18))
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(CHECK))
+    assert end.value.code == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["failed"] is True
+    assert answer["msg"].endswith(
+        " is Python 3.8; the modules of virtshape.instancetypes need 3.9 or newer: set ansible_python_interpreter"
+    )
+
+
+def test_the_oldest_that_will_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 0))
+    runpy.run_path(str(CHECK))
+    assert not capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", sorted(CHECKOUT.glob("plugins/modules/*.py")), ids=lambda path: path.stem)
+def test_modules_import_it_first(path: Path) -> None:
+    """What comes after it need not load on such a Python."""
+    imports = [node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    _future, first = imports[:2]
+    assert isinstance(first, ast.ImportFrom) and first.module == MODULE_UTILS
+    assert [entry.name for entry in first.names] == ["_python"]
+
+
+def test_it_is_the_one_that_the_documentation_names() -> None:
+    oldest = ".".join(map(str, runpy.run_path(str(CHECK))["OLDEST"]))
+    assert f"python >= {oldest}" in (CHECKOUT / "plugins" / "doc_fragments" / "auth.py").read_text()
+    assert f'python_requires: ">={oldest}"' in (CHECKOUT / "tests" / "config.yml").read_text()
+    assert f"Python {oldest} or newer" in (CHECKOUT / "README.md").read_text()

@@ -1,0 +1,195 @@
+"""Bad input: one line with entry, field, value and remedy, and no request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import ansible_edge, lease
+from scripted_server import Store
+
+Run = Callable[..., dict[str, Any]]
+
+SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+KIND = "VirtualMachineClusterInstancetype"
+
+
+def refused(run: Run, module: str, **options: Any) -> str:
+    store = Store({})
+    result = run(module, store, **options)
+    assert result["failed"] and store.asked == [], result
+    message: str = result["msg"]
+    assert "\n" not in message and "Traceback" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"name": ""}, "shop: name: '' is empty; write a name such as web-1"),
+        ({"name": "größe"}, "shop/größe: name: 'größe' is not made of a-z"),
+        ({"name": "x" * 300}, "name: 'xxxx"),
+        ({"name": "a\nb"}, r"shop/'a\nb': name: 'a\nb' is not made of"),
+        ({"name": "../../x"}, "shop/../../x: name: '../../x' is not made of"),
+        ({"name": "web", "labels": {"a": "b c"}}, "shop/web: labels.a: 'b c' is not made of letters"),
+        ({"name": "web", "namespace": "Shop"}, "Shop/web: namespace: 'Shop' is not made of"),
+        ({"name": "web", "memory": "-1Gi"}, "shop/web: memory: '-1Gi' is too small; it has to be more than 0"),
+        ({"name": "web", "memory": "9" * 100000}, "(100000 characters) is no quantity; write for example 512Mi"),
+        (
+            {"name": "web", "template": {"spec": {"nodeselector": {}}}},
+            "did you mean nodeSelector? Or set accept_unknown",
+        ),
+        ({"name": "web", "spec": {"runstrategy": "Always"}}, "shop/web: spec.runstrategy: there is no such field; did"),
+        (
+            {"name": "web", "tolerations": [{"operator": "Exist"}]},
+            "shop/web: tolerations[0].operator: 'Exist' is not",
+        ),
+        (
+            {"name": "web", "networks": [{"mac_address": "x"}]},
+            "shop/web: networks[0].mac_address: 'x' is no MAC address; write",
+        ),
+        (
+            {"name": "web", "termination_grace_period": -1},
+            "shop/web: termination_grace_period: -1 is too small; write 0 or",
+        ),
+        ({"name": "web", "cpu": {"sockets": float("inf")}}, "cpu.sockets: is no finite number"),
+        ({"name": "web", "instancetype": "../x"}, "shop/web: instancetype.name: '../x' is not made of"),
+        ({"name": "web", "instancetype": ""}, "shop/web: instancetype.name: is empty"),
+    ],
+)
+def test_one_wrong_entry_of_many(run: Run, entry: dict[str, Any], told: str) -> None:
+    good = [{"name": f"ok-{number}"} for number in range(3)]
+    assert told in refused(run, "virtual_machine", namespace="shop", virtual_machines=[*good, entry])
+
+
+@pytest.mark.parametrize("module", ["instancetype", "preference"])
+def test_a_wrong_name_of_a_catalogs_object(run: Run, module: str) -> None:
+    options = SIZE if module == "instancetype" else {}
+    told = refused(run, module, **{f"{module}s": [{"name": "Ä", **options}]})
+    assert told.startswith("Ä: name: 'Ä' is not made of")
+
+
+def test_a_wrong_label_of_a_catalog(run: Run) -> None:
+    catalog = {"labels": {"a b": "x"}, "series": {"web": {"sizes": {"s": {"cpu": 1, "memory": "1Gi"}}}}}
+    told = refused(run, "instancetype_bundle", source="definitions", definitions=[catalog])
+    assert told.startswith("instancetype web.s: labels: the key 'a b' is not made of")
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "told"),
+    [
+        ("virtual_machine_info", {"namespace": "a.b"}, "namespace: 'a.b' is not made of"),
+        ("virtual_machine_info", {"namespace": "shop", "names": ["ä"]}, "names: 'ä' is not made of"),
+        ("expand_info", {"concurrency": 10**9}, "concurrency: expected 1 to 256 requests, found 1000000000"),
+        ("expand_info", {"concurrency": "1e999999999"}, "concurrency: expected a number, found '1e999999999'"),
+        (
+            "virtual_machine_power",
+            {"names": ["a"], "namespace": "shop", "wait_timeout": -1},
+            "wait_timeout: expected 0",
+        ),
+        ("virtual_machine", {"name": "a", "wait_timeout": float("inf")}, "wait_timeout: expected a number, found inf"),
+        ("virtual_machine", {"name": "a", "wait_timeout": float("nan")}, "wait_timeout: expected a number, found nan"),
+        ("virtual_machine", {"name": "a", "cpu": {"cores": float("inf")}}, "cpu.cores: is no finite number"),
+        ("controller_revision", {"state": "pruned", "namespace": "shop", "keep": -1}, "keep: expected 0 to 1000000"),
+        ("lease", {"name": "a", "namespace": "b", "holder": "c", "duration": 0}, "duration: expected 1 to 2592000"),
+        (
+            "instancetype_bundle",
+            {"definitions": [], "source": "definitions", "namespaces": ["B"]},
+            "namespaces: 'B' is",
+        ),
+    ],
+)
+def test_the_options_of_a_task(run: Run, module: str, options: dict[str, Any], told: str) -> None:
+    assert refused(run, module, **options).startswith(told)
+
+
+@pytest.mark.parametrize("entry", [{"name": "ä"}, {"name": "a", "namespace": "B"}, {"name": "a", "grace_period": -1}])
+def test_a_vm_that_is_switched(run: Run, entry: dict[str, Any]) -> None:
+    options = {"namespace": "shop", "state": "stopped", "force": True, "virtual_machines": [entry]}
+    assert refused(run, "virtual_machine_power", **options).startswith("virtual_machines[0] (")
+
+
+def declared(run: Run, **options: Any) -> dict[str, Any]:
+    """The spec of the one VM that a task would create."""
+    store = Store({VMS: []})
+    result = run("virtual_machine", store, check=True, preflight="off", **options)
+    assert not result.get("failed"), result
+    [diff] = result["diff"]
+    spec: dict[str, Any] = diff["after"]["spec"]
+    return spec
+
+
+def test_shorthand_at_the_top_and_in_entries(run: Run) -> None:
+    top = declared(run, namespace="shop", name="a", instancetype="u1.small", preference="fedora", boot="fedora")
+    entry = {"name": "a", "instancetype": "u1.small", "preference": "fedora", "boot": "fedora"}
+    listed = declared(run, namespace="shop", virtual_machines=[entry])
+    assert top == listed
+    assert (top["instancetype"], top["preference"]) == ({"name": "u1.small"}, {"name": "fedora"})
+    assert top["dataVolumeTemplates"][0]["spec"]["sourceRef"] == {"kind": "DataSource", "name": "fedora"}
+
+
+def test_entries_over_the_top_level_over_defaults(run: Run) -> None:
+    spec = declared(
+        run,
+        namespace="shop",
+        preference="fedora",
+        instancetype={"name": "u1.small", "kind": "virtualmachineclusterinstancetypes"},
+        defaults={"instancetype": "u1.large", "run_strategy": "Manual", "node_selector": {"a": "1", "b": "2"}},
+        virtual_machines=[{"name": "a", "preference": None, "node_selector": {"b": None}}],
+    )
+    assert "preference" not in spec
+    assert (spec["instancetype"], spec["runStrategy"]) == ({"name": "u1.small", "kind": KIND}, "Manual")
+    assert spec["template"]["spec"]["nodeSelector"] == {"a": "1"}
+
+
+def test_a_default_of_ansible_is_none_of_the_users(run: Run) -> None:
+    """`state` has the default `present`, which `defaults` may change."""
+    store = Store({VMS: []})
+    options = {"namespace": "shop", "defaults": {"state": "absent"}, "virtual_machines": [{"name": "a"}]}
+    assert run("virtual_machine", store, **options)["results"][0]["action"] == "none"
+
+
+def test_defaults_are_for_lists(run: Run) -> None:
+    told = refused(run, "virtual_machine", name="a", namespace="shop", defaults={"memory": "1Gi"})
+    assert told == "parameters are mutually exclusive: name|defaults"
+
+
+def test_unknown_fields_pass_where_they_are_accepted(run: Run) -> None:
+    template = {"spec": {"brandNew": {"on": True}}}
+    spec = declared(run, namespace="shop", name="a", template=template, accept_unknown_fields=True)
+    assert spec["template"]["spec"]["brandNew"] == {"on": True}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (KeyError("a-secret"), "this is a mistake of the collection (KeyError"),
+        (RecursionError("a-secret"), "the options, or an answer of the API server, are nested deeper"),
+        (MemoryError("a-secret"), "there is not enough memory"),
+    ],
+)
+def test_what_nobody_has_foreseen(run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, told: str) -> None:
+    def fail(*_arguments: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(lease, "take", fail)
+    result = run("lease", Store({}), name="a", namespace="b", holder="c")
+    assert result["failed"] and result["msg"].startswith(told) and "a-secret" not in result["msg"]
+    if isinstance(error, KeyError):
+        assert "in module_utils/_cluster/entry/lease.py, line " in result["msg"]
+        assert "https://github.com/virtshape/instancetypes/issues" in result["msg"]
+
+
+def test_an_error_before_there_is_a_module_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So do programs that only read the argument spec stop a module."""
+    monkeypatch.setattr(ansible_edge._made, "is_set", lambda: False)
+
+    @ansible_edge.last_net
+    def run() -> None:
+        raise KeyError("spec")
+
+    with pytest.raises(KeyError):
+        run()
