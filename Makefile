@@ -19,7 +19,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all lint workflows sanity unit random conformance virtctl contract integration test-real coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
+.PHONY: help setup demo test test-all test-real lint workflows sanity unit random conformance virtctl contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18

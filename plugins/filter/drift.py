@@ -70,13 +70,17 @@ _value:
           that a refresh would change, else those of the object's spec.
       type: list
       elements: dict
-    guest:
+    guest_before:
       description: What the VM's guest has, C(vcpus), C(memory) and so on.
       type: dict
       returned: for a VM
-    guest_after_refresh:
+    guest_after:
       description: What it would have after a refresh.
       type: dict
+      returned: for a VM
+    needs:
+      description: What a running guest needs to get the changes, V(nothing), V(live_update) or V(restart).
+      type: str
       returned: for a VM
     refusal:
       description: Why KubeVirt would refuse the VM after a refresh, in its words.

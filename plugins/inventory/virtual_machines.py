@@ -158,7 +158,7 @@ from ..module_utils._cluster.client.libraries import MISSING
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.argument_spec import AUTH, REQUESTS
 from ..module_utils._resolver.api.kinds import BY_NAME
-from ..module_utils._resolver.catalog.language import nearest
+from ..module_utils._resolver.api.names import nearest
 from ..plugin_utils._host import HostError
 from ..plugin_utils._inventory import Wanted, hosts
 

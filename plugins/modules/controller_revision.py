@@ -13,8 +13,11 @@ description:
   - A VM keeps its instancetype and its preference as they were when it was created, in ControllerRevisions. This module
     gives VMs other revisions. A VM that has them already is left alone.
   - Refreshing is done by the status subresource of the VM where the user may patch it, else by spelling the kind of its
-    matcher another way, for which patching VMs is enough. On KubeVirt up to 1.4 it is done by clearing C(revisionName),
-    which has no effect on newer ones. Which way it is shows in the VM, nobody has to tell.
+    matcher another way and back, for which patching VMs is enough. On KubeVirt up to 1.4 it is done by clearing
+    C(revisionName), which has no effect on newer ones. Either way leaves the spec as it was.
+  - A guest is restarted once at most. Before the restart the API server is asked whether it still accepts the VM;
+    where it does not, the VM gets back the revisions that it had, and fails. A guest that has all that its VM says is
+    not restarted, whatever the condition RestartRequired says; a warning names that.
   - What KubeVirt would refuse, because the VM conflicts with the other instancetype or misses a requirement of the
     other preference, is not begun, and the VM fails with KubeVirt's words.
 author:
@@ -63,8 +66,8 @@ options:
     default: both
   revision:
     description:
-      - The ControllerRevision to pin to, or V(previous) for the one that the VM had before the one it has, which
-        rolls it back. O(state=pinned) needs this or O(revisions).
+      - The ControllerRevision to pin to, or V(previous) for the one before the newest that the VM has captured, which
+        rolls it back. A VM that has that one or an older one keeps it. O(state=pinned) needs this or O(revisions).
     type: str
   revisions:
     description:
@@ -159,32 +162,57 @@ results:
       description: Whether what it captured differs from what its instancetype or preference is now.
       type: bool
       returned: always
-    guest:
+    guest_before:
       description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus), C(host_devices).
       type: dict
       returned: always
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
-    guest_after_refresh:
-      description: What it would get after a refresh.
+    guest_after:
+      description: What it gets by what was done or, for a VM that is left alone, by a refresh.
       type: dict
       returned: always
     changes:
-      description: Every field of the VMI's spec that a refresh changes, with C(field), C(before) and C(after).
+      description:
+        - Every field of the VMI's spec that is changed, with C(field), C(before) and C(after), also of disks and
+          interfaces that the VM does not list and that a preference applies to.
       type: list
       elements: dict
       returned: always
     needs:
-      description: What a running guest needs to get the changes, V(nothing), V(live update) or V(restart).
+      description:
+        - What it takes, or took, for the running guest to have the changes, V(nothing), V(live_update) or V(restart). A
+          VM without a running guest needs nothing, it has them at its next start. In check mode as far as it shows -
+          the cluster is asked whether a running guest can take a change.
       type: str
       returned: always
+      sample: restart
     refusal:
       description: Why KubeVirt would refuse the VM after a refresh, in its words.
       type: str
       returned: when it would
     restart_required:
-      description: Whether the cluster says that the running VM needs a restart to become what it is declared to be.
+      description:
+        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
+          also where KubeVirt still asks for one.
       type: bool
       returned: always
+    restart_reason:
+      description: Why, in KubeVirt's words; also where it asks for a restart that is not needed.
+      type: str
+      returned: when there is a reason
+      sample: a non-live-updatable field was changed in the template spec
+    guest_current:
+      description:
+        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest
+          was started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
+      type: bool
+      returned: when the VM runs and VMIs may be read
+    outstanding:
+      description: The fields of the VMI's spec that the next start of the guest changes.
+      type: list
+      elements: str
+      returned: when the VM runs and VMIs may be read
+      sample: [domain.cpu.maxSockets, domain.devices.disks.root.disk.bus]
     status:
       description: What the cluster says of the VM.
       type: str
@@ -192,8 +220,8 @@ results:
       sample: Running
     instancetype:
       description:
-        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision lost) or
-          V(not captured)), C(kind), C(name), C(revision), C(pinned), C(generation), C(current_generation), C(recreated)
+        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost) or
+          V(not_captured)), C(kind), C(name), C(revision), C(pinned), C(generation), C(current_generation), C(recreated)
           and C(changes) of its spec.
       type: dict
       returned: when the VM has one
@@ -213,23 +241,15 @@ results:
       description: Why, on one line.
       type: str
       returned: on failure
-    guest_after:
-      description: What the guest gets by what was done, in the form of RV(results[].guest).
-      type: dict
-      returned: when it was changed
     restarted:
       description: Whether it was restarted.
       type: bool
       returned: always
-    takes_effect:
-      description:
-        - How the guest got the change, V(live update), V(restart) or, if it does not run or was not to be restarted, at
-          its V(next start); V(nothing) where nothing changes for it. In check mode how it would, as far as it shows.
-          Whether a running guest can take a change is asked of the cluster, so that O(restart=if_required) restarts
-          where it cannot.
-      type: str
-      returned: always
-      sample: restart
+    warnings:
+      description: What else should be known, such as a restart that KubeVirt asks for and the guest does not need.
+      type: list
+      elements: str
+      returned: when there is any
     expanded:
       description:
         - V(instancetype) and V(preference), where the cluster has put what they stand for into the VM in place of
@@ -242,7 +262,7 @@ results:
       type: dict
       returned: always
     method:
-      description: How it was done, by the V(status) or by the spelling of the V(kind).
+      description: How the revisions were released, by the V(status) or by the spelling of the V(kind).
       type: str
       returned: when it was done
 """

@@ -47,7 +47,7 @@ EXAMPLES = r"""
 
 - name: Say so
   ansible.builtin.debug:
-    msg: "{{ item.name }}: {{ item.guest.memory }} now, {{ item.guest_after_refresh.memory }} after a refresh"
+    msg: "{{ item.name }}: {{ item.guest_before.memory }} now, {{ item.guest_after.memory }} after a refresh"
   loop: "{{ revisions.virtual_machines | selectattr('drifted') }}"
   loop_control:
     label: "{{ item.name }}"
@@ -72,13 +72,13 @@ virtual_machines:
       description: Whether what it captured differs from what its instancetype or preference is now.
       type: bool
       returned: always
-    guest:
+    guest_before:
       description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus), C(host_devices).
       type: dict
       returned: always
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
-    guest_after_refresh:
-      description: What it would get after a refresh.
+    guest_after:
+      description: What it gets after a refresh.
       type: dict
       returned: always
     changes:
@@ -87,7 +87,7 @@ virtual_machines:
       elements: dict
       returned: always
     needs:
-      description: What a running guest needs to get the changes, V(nothing), V(live update) or V(restart).
+      description: What a running guest needs to get the changes, V(nothing), V(live_update) or V(restart).
       type: str
       returned: always
     refusal:
@@ -95,9 +95,28 @@ virtual_machines:
       type: str
       returned: when it would
     restart_required:
-      description: Whether the cluster says that the running VM needs a restart to become what it is declared to be.
+      description:
+        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
+          also where KubeVirt still asks for one.
       type: bool
       returned: always
+    restart_reason:
+      description: Why, in KubeVirt's words; also where it asks for a restart that is not needed.
+      type: str
+      returned: when there is a reason
+      sample: a non-live-updatable field was changed in the template spec
+    guest_current:
+      description:
+        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest
+          was started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
+      type: bool
+      returned: when the VM runs and VMIs may be read
+    outstanding:
+      description: The fields of the VMI's spec that the next start of the guest changes.
+      type: list
+      elements: str
+      returned: when the VM runs and VMIs may be read
+      sample: [domain.cpu.maxSockets, domain.devices.disks.root.disk.bus]
     status:
       description: What the cluster says of the VM.
       type: str
@@ -105,8 +124,8 @@ virtual_machines:
       sample: Running
     instancetype:
       description:
-        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision lost),
-          V(not captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
+        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost),
+          V(not_captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
           C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), when the object
           was last changed, and C(problem), why its state is V(unknown), else empty.
       type: dict

@@ -353,8 +353,8 @@ upgrade:
 virtual_machines:
   description:
     - The VMs that use what changes or is gone, with C(name), C(namespace), C(uses) (objects with C(what), V(changed)
-      or V(gone)), C(states) (as M(virtshape.instancetypes.controller_revision_info) has them), C(guest),
-      C(guest_after_refresh), C(changes), C(needs) (V(nothing), V(live update) or V(restart)) and C(refusal).
+      or V(gone)), C(states) (as M(virtshape.instancetypes.controller_revision_info) has them), C(guest_before),
+      C(guest_after), C(changes), C(needs) (V(nothing), V(live_update) or V(restart)) and C(refusal).
   returned: when the cluster was asked
   type: list
   elements: dict

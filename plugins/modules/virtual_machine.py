@@ -886,7 +886,7 @@ results:
           name: database-root
     needs:
       description:
-        - What a change takes to reach the running guest, V(nothing), V(live update) where KubeVirt changes it while it
+        - What a change takes to reach the running guest, V(nothing), V(live_update) where KubeVirt changes it while it
           runs, such as more sockets, or V(restart); V(unknown) where KubeVirt could not expand the VM. A VM without a
           running guest has every change at its next start, and needs V(nothing).
       type: str
@@ -897,7 +897,7 @@ results:
       type: str
       returned: when RV(results[].needs) is V(restart)
       sample: a non-live-updatable field was changed in the template spec
-    guest:
+    guest_before:
       description: vCPUs, memory and devices of the guest before the change.
       type: dict
       returned: when the VM existed and its spec is changed
@@ -922,7 +922,8 @@ results:
     restart_required:
       description:
         - Whether the guest has to be restarted to get what the VM says. Without O(wait) or O(restart), and in check
-          mode, that is foreseen for a VM that is changed; else it is what KubeVirt says.
+          mode, that is foreseen for a VM that is changed; else it is what KubeVirt says. A guest that has all that the
+          VM says needs none, whatever KubeVirt says, and is not restarted; a warning names that.
       type: bool
       returned: when it exists
     restarted:

@@ -175,12 +175,12 @@ results:
       returned: when it can be adopted
     needs:
       description:
-        - What it takes for a running guest to have the rewritten VM - V(nothing), V(live update), V(restart) or
+        - What it takes for a running guest to have the rewritten VM - V(nothing), V(live_update), V(restart) or
           V(unknown).
         - KubeVirt compares how VMs are written, so that it may ask for a restart which changes nothing.
       type: str
       returned: when it can be adopted
-    reason:
+    restart_reason:
       description: Why KubeVirt asks for a restart, in its words.
       type: str
       returned: when it does

@@ -133,9 +133,15 @@ virtual_machines:
       elements: dict
       returned: always
     restart_required:
-      description: Whether the cluster says that it needs a restart to become what it is declared to be.
+      description:
+        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
+          also where KubeVirt still asks for one.
       type: bool
       returned: always
+    restart_reason:
+      description: Why, in KubeVirt's words; also where it asks for a restart that is not needed.
+      type: str
+      returned: when there is a reason
     drifted:
       description: Whether its instancetype or its preference is no longer what it has captured.
       type: bool
@@ -163,7 +169,7 @@ virtual_machines:
           type: bool
           returned: always
         state:
-          description: V(current), V(drifted), V(gone), V(revision lost), V(not captured) or V(unknown).
+          description: V(current), V(drifted), V(gone), V(revision_lost), V(not_captured) or V(unknown).
           type: str
           returned: always
         generation:

@@ -135,9 +135,10 @@ def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST
     effect = found.effect
     result: dict[str, Any] = {
         "drifted": found.drifted,
-        "guest": effect.guest,
-        "guest_after_refresh": effect.guest_after,
+        "guest_before": effect.guest_before,
+        "guest_after": effect.guest_after,
         "changes": list(effect.changes),
+        "needs": drifting.needs(effect),
     }
     if effect.refusal:
         result["refusal"] = effect.refusal

@@ -101,7 +101,7 @@ def test_an_upgrade_tells_what_changes_for_whom_before_it_is_done(
     assert (gone["name"], gone["pruned"], gone["used_by"]) == ("web.large", False, [f"{namespace}/b"])
     assert "it is used by 1 virtual machine" in gone["kept"]
     vms = by_name(planned["virtual_machines"])
-    assert (vms["a"]["guest"]["vcpus"], vms["a"]["guest_after_refresh"]["vcpus"]) == (1, 2)
+    assert (vms["a"]["guest_before"]["vcpus"], vms["a"]["guest_after"]["vcpus"]) == (1, 2)
     assert vms["a"]["states"]["instancetype"] == "drifted"
     assert vms["b"]["needs"] == "nothing"
     done = deploy(SECOND, catalog_version="2", prune="unused")

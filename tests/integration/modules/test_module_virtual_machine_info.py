@@ -59,7 +59,7 @@ def test_what_cannot_be_resolved_is_a_problem_with_the_servers_words(run: Run, s
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     seen = told(run, shop)["web"]
     assert seen["problem"] == 'virtualmachineinstancetypes.instancetype.kubevirt.io "nowhere" not found'
-    assert (seen["instancetype"]["state"], "resources" in seen) == ("not captured", False)
+    assert (seen["instancetype"]["state"], "resources" in seen) == ("not_captured", False)
 
 
 def test_filters_alone_and_together(run: Run, shop: str) -> None:

@@ -39,7 +39,7 @@ def test_a_change_that_takes_a_restart_is_foreseen_and_restarted_when_asked(run:
     for options in ({"check": True}, {"wait": True}):
         told = declare(entry, **options)
         assert (told["changed"], told["needs"], told["restart_reason"]) == (True, "restart", MEMORY)
-        assert [told[part]["memory"] for part in ("guest", "guest_after")] == ["2Gi", "4Gi"]
+        assert [told[part]["memory"] for part in ("guest_before", "guest_after")] == ["2Gi", "4Gi"]
         assert {"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"} in told["changes"]
         assert (told["restart_required"], told["restarted"]) == (True, False)
         assert told["msg"].endswith("1 changed; 1 to be restarted")
@@ -68,7 +68,7 @@ def test_changed_and_restarted_at_once_beside_what_is_live_halted_or_none_of_the
         told = by_name(done["results"])
         assert {name: one["needs"] for name, one in told.items()} == {
             "big": "restart",
-            "more": "live update",
+            "more": "live_update",
             "label": "nothing",
             "off": "nothing",
         }

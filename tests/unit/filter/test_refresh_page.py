@@ -35,7 +35,7 @@ def result(**more: Any) -> dict[str, Any]:
         "outcome": "refreshed",
         "restarted": True,
         "restart_required": False,
-        "takes_effect": "restart",
+        "needs": "restart",
         "msg": "shop/web: as <asked>",
         "before": state(1, "2Gi"),
         "after": state(2, "4Gi"),
@@ -64,7 +64,7 @@ def test_a_vm_has_a_row() -> None:
 
 def test_what_was_not_restarted_says_when_it_takes_effect() -> None:
     assert "needs a restart" in refresh_page(result(restarted=False, restart_required=True))
-    later = result(restarted=False, takes_effect="next start", after={}, changes=[])
+    later = result(restarted=False, needs="restart", after={}, changes=[])
     assert "refreshed takes effect at its next start as &lt;asked&gt; gone Always" in words(refresh_page(later))
 
 

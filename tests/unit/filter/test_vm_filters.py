@@ -167,7 +167,7 @@ def test_drift_of_a_vm() -> None:
     drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "captured"}}}
     told = load("drift")(drifted, [captured, instancetype(memory={"guest": "16Gi"})])
     assert told["drifted"] and told["instancetype"]["state"] == "drifted"
-    assert (told["guest"]["memory"], told["guest_after_refresh"]["memory"]) == ("8Gi", "16Gi")
+    assert (told["guest_before"]["memory"], told["guest_after"]["memory"]) == ("8Gi", "16Gi")
     assert told["changes"] == [{"field": "domain.memory.guest", "before": "8Gi", "after": "16Gi"}]
     assert "preference" not in told and "refusal" not in told
 
@@ -194,8 +194,8 @@ def test_a_captured_reference_of_a_later_kubevirt_does_not_count() -> None:
     drifted = vm()
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
     drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "gone"}}}
-    assert load("drift")(drifted, [instancetype()])["instancetype"]["state"] == "revision lost"
-    assert load("drift")(drifted, [instancetype()], kubevirt_version="1.4")["instancetype"]["state"] == "not captured"
+    assert load("drift")(drifted, [instancetype()])["instancetype"]["state"] == "revision_lost"
+    assert load("drift")(drifted, [instancetype()], kubevirt_version="1.4")["instancetype"]["state"] == "not_captured"
 
 
 def test_a_revision_of_old_times_is_read() -> None:
@@ -216,7 +216,7 @@ def test_a_matcher_without_kind_is_as_admission_stored_it() -> None:
     for name in NAMES:
         load(name)(named, objects=[preference], kubevirt_version="1.2")
     told = load("drift")(named, [preference], kubevirt_version="1.2")["preference"]
-    assert (told["state"], told["kind"]) == ("not captured", "VirtualMachineClusterPreference")
+    assert (told["state"], told["kind"]) == ("not_captured", "VirtualMachineClusterPreference")
 
 
 def test_requirements_count_what_the_cluster_gives_a_vm() -> None:

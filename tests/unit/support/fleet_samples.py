@@ -82,7 +82,7 @@ def fleet(count: int) -> dict[str, list[Told]]:
         vms.append(made)
         more: Told = {}
         if number % 10 == 5:
-            more = {"changes": [{"field": "domain.cpu.sockets", "before": 1, "after": 2}], "needs": "live update"}
+            more = {"changes": [{"field": "domain.cpu.sockets", "before": 1, "after": 2}], "needs": "live_update"}
         if number % 100 == 50:
             more = {"refusal": "spec.template.spec.domain.cpu.model conflicts with selected instance type"}
         revisions.append(captured(name, namespace, drifted=drifted, **more))

@@ -12,7 +12,9 @@ from ..._resolver.declare.impact import Cluster, Impact
 from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.declare.preflight import result as outcome
 from ..._resolver.declare.readiness import has_guest, observed, restart_required
-from ..client.errors import ConnectionFailed
+from ..._resolver.instancetype.vmi.outstanding import outstanding, start_revision_name
+from ..._resolver.refresh import steps
+from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
@@ -20,13 +22,16 @@ from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
 from . import power
 from .declare import Planned, Result
+from .guests import still_asked
+from .recapture import raise_generation
 
-__all__ = ["Restarts", "foresee", "notes", "waits_for_restart"]
+__all__ = ["Restarts", "foresee", "notes", "settled", "waits_for_restart"]
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
+_REVISION = BY_NAME["ControllerRevision"]
 _UNKNOWN = Impact(rules.UNKNOWN)
 
 
@@ -37,6 +42,9 @@ def foresee(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> 
     """
     told: list[Impact | None] = [Impact(rules.NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
     changed = [index for index, step in enumerate(planned) if told[index] and _changes_spec(step)]
+    kept = [index for index, step in enumerate(planned) if step.live is not None and index not in changed]
+    for index, done in zip(kept, settled(session, [planned[index].live or {} for index in kept])):
+        told[index] = Impact(rules.NOTHING, settled=True) if done else told[index]
     if not changed:
         return told
     try:
@@ -51,6 +59,29 @@ def foresee(session: Session, lookup: ClusterLookup, planned: list[Planned]) -> 
             step.live or {}, outcome(step.plan, step.live), instances.get(_instance(step)), cluster
         )
     return told
+
+
+def settled(session: Session, vms: list[Manifest]) -> list[bool]:
+    """Whether the guest of a VM has all that the VM says although KubeVirt asks for a restart, in order."""
+    asked = {_instance_of(one): one for one in vms if restart_required(one) is not None and has_guest(one)}
+    if not asked:
+        return [False for _one in vms]
+    try:
+        found = kubevirt(session)
+        instances = read(session, list(asked))
+    except (Unreadable, ConnectionFailed):
+        return [False for _one in vms]
+    lookup = ClusterLookup(session)
+    complete = {
+        key: outstanding(one, instance, lookup, found.configuration, found.release).complete
+        for key, one in asked.items()
+        if (instance := instances.get(key)) is not None
+    }
+    return [bool(one) and complete.get(_instance_of(one), False) for one in vms]
+
+
+def _instance_of(vm: Manifest) -> Key:
+    return Key(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
 
 
 def _changes_spec(step: Planned) -> bool:
@@ -80,7 +111,7 @@ def _outgrown(step: Planned, cluster: Cluster) -> str | None:
 def waits_for_restart(result: Result) -> bool:
     """Whether a VM has changes, or would have, that its guest only gets by a restart."""
     impact: Impact | None = result.impact
-    if result.live is None:
+    if result.live is None or (impact is not None and impact.settled):
         return False
     if impact is not None and not (result.written and observed(result.live)):
         return impact.needs == rules.RESTART
@@ -111,7 +142,10 @@ class Restarts:
             one for one in results if one.written and one.impact is not None and one.impact.needs != rules.NOTHING
         ]
         _await_observed(session, changed, deadline)
-        due = [one for one in results if not one.failed and self.due(one)]
+        asked = [one for one in results if not one.failed and one.live is not None]
+        due = self._without_settled(session, [one for one in asked if self.due(one) or _is_settled(one)])
+        for one in due:
+            _raise(session, one)
         entries = [_entry(one) for one in due]
         left = max(0.0, deadline - time.monotonic())
         done = power.power(session, entries, power.Settings(wait_timeout=left)) if entries else []
@@ -119,6 +153,35 @@ class Restarts:
             result.restart = told.changed
             result.live = told.vm or result.live
             result.failed = f"it is not restarted: {told.failed}" if told.failed else None
+        self._without_settled(session, [one for one in due if not one.failed])
+
+    def _without_settled(self, session: Session, results: list[Result]) -> list[Result]:
+        """Those whose guest lacks something. For the others a restart would change nothing: a warning says so."""
+        left = []
+        for result, done in zip(results, settled(session, [one.live or {} for one in results])):
+            if done:
+                result.impact = (result.impact or Impact(rules.NOTHING))._replace(settled=True)
+                result.warnings.append(still_asked(result.live or {}))
+            else:
+                left.append(result)
+        return left
+
+
+def _is_settled(result: Result) -> bool:
+    return result.impact is not None and bool(result.impact.settled)
+
+
+def _raise(session: Session, result: Result) -> None:
+    """Raises the generation of a VM whose restart would leave the condition RestartRequired standing."""
+    vm = result.live or {}
+    namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
+    try:
+        start = session.get(_REVISION, namespace, start_revision_name(vm))
+        if steps.ends_unclean(vm, start):
+            raise_generation(session, namespace, name)
+    except (ApiError, ConnectionFailed):
+        # The restart itself is what was asked for; what is left standing after it becomes a warning.
+        return
 
 
 def _entry(result: Result) -> power.Entry:

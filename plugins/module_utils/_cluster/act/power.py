@@ -30,6 +30,8 @@ _VMI = BY_NAME["VirtualMachineInstance"]
 _SUBRESOURCES = ("subresources.kubevirt.io", "v1")
 # What stands between client and virt-api answers these when it lost the latter on the way.
 _UNKNOWN_OUTCOME = (500, 502, 503, 504)
+_DENIED = "denied the request"
+_IN_FLIGHT = "in-flight migration detected"
 
 
 class Entry(NamedTuple):
@@ -149,9 +151,16 @@ def _request(session: Session, result: Result, check_mode: bool) -> None:
 
 
 def _is_lost(error: ApiError | ConnectionFailed) -> bool:
-    return isinstance(error, ConnectionFailed) or (
-        error.code in _UNKNOWN_OUTCOME and error.reason in ("", "InternalError", "ServiceUnavailable", "Timeout")
-    )
+    if isinstance(error, ConnectionFailed):
+        return True
+    unknown = error.code in _UNKNOWN_OUTCOME and error.reason in ("", "InternalError", "ServiceUnavailable", "Timeout")
+    # What an admission webhook refuses, virt-api answers as an internal error.
+    return unknown and _DENIED not in error.message
+
+
+def _is_migrating(result: Result, error: ApiError | ConnectionFailed) -> bool:
+    """Whether a migration is refused because somebody else's is pending: that one is waited for instead."""
+    return result.entry.wanted.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 
 def _was_taken_up(session: Session, result: Result) -> bool:
@@ -218,6 +227,8 @@ class _Round:
         try:
             send(self._session, result, self._settings.check_mode)
         except (ApiError, ConnectionFailed) as error:
+            if _is_migrating(result, error):
+                return
             self._stopped = self._settings.fail_fast
             result.failed = _explain(error, rules.request(result.entry.wanted))
             return
@@ -238,6 +249,10 @@ class _Round:
             instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
             if instance is None or _uid(instance) == _uid(result.before):
                 return State(pending="its new VMI")
+        if state.done and result.entry.wanted.state == rules.STOPPED and vm is not None:
+            instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
+            if not rules.gone(instance):
+                return State(pending="its VMI to go")
         return state
 
     def _wait(

@@ -8,12 +8,13 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh import change as revision_change
-from ..._resolver.refresh.drift import RoleDrift
+from ..._resolver.refresh.drift import RoleDrift, needs
+from ..act.changed import Changed
 from ..act.pruning import prunable, prune, upgrade_revisions
-from ..act.revision_changes import Changed, change
+from ..act.revision_changes import change
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected, inspect, roles_of, unknown_names
+from ..read.revisions import Inspected, Instances, inspect, read_instances, roles_of, unknown_names
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
@@ -74,6 +75,9 @@ def run_revision() -> None:
         options["wait_timeout"],
         options["concurrency"],
     )
+    for result in results:
+        for warning in result.warnings:
+            module.warn(f"{result.before.label}: {warning}")
     outcome: Outcome = {"results": [_tell_changed(result) for result in results]}
     if module._diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
@@ -104,7 +108,13 @@ def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]
         return lambda seen: revision_change.unpin(seen.vm, roles)
     each = options["revisions"] or {}
     return lambda seen: revision_change.pin(
-        seen.vm, seen.drift, roles, each.get(seen.name) or options["revision"], seen.revisions
+        seen.vm,
+        seen.drift,
+        roles,
+        each.get(seen.name) or options["revision"],
+        seen.revisions,
+        seen.cluster.release,
+        seen.cluster.configuration,
     )
 
 
@@ -156,13 +166,24 @@ def _inspect(module: Any) -> tuple[Session, list[Inspected]]:
     options = selection(module)
     try:
         session = Session(options)
-        seen = inspect(session, options["namespace"], options["names"], selector(options))
+        instances = _instances(session, options["namespace"])
+        seen = inspect(session, options["namespace"], options["names"], selector(options), instances)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
     missing = unknown_names(seen, options["names"] or [])
     if missing:
         module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
     return session, seen
+
+
+def _instances(session: Session, namespace: str | None) -> Instances:
+    """The VMIs; none where they may not be read, so that of the guests nothing is known."""
+    try:
+        return read_instances(session, namespace)
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        return {}
 
 
 def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str]]:
@@ -194,13 +215,18 @@ def _tell(seen: Inspected) -> Outcome:
         "name": seen.name,
         "namespace": seen.namespace,
         "drifted": found.drifted,
-        "guest": effect.guest,
-        "guest_after_refresh": effect.guest_after,
+        "guest_before": effect.guest_before,
+        "guest_after": effect.guest_after,
         "changes": list(effect.changes),
-        "needs": "nothing" if not effect.changes else "live update" if effect.live else "restart",
+        "needs": needs(effect),
         "restart_required": seen.restart_required,
         "status": (seen.vm.get("status") or {}).get("printableStatus", ""),
     }
+    if seen.restart_reason:
+        told["restart_reason"] = seen.restart_reason
+    if seen.guest_current is not None:
+        told["guest_current"] = seen.guest_current
+        told["outstanding"] = list(seen.outstanding.fields) if seen.outstanding is not None else []
     if effect.refusal:
         told["refusal"] = effect.refusal
     for role, part in zip(ROLES, (found.instancetype, found.preference)):
@@ -217,10 +243,12 @@ def _tell_role(part: RoleDrift, reference: Outcome | None) -> Outcome:
 def _tell_changed(result: Changed) -> Outcome:
     told = _tell(result.before)
     told.update(changed=result.changed, failed=bool(result.failed))
-    told.update(restarted=result.restart and result.due, revisions=result.revisions)
-    told.update(takes_effect=result.takes_effect)
-    if result.change.effect is not None:
-        told.update(guest_after=result.change.effect.guest_after, changes=list(result.change.effect.changes))
+    told.update(restarted=result.restart, revisions=result.revisions, needs=result.needs)
+    effect = result.change.effect
+    if effect is not None:
+        told.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
+    if result.warnings:
+        told["warnings"] = result.warnings
     if result.written and result.vm is not None:
         told["expanded"] = [role.matcher for role in result.change.roles if not role.matcher_of(result.vm)]
     if result.method:
@@ -229,6 +257,16 @@ def _tell_changed(result: Changed) -> Outcome:
         told["msg"] = result.failed
     if result.vm is not None:
         told["status"] = (result.vm.get("status") or {}).get("printableStatus", "")
+    if result.before.outstanding is not None or result.written:
+        told.update(restart_required=result.restart_required)
+    if result.settled:
+        told["guest_current"] = True
+        told.pop("outstanding", None)
+    reason = result.restart_reason
+    if reason:
+        told["restart_reason"] = reason
+    elif result.written:
+        told.pop("restart_reason", None)
     return told
 
 

@@ -11,6 +11,7 @@ from ..._resolver.catalog.objects import CatalogError
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.catalog.upgrade import Place, place_of
 from ..._resolver.declare import plan
+from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
 from ..act.catalog_version import AUTO, Chosen, choose_version
 from ..act.declare import Result, Settings, Subject
@@ -273,10 +274,10 @@ def _affected(one: Affected, told: Deployed) -> Told:
             for role, part in zip(ROLES, (one.drift.instancetype, one.drift.preference))
             if part is not None
         },
-        "guest": effect.guest,
-        "guest_after_refresh": effect.guest_after,
+        "guest_before": effect.guest_before,
+        "guest_after": effect.guest_after,
         "changes": list(effect.changes),
-        "needs": "nothing" if not effect.changes else "live update" if effect.live else "restart",
+        "needs": needs(effect),
         **({"refusal": effect.refusal} if effect.refusal else {}),
     }
 

@@ -259,7 +259,8 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
     key = result.entry.key
     told: dict[str, Any] = {
         "name": key.name,
-        "action": result.action,
+        # Of what was refused nothing was done.
+        "action": plan.NONE if result.failed and not result.written else result.action,
         "changed": result.changed,
         "failed": bool(result.failed),
     }

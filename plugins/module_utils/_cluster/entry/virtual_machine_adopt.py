@@ -111,7 +111,7 @@ def _tell(result: Adopted, planned: bool) -> Outcome:
     if result.impact is not None:
         told["needs"] = result.impact.needs
         if result.impact.reason:
-            told["reason"] = result.impact.reason
+            told["restart_reason"] = result.impact.reason
     return told
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._resolver.api import schema
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.declare.readiness import run_strategy
 from ..._resolver.instancetype.find import find
@@ -15,8 +14,8 @@ from ..._resolver.instancetype.vmi.guest import guest
 from ..._resolver.instancetype.vmi.resources import resources
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
-from .kubevirt import KubeVirt, kubevirt
-from .revisions import Inspected, inspect
+from .kubevirt import KubeVirt
+from .revisions import Inspected, inspect, read_instances
 
 __all__ = ["Filter", "tell", "virtual_machines"]
 
@@ -55,13 +54,10 @@ def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
 
     Raises ApiError or ConnectionFailed where VMs, VMIs or revisions cannot be listed.
     """
-    found = [one for one in inspect(session, wanted.namespace, wanted.names, wanted.selector) if wanted.takes(one)]
-    if not found:
-        return []
-    items, _version = session.list(BY_NAME["VirtualMachineInstance"], wanted.namespace)
-    instances = {(item["metadata"]["namespace"], item["metadata"]["name"]): item for item in items}
-    cluster = kubevirt(session)
-    return [tell(one, instances.get((one.namespace, one.name)), cluster) for one in found]
+    instances = read_instances(session, wanted.namespace)
+    seen = inspect(session, wanted.namespace, wanted.names, wanted.selector, instances)
+    found = [one for one in seen if wanted.takes(one)]
+    return [tell(one, instances.get((one.namespace, one.name)), one.cluster) for one in found]
 
 
 def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[str, Any]:
@@ -76,6 +72,7 @@ def tell(seen: Inspected, instance: Manifest | None, cluster: KubeVirt) -> dict[
         "status": status.get("printableStatus", ""),
         "ready": bool(status.get("ready")),
         "restart_required": seen.restart_required,
+        **({"restart_reason": seen.restart_reason} if seen.restart_reason else {}),
         "drifted": seen.drift.drifted,
         "conditions": [
             {name: one.get(name, "") for name in ("type", "status", "reason", "message")}

@@ -7,27 +7,41 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
-from ..._resolver.declare.readiness import restart_required
+from ..._resolver.declare.readiness import has_guest, restart_required
+from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
+from .kubevirt import KubeVirt, kubevirt
 from .lookup import WideLookup
 
-__all__ = ["Inspected", "inspect", "roles_of", "unknown_names"]
+__all__ = ["Inspected", "inspect", "read_instances", "roles_of", "unknown_names"]
 
 Manifest = dict[str, Any]
+Instances = dict[tuple[str, str], Manifest]
 
 _VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_NEWEST = KubeVirt()
+# KubeVirt asks for no restart for a disk or an interface that the VM does not list itself.
+_OLDER_REVISIONS = "the guest was started with other revisions of its instancetype or preference"
 
 
 @dataclass(frozen=True)
 class Inspected:
-    """A VM and its drift. revisions: all ControllerRevisions of its namespace."""
+    """A VM and its drift.
+
+    revisions: all ControllerRevisions of its namespace. cluster: the KubeVirt that it belongs to.
+    outstanding: what its running guest lacks of what the VM says; None for a VM without a guest, and where the VMI was
+    not read.
+    """
 
     vm: Manifest
     drift: Drift
     revisions: list[Manifest]
+    cluster: KubeVirt = _NEWEST
+    outstanding: Outstanding | None = None
 
     @property
     def namespace(self) -> str:
@@ -42,17 +56,43 @@ class Inspected:
         return f"{self.namespace}/{self.name}"
 
     @property
-    def restart_required(self) -> bool:
+    def asked_to_restart(self) -> bool:
+        """Whether KubeVirt says that the guest has to be restarted, needed or not."""
         return restart_required(self.vm) is not None
+
+    @property
+    def restart_required(self) -> bool:
+        """Whether the guest needs a restart to have what the VM says: KubeVirt asks for one and, as far as is known, it
+        would change something; or the VM was given other revisions and not restarted since."""
+        lacks = self.outstanding
+        interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)
+        return (self.asked_to_restart and not self.guest_current) or interrupted
+
+    @property
+    def restart_reason(self) -> str:
+        """The words of KubeVirt's condition, or our own where it does not ask; "" for none."""
+        condition = restart_required(self.vm)
+        if condition is not None:
+            return str(condition.get("message") or "no reason is given")
+        return _OLDER_REVISIONS if self.restart_required else ""
+
+    @property
+    def guest_current(self) -> bool | None:
+        """Whether the running guest has all that the VM says, so that a restart changes nothing; None if unknown."""
+        return None if self.outstanding is None else self.outstanding.complete
 
 
 def inspect(
-    session: Session, namespace: str | None, names: list[str] | None = None, selector: str | None = None
+    session: Session,
+    namespace: str | None,
+    names: list[str] | None = None,
+    selector: str | None = None,
+    instances: Instances | None = None,
 ) -> list[Inspected]:
     """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, and each kind they refer to.
 
-    namespace: None for all. names: None for all. selector: a label selector. Raises ApiError or ConnectionFailed where
-    VMs or revisions cannot be listed.
+    namespace: None for all. names: None for all. selector: a label selector. instances: the VMIs by namespace and name,
+    for what the guests lack. Raises ApiError or ConnectionFailed where VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
@@ -66,7 +106,29 @@ def inspect(
     if problem is not None:
         # Without them every VM would seem to have lost its revisions.
         raise ConnectionFailed(problem.message)
-    return [Inspected(vm, drift.drift(vm, lookup), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    cluster = kubevirt(session)
+    running = instances or {}
+    return [_inspected(vm, lookup, cluster, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
+
+
+def _inspected(
+    vm: Manifest, lookup: WideLookup, cluster: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
+) -> Inspected:
+    found = drift.drift(vm, lookup, cluster.release, cluster.configuration)
+    lacks = None
+    if instance is not None and has_guest(vm):
+        lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
+    return Inspected(vm, found, revisions, cluster, lacks)
+
+
+def read_instances(session: Session, namespace: str | None) -> Instances:
+    """All VMIs by namespace and name; namespace: None for all. Raises ApiError or ConnectionFailed."""
+    items, _version = session.list(_VMI, namespace)
+    return {_place(item): item for item in items}
+
+
+def _place(manifest: Manifest) -> tuple[str, str]:
+    return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
 
 
 def unknown_names(seen: list[Inspected], names: list[str]) -> list[str]:

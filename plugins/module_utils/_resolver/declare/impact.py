@@ -21,7 +21,7 @@ __all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Cluster", "Impact", "impact
 Manifest = dict[str, Any]
 
 NOTHING: Final = "nothing"
-LIVE: Final = "live update"
+LIVE: Final = "live_update"
 RESTART: Final = "restart"
 # What the VM refers to cannot be read, or KubeVirt could not expand it.
 UNKNOWN: Final = "unknown"
@@ -30,15 +30,17 @@ UNKNOWN: Final = "unknown"
 class Impact(NamedTuple):
     """needs: NOTHING (also for a VM without a running guest, which has the change at its next start), LIVE, RESTART or
     UNKNOWN. reason: why a restart is needed, in KubeVirt's words.
-    guest: the guest's figures as it runs, or would be started; guest_after: likewise after the change.
+    guest_before: the guest's figures as it runs, or would be started; guest_after: likewise after the change.
     changes: fields of the VMI's spec that are others after it, [{field, before, after}], without secrets; those that
-    wait for a restart since an earlier change are among them."""
+    wait for a restart since an earlier change are among them.
+    settled: whether the guest has all that the VM says although KubeVirt asks for a restart."""
 
     needs: str
     reason: str | None = None
-    guest: Manifest | None = None
+    guest_before: Manifest | None = None
     guest_after: Manifest | None = None
     changes: tuple[Manifest, ...] = ()
+    settled: bool = False
 
 
 class Cluster(NamedTuple):
@@ -70,7 +72,7 @@ def impact(vm: Manifest, planned: Manifest, instance: Manifest | None, cluster: 
         _grow(was, running["spec"])
     told = Impact(
         NOTHING,
-        guest=guest(was),
+        guest_before=guest(was),
         guest_after=guest(will),
         changes=tuple(_shown(change) for change in differences(was, will)),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .readiness import RUNNING, Readiness, run_strategy, trouble
+from .readiness import RUNNING, Readiness, is_up, run_strategy, trouble
 
 __all__ = [
     "MIGRATED",
@@ -21,6 +21,7 @@ __all__ = [
     "Request",
     "Wanted",
     "decide",
+    "gone",
     "migrated",
     "reached",
     "request",
@@ -219,8 +220,15 @@ def reached(wanted: Wanted, vm: Manifest | None) -> Readiness:
     if found is not None:
         return Readiness(stuck=found.reason, grace=found.grace) if found.grace else Readiness(failed=found.reason)
     if printable in RUNNING and not requests:
-        return Readiness(ready=True)
+        return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"it to be ready ({now})")
     return Readiness(pending=f"it to run ({now})")
+
+
+def gone(instance: Manifest | None) -> bool:
+    """Whether nothing is left of a guest but, at most, a VMI that has ended by itself and stays."""
+    if instance is None:
+        return True
+    return not instance["metadata"].get("deletionTimestamp") and (instance.get("status") or {}).get("phase") in _FINAL
 
 
 def migrated(before: Manifest | None, instance: Manifest | None) -> Readiness:

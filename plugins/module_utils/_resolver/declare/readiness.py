@@ -12,6 +12,7 @@ __all__ = [
     "Readiness",
     "Trouble",
     "has_guest",
+    "is_up",
     "observed",
     "readiness",
     "restart_required",
@@ -159,17 +160,24 @@ def has_guest(vm: Manifest) -> bool:
     return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != HALTED
 
 
+def is_up(vm: Manifest) -> bool:
+    """Whether the guest is ready, as its readiness probe says if it has one, or is paused on purpose."""
+    status = vm.get("status") or {}
+    return bool(status.get("ready")) or status.get("printableStatus") == "Paused"
+
+
 def _power(vm: Manifest) -> Readiness:
     status, strategy = vm.get("status") or {}, run_strategy(vm)
     printable = status.get("printableStatus", "")
     now = f"now {printable or 'without status'}"
     if strategy in _STOPPED_STRATEGIES:
-        if strategy == "Manual" or printable == "Stopped":
+        # A VMI that has ended counts as stopped, and holds volumes until it is gone.
+        if strategy == "Manual" or (printable == "Stopped" and not status.get("created")):
             return Readiness(ready=True)
         return Readiness(pending=f"it to stop ({now})")
-    if status.get("ready") or printable in RUNNING:
+    if is_up(vm):
         return Readiness(ready=True)
     ended = printable == "Stopped" and status.get("runStrategy") == strategy and not status.get("stateChangeRequests")
     if strategy in _ENDING_STRATEGIES and ended:
         return Readiness(ready=True)
-    return Readiness(pending=f"it to run ({now})")
+    return Readiness(pending=f"it to be ready ({now})" if printable in RUNNING else f"it to run ({now})")

@@ -11,8 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
+from ..api.release import NEWEST, Release
 from ..instancetype.find import decode, revision
 from ..instancetype.revision.store import captured_anew
+from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift
 from .drift import Drift, Effect, Specs
 
@@ -59,45 +62,62 @@ def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
 
 
 def pin(
-    vm: Manifest, found: Drift, roles: Iterable[Role], wanted: str | Mapping[str, str], revisions: Iterable[Manifest]
+    vm: Manifest,
+    found: Drift,
+    roles: Iterable[Role],
+    wanted: str | Mapping[str, str],
+    revisions: Iterable[Manifest],
+    release: Release = NEWEST,
+    config: Configuration | None = None,
 ) -> Change:
-    """Pins a VM to a named revision, to the ones before those it has (PREVIOUS), or to one for each matcher.
+    """Pins a VM to a named revision, to the previous ones (PREVIOUS), or to one for each matcher.
 
     wanted: a name, PREVIOUS, or names by role's matcher; a mapping has to fit in all that it names.
-    revisions: the ControllerRevisions of the VM's namespace.
+    revisions: the ControllerRevisions of the VM's namespace. release, config: of the cluster's KubeVirt.
     """
-    revisions = list(revisions)
-    chosen: dict[Role, Manifest] = {}
-    for role in roles:
-        name = wanted if isinstance(wanted, str) else wanted.get(role.matcher)
-        if not name or not role.matcher_of(vm):
-            continue
-        target = _before(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions)
-        if target is not None:
-            chosen[role] = target
-        elif not isinstance(wanted, str):
-            return Change((role,), refusal=f"there is no revision {name} of its {role.matcher}")
-    if not chosen:
-        if wanted == PREVIOUS:
-            return Change(ROLES, refusal="has no earlier revision to go back to")
-        if not isinstance(wanted, str):
-            return Change(ROLES, refusal="no revision is named of an instancetype or preference that it has")
-        return Change(ROLES, refusal=f"there is no revision {wanted} of its instancetype or preference")
+    chosen, refusal = _chosen(vm, roles, wanted, list(revisions))
+    if refusal is not None:
+        return refusal
     names = {role: target["metadata"]["name"] for role, target in chosen.items()}
-    due = [role for role in chosen if (role.matcher_of(vm) or {}).get("revisionName") != names[role]]
+    due = tuple(role for role in chosen if (role.matcher_of(vm) or {}).get("revisionName") != names[role])
     if not due:
         return Change()
     specs = dict(zip(ROLES, found.captured))
     for role in due:
         decoded = decode.spec(chosen[role], role)
         if decoded.error is not None:
-            return Change(tuple(due), refusal=f"the revision {names[role]} cannot be read: {decoded.error}")
+            return Change(due, refusal=f"the revision {names[role]} cannot be read: {decoded.error}")
         specs[role] = decoded.spec
-    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)))
+    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)), release, config)
     if effect.refusal:
-        return Change(tuple(due), refusal=f"would be refused with that revision: {effect.refusal}")
+        return Change(due, refusal=f"would be refused with that revision: {effect.refusal}")
     spec = {role.matcher: {"revisionName": names[role]} for role in due}
-    return Change(tuple(due), spec, effect=effect, expected={role.matcher: names[role] for role in due})
+    return Change(due, spec, effect=effect, expected={role.matcher: names[role] for role in due})
+
+
+def _chosen(
+    vm: Manifest, roles: Iterable[Role], wanted: str | Mapping[str, str], revisions: list[Manifest]
+) -> tuple[dict[Role, Manifest], Change | None]:
+    """The revisions to pin, or the refusal."""
+    chosen: dict[Role, Manifest] = {}
+    for role in roles:
+        name = wanted if isinstance(wanted, str) else wanted.get(role.matcher)
+        if not name or not role.matcher_of(vm):
+            continue
+        target = _previous(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions)
+        if target is not None:
+            chosen[role] = target
+        elif not isinstance(wanted, str):
+            return {}, Change((role,), refusal=f"there is no revision {name} of its {role.matcher}")
+    return chosen, None if chosen else Change(ROLES, refusal=_nothing_to_pin(wanted))
+
+
+def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
+    if wanted == PREVIOUS:
+        return "has no earlier revision to go back to"
+    if not isinstance(wanted, str):
+        return "no revision is named of an instancetype or preference that it has"
+    return f"there is no revision {wanted} of its instancetype or preference"
 
 
 def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
@@ -132,9 +152,11 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
     """Revisions of instancetypes and preferences that no VM refers to, oldest generation first.
 
     vms, revisions: all of one namespace. others: names that snapshots and restores refer to.
-    A VM that is being given a revision at this moment may be about to refer to any of its own.
+    A VM that is being given a revision at this moment may be about to refer to any of its own. What a running guest was
+    started with counts: KubeVirt compares the VM with it, and without it cannot say whether a restart is needed.
     """
-    used, capturing = set(others), set()
+    vms, revisions = list(vms), list(revisions)
+    used, capturing = {*others, *_started_with(vms, revisions)}, set()
     for vm in vms:
         for role in ROLES:
             used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
@@ -153,6 +175,16 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
     )
 
 
+def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set[str]:
+    """The names in the start revisions of VMs with a guest."""
+    running = tuple(
+        start_revision_prefix(vm) for vm in vms if (vm.get("status") or {}).get("created") and vm["metadata"].get("uid")
+    )
+    starts = [one for one in revisions if running and one["metadata"]["name"].startswith(running)]
+    specs = [(one.get("data") or {}).get("spec") or {} for one in starts]
+    return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
+
+
 def _captures(vm: Manifest, role: Role) -> bool:
     """Whether virt-controller is about to make the VM refer to another revision than it does."""
     matcher = role.matcher_of(vm)
@@ -167,14 +199,17 @@ def _generation(one: Manifest) -> int:
     return int(label) if label.isdigit() else 0
 
 
-def _before(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest | None:
-    reference = revision.referenced(vm, role).name
-    earlier: Manifest | None = None
-    for one in history(vm, role, revisions):
-        if one["metadata"]["name"] == reference:
-            return earlier
-        earlier = one
-    return None
+def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest | None:
+    """The revision before the newest that the VM has captured; what it refers to, if that is older still.
+
+    It does not depend on what the VM refers to now, so that a VM that was rolled back is not rolled back further.
+    """
+    own = history(vm, role, revisions)
+    names = [one["metadata"]["name"] for one in own]
+    now = revision.referenced(vm, role).name
+    if len(own) < 2 or now not in names:
+        return None
+    return own[min(len(own) - 2, names.index(now))]
 
 
 def _named(name: str, role: Role, revisions: list[Manifest]) -> Manifest | None:

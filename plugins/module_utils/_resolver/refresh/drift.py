@@ -13,7 +13,8 @@ from ..instancetype.apply import applier, topology
 from ..instancetype.apply.conflict import webhook_message
 from ..instancetype.find import decode, find, revision
 from ..instancetype.find.find import Lookup
-from ..instancetype.vmi import live_update
+from ..instancetype.vmi import live_update, vmi
+from ..instancetype.vmi.defaults import Configuration
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import validate
 
@@ -30,6 +31,7 @@ __all__ = [
     "Specs",
     "drift",
     "effect",
+    "needs",
 ]
 
 Manifest = dict[str, Any]
@@ -39,9 +41,9 @@ DRIFTED: Final = "drifted"
 # The object was deleted; the VM lives on with what it captured.
 GONE: Final = "gone"
 # The revision was deleted: the VM cannot start again.
-LOST: Final = "revision lost"
+LOST: Final = "revision_lost"
 # Nothing is captured yet.
-NEW: Final = "not captured"
+NEW: Final = "not_captured"
 # The live object or the revision could not be read, so that nobody can tell.
 UNKNOWN: Final = "unknown"
 
@@ -86,11 +88,11 @@ class Specs(NamedTuple):
 class Effect(NamedTuple):
     """What it means for a VM to have other specs.
 
-    guest, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
+    guest_before, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
     refusal: why KubeVirt would not accept the VM then, in its words, or None.
     live: whether a running guest is likely to take the changes without a restart."""
 
-    guest: dict[str, Any]
+    guest_before: dict[str, Any]
     guest_after: dict[str, Any]
     changes: tuple[dict[str, Any], ...] = ()
     refusal: str | None = None
@@ -111,8 +113,11 @@ class Drift(NamedTuple):
         return any(part is not None and part.state == DRIFTED for part in (self.instancetype, self.preference))
 
 
-def drift(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Drift:
-    """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are."""
+def drift(vm: Manifest, objects: Lookup, release: Release = NEWEST, config: Configuration | None = None) -> Drift:
+    """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are.
+
+    config: what the cluster's KubeVirt attaches to a VM by itself.
+    """
     parts, captured, current = [], [], []
     for role in ROLES:
         part, old, new = _role_drift(vm, role, objects, release)
@@ -120,17 +125,27 @@ def drift(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Drift:
         captured.append(old)
         current.append(new)
     before = Specs(*captured)
-    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current), release))
+    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current), release, config))
 
 
-def effect(vm: Manifest, before: Specs, after: Specs, release: Release = NEWEST) -> Effect:
+def effect(
+    vm: Manifest, before: Specs, after: Specs, release: Release = NEWEST, config: Configuration | None = None
+) -> Effect:
     """What it means for a VM (plain manifest) to have the specs `after` in place of `before`."""
-    was, _refusal = _applied(vm, before, release)
-    will, refusal = _applied(vm, after, release)
+    config = config or Configuration()
+    was, _refusal = _applied(vm, before, release, config)
+    will, refusal = _applied(vm, after, release, config)
     if refusal is not None:
         return Effect(guest(was), guest(was), refusal=refusal)
     changes = tuple(differences(was, will))
     return Effect(guest(was), guest(will), changes, live=live_update.foreseen(vm, was, will))
+
+
+def needs(found: Effect) -> str:
+    """What it takes for a running guest to have the change: nothing, live_update or restart."""
+    if not found.changes:
+        return "nothing"
+    return "live_update" if found.live else "restart"
 
 
 def _role_drift(
@@ -195,17 +210,23 @@ def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
     return release_schema.canonical(role.spec_type, manifest.get("spec"), release)
 
 
-def _applied(vm: Manifest, specs: Specs, release: Release) -> tuple[Manifest, str | None]:
-    """The VMI spec that results, and why KubeVirt would not accept it."""
+def _applied(vm: Manifest, specs: Specs, release: Release, config: Configuration) -> tuple[Manifest, str | None]:
+    """The VMI spec that results, with the disks and the interface that KubeVirt adds; why KubeVirt would refuse it."""
     instancetype, preference = specs
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     spec: Manifest = template["spec"]
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
         unmet = validate.unmet(template, instancetype, preference, release=release)
+        # What an interface cannot be attached for is not for the revisions to tell.
+        vmi.attach(spec, preference, config, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except applier.Crash as crash:
         return spec, str(crash)
+    for disk in spec["domain"]["devices"].get("disks", ()):
+        # virt-api writes it into the VMI, a preference with devices into the VM; the guest does not see the difference.
+        if not disk.keys() & {"disk", "lun", "cdrom"}:
+            disk["disk"] = {}
     if uneven is not None:
         return spec, uneven.message
     if conflicts:

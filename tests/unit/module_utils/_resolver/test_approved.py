@@ -86,7 +86,7 @@ def a_fleet() -> dict[str, Any]:
             captured(
                 "old",
                 changes=[*cores, {"field": "domain.cpu.model", "before": "<a>", "after": None}],
-                needs="live update",
+                needs="live_update",
             ),
             captured("web-4", needs="<patience>"),
             captured("web-5", changes=[], needs="nothing"),

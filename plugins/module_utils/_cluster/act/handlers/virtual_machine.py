@@ -55,7 +55,11 @@ def _report(result: Result) -> dict[str, Any]:
     impact = result.impact
     if impact is not None:
         told.update(needs=impact.needs, changes=list(impact.changes))
-        figures = {"guest": impact.guest, "guest_after": impact.guest_after, "restart_reason": impact.reason}
+        figures = {
+            "guest_before": impact.guest_before,
+            "guest_after": impact.guest_after,
+            "restart_reason": impact.reason,
+        }
         told.update({name: value for name, value in figures.items() if value is not None})
     return told
 

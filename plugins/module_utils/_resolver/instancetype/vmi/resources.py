@@ -70,9 +70,12 @@ def _pod(metadata: dict[str, Any], spec: dict[str, Any], ratio: int) -> dict[str
 
 def _dedicated_cpus(metadata: dict[str, Any], domain: dict[str, Any]) -> str:
     """A CPU for each vCPU and pool thread, and one for the emulator, or two where asked to make the sum even."""
-    cpus = guest({"domain": domain})["vcpus"] + _io_threads(domain)
+    threads = _io_threads(domain)
+    cpus = guest({"domain": domain})["vcpus"] + threads
     if domain["cpu"].get("isolateEmulatorThread"):
-        even = _EVEN_PARITY in metadata.get("annotations", {}) and cpus % 2 == 0
+        # KubeVirt counts the threads of the pool twice here.
+        counted = cpus + (threads if domain.get("ioThreadsPolicy") == "supplementalPool" else 0)
+        even = _EVEN_PARITY in metadata.get("annotations", {}) and counted % 2 == 0
         cpus += 2 if even else 1
     return str(cpus)
 
@@ -81,7 +84,8 @@ def _shared_cpus(domain: dict[str, Any], ratio: int) -> str:
     requested: str | None = domain["resources"].get("requests", {}).get("cpu")
     if requested is not None:
         return requested
-    share = (guest({"domain": domain})["vcpus"] + _io_threads(domain)) / ratio
+    # KubeVirt does not use a configuration with such a ratio, but its defaults.
+    share = (guest({"domain": domain})["vcpus"] + _io_threads(domain)) / (ratio if ratio > 0 else CPU_ALLOCATION_RATIO)
     return parse(f"{share!r}" if share >= 1 else f"{share * 1000!r}m").text
 
 

@@ -18,7 +18,7 @@ from ..preference.devices import devices as apply_device_preferences
 from . import defaults
 from .defaults import Configuration
 
-__all__ = ["BuiltVMI", "build", "firmware_uuid"]
+__all__ = ["BuiltVMI", "attach", "build", "firmware_uuid"]
 
 Manifest = dict[str, Any]
 
@@ -61,15 +61,10 @@ def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Releas
     if _starts_paused(vm):
         spec["startStrategy"] = "Paused"
 
-    # The preferred devices come twice: before, as they decide on what is attached, and again for what was attached.
     preference = find.preference_spec(vm, objects, release)
     if preference.error is not None:
         return BuiltVMI(error=preference.error)
-    if preference.spec is not None:
-        apply_device_preferences(preference.spec, spec, release)
-    defaults.add_disks_for_volumes(spec)
-    _add_input(spec)
-    problem = defaults.add_network_interface(spec, config)
+    problem = attach(spec, preference.spec, config, release)
     if problem is not None:
         return BuiltVMI(error=problem)
 
@@ -81,6 +76,19 @@ def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Releas
     if conflicts:
         return BuiltVMI(error=Problem(conflict.controller_message(conflicts)))
     return BuiltVMI(metadata, spec)
+
+
+def attach(spec: Manifest, preference: Manifest | None, config: Configuration, release: Release) -> Problem | None:
+    """Adds to a canonical VMI spec the disks, the input and the interface that KubeVirt attaches by itself.
+
+    preference: its canonical spec. Its devices come twice: here, as they decide on what is attached, and again, with
+    the rest of the preference, for what was attached. Returns what failed.
+    """
+    if preference is not None:
+        apply_device_preferences(preference, spec, release)
+    defaults.add_disks_for_volumes(spec)
+    _add_input(spec)
+    return defaults.add_network_interface(spec, config)
 
 
 def _metadata(vm: Manifest) -> Manifest:

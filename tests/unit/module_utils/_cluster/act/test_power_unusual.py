@@ -24,7 +24,11 @@ VMIS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachineinstances"
 
 def vm(name: str, strategy: str = "Always", namespace: str = "shop", **state: Any) -> Manifest:
     metadata = {"name": name, "namespace": namespace}
-    return {"metadata": metadata, "spec": {"runStrategy": strategy}, "status": {"printableStatus": "Running", **state}}
+    return {
+        "metadata": metadata,
+        "spec": {"runStrategy": strategy},
+        "status": {"printableStatus": "Running", "ready": True, **state},
+    }
 
 
 def guest(name: str, uid: str = "1", **metadata: Any) -> Manifest:

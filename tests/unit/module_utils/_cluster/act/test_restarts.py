@@ -41,6 +41,7 @@ class Cluster:
         waits = looked and name.endswith("r") and label not in self.restarted
         status = {
             "created": True,
+            "ready": True,
             "printableStatus": "Running",
             "desiredGeneration": 2 if looked else 1,
             "conditions": [REQUIRED] if waits else [],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.language import nearest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import nearest
 
 TWENTY = [f"a{number}" for number in range(20)]
 

@@ -83,7 +83,7 @@ def test_a_cluster_that_changes_no_running_guest() -> None:
 def test_without_a_running_guest_every_change_comes_with_the_next_start(instance: Any) -> None:
     told = of(vm("large"), instance)
     assert (told.needs, told.reason) == (NOTHING, None)
-    assert [(told.guest or {})["memory"], (told.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
+    assert [(told.guest_before or {})["memory"], (told.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
 
 
 def test_a_guest_that_is_to_stop_needs_no_restart() -> None:
@@ -94,8 +94,8 @@ def test_a_guest_that_is_to_stop_needs_no_restart() -> None:
 
 def test_figures_and_changes() -> None:
     told = of(vm("large", terminationGracePeriodSeconds=5), running())
-    assert told.guest == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
-    assert told.guest_after == {**told.guest, "memory": "4Gi"}
+    assert told.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+    assert told.guest_after == {**told.guest_before, "memory": "4Gi"}
     assert told.changes == (
         {"field": "domain.memory.guest", "before": "1Gi", "after": "4Gi"},
         {"field": "terminationGracePeriodSeconds", "before": None, "after": 5},
@@ -117,7 +117,7 @@ def test_what_counts_is_what_the_guest_was_started_with() -> None:
     instance["spec"]["domain"]["cpu"]["sockets"] = 2
     assert impact(vm("two"), vm("two"), instance, cluster) == Impact(
         NOTHING,
-        guest={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
+        guest_before={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
         guest_after={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
     )
 
@@ -162,8 +162,8 @@ def test_a_guest_of_which_nothing_is_known_counts_as_it_was_started() -> None:
     bare = running()
     del bare["spec"]["domain"]["memory"]
     told = of(vm("two"), bare)
-    assert told.guest is not None
-    assert (told.guest["vcpus"], told.guest["memory"]) == (1, "1Gi")
+    assert told.guest_before is not None
+    assert (told.guest_before["vcpus"], told.guest_before["memory"]) == (1, "1Gi")
 
 
 def test_a_guest_that_ends_takes_no_change() -> None:
@@ -176,7 +176,7 @@ def test_memory_that_was_plugged_in_is_there() -> None:
     grown = running()
     grown["spec"]["domain"]["memory"]["guest"] = "2Gi"
     told = of(vm("large"), grown)
-    assert [(told.guest or {})["memory"], (told.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
+    assert [(told.guest_before or {})["memory"], (told.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
 
 
 def test_both_sides_are_of_the_cluster_and_its_release() -> None:

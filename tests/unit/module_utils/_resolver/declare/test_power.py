@@ -11,6 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Request,
     Wanted,
     decide,
+    gone,
     migrated,
     reached,
     request,
@@ -129,7 +130,9 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
 @pytest.mark.parametrize(
     ("state", "seen", "told"),
     [
-        ("started", vm(printableStatus="Running"), Readiness(ready=True)),
+        ("started", vm(printableStatus="Running", ready=True), Readiness(ready=True)),
+        ("started", vm(printableStatus="Running"), Readiness(pending="it to be ready (now Running)")),
+        ("started", vm(printableStatus="Paused"), Readiness(ready=True)),
         ("started", vm(printableStatus="Starting"), Readiness(pending="it to run (now Starting)")),
         ("started", vm(printableStatus="ErrImagePull"), Readiness(failed="ErrImagePull")),
         (
@@ -193,3 +196,12 @@ def test_how_far_a_migration_is() -> None:
     # One that was under way already.
     under_way = vmi(migrationState={"migrationUid": "new"})
     assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).ready
+
+
+def test_what_is_left_of_a_guest() -> None:
+    ending = {"deletionTimestamp": "2026-11-22T00:00:00Z"}
+    assert gone(None)
+    assert not gone({"metadata": {}, "status": {"phase": "Running"}})
+    assert not gone({"metadata": ending, "status": {"phase": "Succeeded"}})
+    # The run strategies Once and RerunOnFailure leave it.
+    assert gone({"metadata": {}, "status": {"phase": "Succeeded"}})

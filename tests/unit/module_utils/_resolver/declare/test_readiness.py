@@ -25,7 +25,7 @@ def vm(strategy: str = "Always", **status: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "ready",
     [
-        vm(instancetypeRef=CAPTURED, printableStatus="Running"),
+        vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True),
         vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped"),
         vm("Manual", instancetypeRef=CAPTURED),
         # KubeVirt 1.4 and older keep the revision in the spec.
@@ -33,7 +33,7 @@ def vm(strategy: str = "Always", **status: Any) -> dict[str, Any]:
             "spec": {"runStrategy": "Halted", "instancetype": {"name": "a", "revisionName": "r"}},
             "status": {"printableStatus": "Stopped"},
         },
-        {"spec": {"running": True}, "status": {"printableStatus": "Running"}},
+        {"spec": {"running": True}, "status": {"printableStatus": "Running", "ready": True}},
         # The guest says so before the printed status does.
         vm(instancetypeRef=CAPTURED, printableStatus="Starting", ready=True),
         # Paused on purpose, after it was started.
@@ -56,6 +56,10 @@ def test_ready(ready: dict[str, Any]) -> None:
             "the revision of its instancetype",
         ),
         (vm(instancetypeRef=CAPTURED, printableStatus="Starting"), "it to run (now Starting)"),
+        # Its readiness probe has not succeeded yet.
+        (vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=False), "it to be ready (now Running)"),
+        # Its VMI has ended and is still there.
+        (vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped", created=True), "it to stop (now Stopped)"),
         (vm("Once", instancetypeRef=CAPTURED, printableStatus="Stopped"), "it to run (now Stopped)"),
         (
             vm("Always", instancetypeRef=CAPTURED, printableStatus="Stopped", runStrategy="Always"),
@@ -168,11 +172,11 @@ def test_what_may_heal_has_some_time() -> None:
 
 def test_a_running_vm_is_not_failed_by_what_its_vmi_could_not_do() -> None:
     conditions = [condition("Synchronized", "FailedHotplug", "no such volume")]
-    assert readiness(vm(instancetypeRef=CAPTURED, printableStatus="Running", conditions=conditions)).ready
+    assert readiness(vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True, conditions=conditions)).ready
 
 
 def test_a_running_vm_is_waited_for_until_its_change_was_looked_at() -> None:
-    running = vm(instancetypeRef=CAPTURED, printableStatus="Running", created=True, desiredGeneration=2)
+    running = vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True, created=True, desiredGeneration=2)
     changed = {**running, "metadata": {"generation": 3}}
     assert not observed(changed)
     assert readiness(changed) == Readiness(pending="virt-controller to look at the change")

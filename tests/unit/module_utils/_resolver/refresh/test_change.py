@@ -184,10 +184,20 @@ class TestPin:
         assert (change.roles, change.spec) == ((INSTANCETYPE,), {"instancetype": {"revisionName": first}})
         assert change.expected == {"instancetype": first}
         assert change.effect is not None
-        assert (change.effect.guest["memory"], change.effect.guest_after["memory"]) == ("4Gi", "2Gi")
+        assert (change.effect.guest_before["memory"], change.effect.guest_after["memory"]) == ("4Gi", "2Gi")
 
     def test_the_previous_one(self) -> None:
         assert self.world.to(revision_change.PREVIOUS) == self.world.to(self.world.name(1))
+
+    def test_the_previous_one_of_a_vm_that_was_rolled_back_is_what_it_has(self) -> None:
+        world = World([size(1), size(2, "3Gi"), size(3, "4Gi"), taste(1)], [size(3, "4Gi"), taste(1)])
+        world.pin(world.name(2))
+        assert world.to(revision_change.PREVIOUS) == Change()
+        # Nor does it go forward again.
+        world.pin(world.name(1))
+        assert world.to(revision_change.PREVIOUS) == Change()
+        del world.vm["spec"]["instancetype"]["revisionName"]
+        assert world.to(revision_change.PREVIOUS).expected == {"instancetype": world.name(1)}
 
     def test_there_is_none_before_the_first(self) -> None:
         assert drifted().to("previous").refusal == "has no earlier revision to go back to"
@@ -310,6 +320,17 @@ class TestUnreferenced:
     def test_snapshots_count(self) -> None:
         world = World([size(1), size(2), taste(1)], [])
         assert revision_change.unreferenced([world.vm], world.kept, [world.name(1)]) == []
+
+    def test_what_a_running_guest_was_started_with_counts(self) -> None:
+        world = World([size(1), size(2), taste(1)], [])
+        spec = {"instancetype": {"name": "big", "revisionName": world.name(1)}}
+        start = {"metadata": {"name": "revision-start-vm-vm-7"}, "data": {"spec": spec}}
+        world.vm["status"]["created"] = True
+        assert revision_change.unreferenced([world.vm], [*world.kept, start]) == []
+        # Once it has stopped, that is of no use.
+        world.vm["status"]["created"] = False
+        found = revision_change.unreferenced([world.vm], [*world.kept, start])
+        assert [one["metadata"]["name"] for one in found] == [world.name(1)]
 
     def test_without_vms_all_of_them(self) -> None:
         world = World([size(10), size(9)], [])

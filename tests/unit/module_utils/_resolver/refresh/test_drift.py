@@ -11,6 +11,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
     Problem,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+    Configuration,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 
 VM: dict[str, Any] = {
@@ -53,7 +56,7 @@ def test_drift_and_what_it_means_for_the_guest() -> None:
     assert found.drifted
     assert found.instancetype is not None
     assert [change["field"] for change in found.instancetype.changes] == ["cpu.guest", "memory.guest"]
-    assert (found.effect.guest["vcpus"], found.effect.guest["memory"]) == (2, "4Gi")
+    assert (found.effect.guest_before["vcpus"], found.effect.guest_before["memory"]) == (2, "4Gi")
     assert (found.effect.guest_after["vcpus"], found.effect.guest_after["memory"]) == (4, "8Gi")
     assert found.effect.changes == (
         {"field": "domain.cpu.sockets", "before": 2, "after": 4},
@@ -64,7 +67,7 @@ def test_drift_and_what_it_means_for_the_guest() -> None:
 def test_a_deleted_instancetype() -> None:
     found = captured(instancetype(2, "4Gi", 1))
     assert found.instancetype is not None
-    assert (found.instancetype.state, found.drifted, found.effect.guest["vcpus"]) == (drift.GONE, False, 2)
+    assert (found.instancetype.state, found.drifted, found.effect.guest_before["vcpus"]) == (drift.GONE, False, 2)
 
 
 def test_a_recreated_instancetype() -> None:
@@ -100,7 +103,7 @@ def test_a_revision_of_an_older_api_version_can_be_compared() -> None:
     found = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Objects([old, instancetype(4, "4Gi", 2)]))
     assert found.instancetype is not None
     assert found.instancetype.state == drift.DRIFTED
-    assert (found.effect.guest["vcpus"], found.effect.guest_after["vcpus"]) == (2, 4)
+    assert (found.effect.guest_before["vcpus"], found.effect.guest_after["vcpus"]) == (2, 4)
 
 
 def test_a_refresh_that_would_be_refused_says_why() -> None:
@@ -124,7 +127,7 @@ def test_a_vm_without_matchers() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}}
     found = drift.drift(vm, Objects([]))
     assert (found.instancetype, found.preference, found.drifted) == (None, None, False)
-    assert found.effect.guest == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+    assert found.effect.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
 
 
 def test_when_it_was_captured_and_the_object_changed() -> None:
@@ -177,3 +180,43 @@ def test_what_the_refresh_would_be_refused_for_comes_in_the_order_of_kubevirt() 
     )
     assert str(refused(spread)).startswith("insufficient CPU resources of 3 vCPU provided by instance type")
     assert refused({"cpu": {"preferredCPUTopology": "cores"}}) is None
+
+
+@pytest.mark.parametrize(
+    ("devices", "field", "after"),
+    [
+        ({"preferredDiskBus": "scsi"}, "domain.devices.disks", [{"name": "root", "disk": {"bus": "scsi"}}]),
+        (
+            {"preferredInterfaceModel": "e1000"},
+            "domain.devices.interfaces",
+            [{"name": "default", "bridge": {}, "model": "e1000"}],
+        ),
+    ],
+)
+def test_a_preference_applies_to_disks_and_interfaces_that_the_vm_does_not_list(
+    devices: dict[str, Any], field: str, after: list[dict[str, Any]]
+) -> None:
+    vm = {
+        **VM,
+        "spec": {
+            "template": {
+                "spec": {
+                    "domain": {"devices": {}},
+                    "volumes": [{"name": "root", "containerDisk": {"image": "a:1"}}],
+                }
+            }
+        },
+    }
+    found = drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {"devices": devices}))
+    assert [(change["field"], change["after"]) for change in found.changes] == [(field, after)]
+    # KubeVirt asks for no restart, and yet the guest has it only after one.
+    assert drift.needs(found) == "restart"
+    assert drift.needs(drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {}))) == "nothing"
+
+
+def test_the_interface_is_the_one_that_the_cluster_adds() -> None:
+    vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
+    masquerade = Configuration(network_interface="masquerade")
+    specs = drift.Specs(None, {}), drift.Specs(None, {"devices": {"preferredInterfaceModel": "e1000"}})
+    (change,) = drift.effect(vm, *specs, config=masquerade).changes
+    assert change["after"] == [{"name": "default", "masquerade": {}, "model": "e1000"}]

@@ -61,6 +61,11 @@ def test_dedicated_cpus() -> None:
     assert pod(cpu=cpu, annotations=even)["dedicated_cpus"] == 6
     assert pod(cpu={**cpu, "sockets": 5}, annotations=even)["dedicated_cpus"] == 6
     assert pod(cpu=cpu, **threads)["dedicated_cpus"] == 7
+    # For parity the threads of the pool count twice, so that an odd number of them changes nothing.
+    odd = {**threads, "ioThreads": {"supplementalPoolThreadCount": 1}}
+    assert pod(cpu=cpu, annotations=even, **odd)["dedicated_cpus"] == 7
+    assert pod(cpu=cpu, annotations=even, **{**odd, "ioThreadsPolicy": "auto"})["dedicated_cpus"] == 6
+    assert pod(cpu={**cpu, "sockets": 5}, annotations=even, **odd)["dedicated_cpus"] == 7
     assert pod(cpu={"sockets": 4}, **threads)["cpu"] == "600m"
     assert figures(cpu=cpu, **threads)["guest"]["io_threads"] == 2
 
@@ -98,3 +103,9 @@ def test_devices() -> None:
 
 def test_no_memory_at_all() -> None:
     assert pod() == {"cpu": "100m"}
+
+
+@pytest.mark.parametrize(("ratio", "cpu"), [(10, "400m"), (2, "2"), (0, "400m"), (-3, "400m")])
+def test_a_ratio_of_nothing_is_kubevirts_default(ratio: int, cpu: str) -> None:
+    spec = {"domain": {"cpu": {"sockets": 4}, "devices": {}, "resources": {}}}
+    assert resources({}, spec, ratio)["pod"]["cpu"] == cpu

@@ -1,0 +1,211 @@
+"""Brings what VMs say to their running guests: by a live update, or by one restart that is judged by the new guest.
+
+KubeVirt's condition RestartRequired may outlive the restart that it asks for. So a guest that has what its VM says is
+not restarted for it, and what the cluster goes on asking for is a warning.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any, Final
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.declare import power
+from ..._resolver.declare.readiness import RUNNING, is_up, observed, restart_required
+from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name
+from ..._resolver.refresh import steps
+from ..client.backoff import Backoff
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from ..read.lookup import WideLookup
+from ..read.revisions import Inspected
+from ..read.watch import State, wait_for
+from .changed import Changed, each
+from .power import Entry, Result, send
+from .recapture import raise_generation
+
+__all__ = ["Guests", "still_asked"]
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_REVISION = BY_NAME["ControllerRevision"]
+# virt-controller judges a new guest within this many seconds of its last write.
+_QUIET: Final = 2.0
+_LOOKS: Final = 5
+
+_STILL_ASKED: Final = (
+    "KubeVirt still asks for a restart ({reason}), but the running guest already has all that the virtual machine says;"
+    " it was not restarted again. The condition RestartRequired goes with the guest's next restart"
+)
+
+
+def still_asked(vm: Manifest) -> str:
+    """The warning about a VM whose guest has everything, and whose condition RestartRequired stands."""
+    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")
+
+
+class Guests:
+    """The restarts of one task, and the waits for what is plugged in."""
+
+    def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
+        self._session = session
+        self._seconds = seconds
+        self._each = partial(each, concurrency=concurrency)
+
+    def run(self, results: list[Changed]) -> None:
+        """Brings the guests of VMs up to date; failures go into the results, and each has its own time."""
+        if not results:
+            return
+        lookup = WideLookup(self._session, everywhere=False)
+        for namespace in {result.before.namespace for result in results}:
+            # All that is captured by now, read once for all of the namespace.
+            lookup.list(_REVISION.kind, namespace)
+        self._each(results, lambda result: self._bring(result, lookup, time.monotonic() + self._seconds))
+        self._judge([result for result in results if result.restart and result.failed is None])
+
+    def _bring(self, result: Changed, lookup: WideLookup, deadline: float) -> None:
+        wanted, result.restart = result.restart, False
+        vm, instance, lacks = self._await_guest(result, lookup, deadline)
+        result.vm = vm
+        if instance is None or not result.may_restart:
+            return
+        if lacks.problem is not None:
+            raise ConnectionFailed(f"not restarted, since KubeVirt could not start it again: {lacks.problem}")
+        needed = lacks.fields or (wanted and (result.always or self._lacks_anything(result, vm, instance, lookup)))
+        if not needed:
+            self._leave(result, vm, lookup)
+            return
+        self._raise(result, vm, lookup)
+        self._restart(result, deadline)
+        if result.restart:
+            result.vm = self._await_vm(result.before, deadline)
+
+    def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
+        """Whether the guest differs from a VM that was just given other revisions, whatever its start revision says."""
+        cluster = result.before.cluster
+        found = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, whole=True)
+        return result.change.due and not found.complete
+
+    def _await_guest(
+        self, result: Changed, lookup: WideLookup, deadline: float
+    ) -> tuple[Manifest, Manifest | None, Outstanding]:
+        """VM, VMI and what the guest lacks, once virt-controller has looked at the VM; where the change may be live,
+        once the guest has it or the cluster asks for a restart instead."""
+        seen, cluster = result.before, result.before.cluster
+        pauses = Backoff()
+        while True:
+            vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
+            if vm is None:
+                raise ConnectionFailed("it was deleted while waiting for its guest")
+            if instance is None:
+                return vm, None, Outstanding()
+            lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
+            settled = not (result.change.due and result.may_be_live) or not lacks.fields or lacks.problem is not None
+            if observed(vm) and (settled or restart_required(vm) is not None):
+                return vm, instance, lacks
+            if not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
+                raise ConnectionFailed("its guest has not taken the change yet, and the cluster asks for no restart")
+
+    def _leave(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
+        """The guest has all that the VM says. What the cluster still asks for goes with the next restart, whenever."""
+        result.settled = True
+        if restart_required(vm) is not None:
+            self._raise(result, vm, lookup)
+            result.warnings.append(still_asked(vm))
+
+    def _raise(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
+        """Raises the generation of a VM whose restart would leave the condition RestartRequired standing."""
+        seen = result.before
+        start = lookup.get(_REVISION.kind, seen.namespace, start_revision_name(vm))
+        if not isinstance(start, dict) or not steps.ends_unclean(vm, start):
+            return
+        try:
+            raise_generation(self._session, seen.namespace, seen.name)
+            result.written = True
+        except ApiError as error:
+            if error.code != 403:
+                raise
+            result.raised = False
+            result.warnings.append(
+                f"the condition RestartRequired may outlive the restart: {explain(error, 'PATCH', _VM)}"
+            )
+
+    def _restart(self, result: Changed, deadline: float) -> None:
+        """Returns when the new guest is ready, if there was one to restart."""
+        seen = result.before
+        vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
+        if vm is None or instance is None:
+            return
+        old_uid = instance["metadata"]["uid"]
+        # One that an earlier run asked for, and that has not begun, would make the API refuse another.
+        if power.decide(power.Wanted(power.RESTARTED), vm, instance).needed:
+            entry = Entry(seen.namespace, seen.name, power.Wanted(power.RESTARTED))
+            send(self._session, Result(entry, vm=vm, instance=instance))
+        result.restart = result.written = True
+
+        def look(_name: str, live: Manifest | None) -> State:
+            if live is None or live["metadata"]["uid"] == old_uid:
+                return State(pending="the VMI to start again")
+            status = live.get("status") or {}
+            phase = status.get("phase", "")
+            if phase == "Failed":
+                return State(failed="the VMI failed after the restart")
+            return State(done=phase == "Running" and _is_up(live), pending=f"the VMI to run (now {phase or 'new'})")
+
+        seconds = max(0.0, deadline - time.monotonic())
+        waited = wait_for(self._session, _VMI, seen.namespace, [seen.name], look, seconds)[seen.name]
+        if waited.failure is not None:
+            raise ConnectionFailed(waited.failure)
+
+    def _await_vm(self, seen: Inspected, deadline: float) -> Manifest:
+        """The VM when virt-controller has seen that its new guest runs."""
+
+        def look(_name: str, live: Manifest | None) -> State:
+            if live is None:
+                return State(failed="it was deleted while waiting for it")
+            running = (live.get("status") or {}).get("printableStatus") in RUNNING
+            return State(done=running and is_up(live) and observed(live), pending="it to be ready again")
+
+        seconds = max(0.0, deadline - time.monotonic())
+        waited = wait_for(self._session, _VM, seen.namespace, [seen.name], look, seconds)[seen.name]
+        if waited.failure is not None or waited.object is None:
+            raise ConnectionFailed(waited.failure or "it is gone")
+        return waited.object
+
+    def _judge(self, results: list[Changed]) -> None:
+        """Looks at restarted VMs once more when they have been left alone for a while. A condition that stands then is
+        no reason for another restart: the guest is new."""
+        moving = results
+        for _look in range(_LOOKS):
+            if not moving:
+                break
+            time.sleep(_QUIET)
+            moving = [result for result in moving if self._moved(result)]
+        for result in results:
+            # Its guest was started from the VM as it is.
+            result.settled = True
+            if restart_required(result.vm or {}) is not None:
+                result.warnings.append(still_asked(result.vm or {}))
+
+    def _moved(self, result: Changed) -> bool:
+        """Whether a VM was written since it was seen last; takes the newer one over."""
+        seen, old = result.before, result.vm
+        try:
+            result.vm = self._session.get(_VM, seen.namespace, seen.name) or old
+        except (ApiError, ConnectionFailed):
+            # It was restarted; that one more look is not to be had is no failure.
+            return False
+        return _version_of(result.vm) != _version_of(old)
+
+
+def _is_up(instance: Manifest) -> bool:
+    """Whether it is ready, or was started paused on purpose."""
+    conditions = (instance.get("status") or {}).get("conditions") or []
+    return any(one["type"] in ("Ready", "Paused") and one["status"] == "True" for one in conditions)
+
+
+def _version_of(manifest: Manifest | None) -> str:
+    return str((manifest or {}).get("metadata", {}).get("resourceVersion"))

@@ -1,0 +1,251 @@
+"""Makes VMs capture other revisions: the writes, the waits for virt-controller, and the way back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import Role
+from ..._resolver.refresh import steps
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from ..read.revisions import Inspected
+from ..read.watch import State, Waited, once, wait_in_namespaces
+from .changed import Changed, each
+
+__all__ = ["Recapture", "raise_generation"]
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_MERGE: Final = "application/merge-patch+json"
+_STATUS: Final = "status"
+_KIND: Final = "kind"
+# virt-controller's cache of instancetypes lags behind by less than a second.
+_TRIES: Final = 4
+_LAG: Final = 1.0
+_CAPTURE: Final = "its revision to be captured"
+
+
+def raise_generation(session: Session, namespace: str, name: str) -> None:
+    """Raises a VM's generation by two and leaves its spec as it was. Raises ApiError or ConnectionFailed."""
+    for body in steps.RAISE:
+        _send(session, _VM.path(namespace, name), body)
+
+
+def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
+    _send(session, _VM.path(seen.namespace, seen.name, part), body, dry)
+
+
+def _send(session: Session, path: str, body: Manifest, dry: bool = False) -> None:
+    """A merge patch. What is set by it is no conflict with a play that declares the VM."""
+    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
+    session.request("PATCH", path, query, body, _MERGE)
+
+
+class Recapture:
+    """The writes of one task, and the waits until they have had their effect. Failures go into the results."""
+
+    def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
+        self._session = session
+        self._deadline = time.monotonic() + seconds
+        self._each = partial(each, concurrency=concurrency)
+        self._methods: dict[str, str] = {}
+
+    def run(self, results: list[Changed]) -> None:
+        """Gives the VMs the revisions that are decided. One that KubeVirt could not start with these gets its old
+        ones back, and fails."""
+        freed = [result for result in results if result.change.release]
+        for namespace in {result.before.namespace for result in freed}:
+            self._methods[namespace] = self._method(next(r for r in freed if r.before.namespace == namespace))
+        self._each(results, self._write)
+        self._await([result for result in _well(results) if result.method != _KIND], self._captured)
+        self._spell_back([result for result in _well(results) if result.method == _KIND])
+        self._repeat_stale(_well(results))
+        self._each([result for result in _well(results) if not result.change.expected], self._rehearse)
+        self._await([result for result in results if result.back], self._back)
+        self._each([result for result in results if result.back], self._unpin)
+        for result in results:
+            if result.vm is not None and not result.back:
+                result.revisions = _revisions(result)
+
+    def _method(self, result: Changed) -> str:
+        """By the status where that may be patched: it leaves the spec alone and takes no second capture."""
+        try:
+            _patch(self._session, result.before, steps.released(_freed(result)), _STATUS, dry=True)
+        except ApiError as error:
+            if error.code == 403:
+                result.denied = error.message
+                return _KIND
+        except ConnectionFailed:
+            # The write itself says what is wrong.
+            pass
+        return _STATUS
+
+    def _write(self, result: Changed) -> None:
+        seen, decided = result.before, result.change
+        if decided.spec is not None:
+            _patch(self._session, seen, {"spec": decided.spec})
+            result.written = True
+        if not decided.release:
+            return
+        result.method = self._methods[seen.namespace]
+        if result.method == _STATUS and steps.started_as_it_is(seen.vm, seen.revisions):
+            self._raise(result)
+        self._release(result, seen.vm)
+
+    def _raise(self, result: Changed) -> None:
+        try:
+            raise_generation(self._session, result.before.namespace, result.before.name)
+        except ApiError as error:
+            # 422: a VM that has lost its revision is refused until it has one again. What is left of this is looked at
+            # before the restart.
+            if error.code not in (403, 422):
+                raise
+            return
+        result.written = True
+
+    def _release(self, result: Changed, vm: Manifest) -> None:
+        """Makes virt-controller capture anew what it has captured."""
+        if result.method == _STATUS:
+            try:
+                _patch(self._session, result.before, steps.released(_freed(result)), _STATUS)
+                result.written = True
+                return
+            except ApiError as error:
+                if error.code != 403:
+                    raise
+                result.method, result.denied = _KIND, error.message
+        result.spelling = steps.respelled(vm, _freed(result))
+        try:
+            _patch(self._session, result.before, result.spelling.there)
+        except ApiError as error:
+            if error.code == 403 and result.denied:
+                # Either right would do; the message names the one tried last, so add the other.
+                error.message = f"{error.message}. Patching virtualmachines/status would do as well ({result.denied})"
+            raise
+        result.written = True
+
+    def _spell_back(self, results: list[Changed]) -> None:
+        """Gives the matchers the kind that they had, whether or not it was captured in time."""
+        if not results:
+            return
+        self._await(results, self._captured)
+
+        def back(result: Changed) -> None:
+            if result.spelling is None or (result.vm is not None and not _has_matchers(result)):
+                return
+            try:
+                _patch(self._session, result.before, result.spelling.back)
+            except ApiError as error:
+                if error.code != 422:
+                    raise
+                self._take_back(result, error)
+
+        self._each(results, back)
+        self._await(_well(results), self._captured)
+
+    def _repeat_stale(self, results: list[Changed]) -> None:
+        """Captures again what was captured from an older generation than there is."""
+        for attempt in range(_TRIES):
+            stale = [result for result in _well(results) if result.change.release and _stale(result)]
+            if not stale:
+                return
+            if attempt == _TRIES - 1:
+                break
+            time.sleep(_LAG)
+            self._each(stale, lambda result: self._release(result, result.vm or result.before.vm))
+            self._await([result for result in _well(stale) if result.method != _KIND], self._captured)
+            self._spell_back([result for result in _well(stale) if result.method == _KIND])
+        for result in stale:
+            result.failed = "KubeVirt has captured an older generation than there is, again and again; try again later"
+
+    def _rehearse(self, result: Changed) -> None:
+        """Whether KubeVirt still accepts the VM; if not, its next start would fail, and its guest be lost."""
+        try:
+            _patch(self._session, result.before, steps.REHEARSAL, dry=True)
+        except ApiError as error:
+            if error.code == 422:
+                self._take_back(result, error)
+            elif error.code != 403:
+                raise
+
+    def _take_back(self, result: Changed, refusal: ApiError) -> None:
+        result.failed = f"could not start again after the change: {explain(refusal, 'PATCH', _VM)}"
+        back = steps.taken_back(result.before.vm, result.before.drift, result.change.roles)
+        if back is None:
+            result.failed += "; it has lost what it had before, so nothing was taken back"
+            return
+        try:
+            _patch(self._session, result.before, back)
+        except (ApiError, ConnectionFailed) as error:
+            result.failed += f"; it could not be taken back: {explain(error, 'PATCH', _VM)}"
+            return
+        result.back = True
+        result.failed += "; the revisions that it had were given back to it"
+
+    def _unpin(self, result: Changed) -> None:
+        if any(role.reference_of(result.before.vm) for role in result.change.roles):
+            _patch(self._session, result.before, steps.unpinned(result.change.roles))
+
+    def _captured(self, live: Manifest, result: Changed) -> bool:
+        expected = result.change.expected or {}
+        for role in result.change.roles:
+            name = steps.captured_name(live, role)
+            if not role.matcher_of(live):
+                continue  # the cluster's reference policy has put what it stands for in its place
+            if name != expected[role.matcher] if role.matcher in expected else not steps.captured(live, role):
+                return False
+        return True
+
+    def _back(self, live: Manifest, result: Changed) -> bool:
+        parts = dict(
+            zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
+        )
+        return all(
+            (part := parts[role.matcher]) is None or steps.captured_name(live, role) == part.revision
+            for role in result.change.roles
+        )
+
+    def _await(self, results: list[Changed], done: Callable[[Manifest, Changed], bool]) -> None:
+        """One watch for each namespace."""
+
+        def look(result: Changed) -> Callable[[Manifest | None], State]:
+            return lambda live: once(lambda vm: done(vm, result), live, _CAPTURE)
+
+        members = {(result.before.namespace, result.before.name): result for result in results}
+        looks = {place: look(result) for place, result in members.items()}
+        seconds = max(0.0, self._deadline - time.monotonic())
+        for place, waited in wait_in_namespaces(self._session, _VM, looks, seconds).items():
+            _take(members[place], waited)
+
+
+def _take(result: Changed, waited: Waited) -> None:
+    result.vm = waited.object or result.vm
+    if waited.failure is not None or waited.object is None:
+        result.failed = result.failed or waited.failure or "it is gone"
+
+
+def _well(results: list[Changed]) -> list[Changed]:
+    return [result for result in results if result.failed is None]
+
+
+def _freed(result: Changed) -> list[Role]:
+    """The roles whose references are released; a name in the spec (up to KubeVirt 1.4) goes with the spec's patch."""
+    return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
+
+
+def _stale(result: Changed) -> bool:
+    return bool(steps.stale(result.vm or {}, result.before.drift, _freed(result)))
+
+
+def _has_matchers(result: Changed) -> bool:
+    return all(role.matcher_of(result.vm or {}) for role in _freed(result))
+
+
+def _revisions(result: Changed) -> dict[str, str]:
+    vm = result.vm or {}
+    return {role.matcher: steps.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}

@@ -1,0 +1,174 @@
+"""What a running guest still lacks of what its VM says.
+
+KubeVirt's condition RestartRequired compares the VM with the ControllerRevision of the guest's start
+(``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The spec of
+the VMI is what the guest was started with, so it decides whether another restart would change anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from ...api import quantity
+from ...api.matcher import ROLES
+from ...api.release import NEWEST, Release
+from ..find import revision
+from ..find.find import Lookup
+from . import vmi
+from .defaults import Configuration
+
+__all__ = ["Outstanding", "outstanding", "start_revision_name", "start_revision_prefix", "started_spec"]
+
+Manifest = dict[str, Any]
+
+# KubeVirt changes these in a running guest, so that the start says nothing of them.
+_SOCKETS: Final = ("domain", "cpu", "sockets")
+_MEMORY: Final = ("domain", "memory", "guest")
+_LIVE: Final = (_SOCKETS, _MEMORY)
+_LIVE_FIELDS: Final = frozenset(".".join(path) for path in _LIVE)
+# The scheduler's; a guest that runs has passed them.
+_PLACEMENT: Final = ("nodeSelector", "affinity", "tolerations")
+
+Path = tuple[str, ...]
+
+
+class Outstanding(NamedTuple):
+    """fields: paths in the VMI's spec that the next start changes, such as `domain.cpu.maxSockets`; those of entries of
+    lists have the entry's name, `domain.devices.disks.root.disk.bus`.
+    problem: why KubeVirt could not start the VM again, in its words, or None; fields are empty then.
+    revised: whether the VM has captured other revisions since its guest was started."""
+
+    fields: tuple[str, ...] = ()
+    problem: str | None = None
+    revised: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether the guest has all that the VM says, so that a restart changes nothing."""
+        return not self.fields and self.problem is None
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The fields that KubeVirt never changes in a running guest."""
+        return tuple(field for field in self.fields if field not in _LIVE_FIELDS)
+
+
+def outstanding(
+    vm: Manifest,
+    instance: Manifest,
+    objects: Lookup,
+    config: Configuration | None = None,
+    release: Release = NEWEST,
+    *,
+    whole: bool = False,
+) -> Outstanding:
+    """What the next start of a VM changes in its guest (plain manifests of the VM and its VMI).
+
+    objects: revisions, instancetypes and preferences of the cluster, the revision of the guest's start among them.
+    Where that is missing, all that the VM says is compared with the VMI; else only what was changed since the start,
+    and sockets and memory. A guest that was started from the VM as it is lacks nothing: another start would be the
+    same.
+    whole: whether to compare all that the VM says in any case. KubeVirt keeps the revision of an earlier start of the
+    same generation, so that it may not tell what this guest was started with.
+    """
+    built = vmi.build(vm, objects, config, release)
+    if built.spec is None:
+        return Outstanding(problem=built.error.message if built.error is not None else "it cannot be expanded")
+    now, running = dict(_leaves(built.spec)), dict(_leaves(instance["spec"]))
+    started = started_spec(vm, instance, objects)
+    unchanged = _start_of(instance) == start_revision_name(vm) and not _revised(vm, started)
+    if started is not None and unchanged and not whole:
+        return Outstanding()
+    then = None if whole else _then(vm, started, objects, config, release)
+    if then is None:
+        lacks = [path for path, value in now.items() if value and not _has(running, path, value)]
+    else:
+        lacks = [
+            path for path in {**then, **now} if _changed(then, now, path) and not _follows(running, then, now, path)
+        ]
+        lacks += [path for path in _LIVE if now.get(path) and not _has(running, path, now[path])]
+    told = dict.fromkeys(path for path in lacks if path[0] not in _PLACEMENT)
+    return Outstanding(tuple(sorted(".".join(path) for path in told)), revised=_revised(vm, started))
+
+
+def start_revision_name(vm: Manifest) -> str:
+    """The name of the ControllerRevision that KubeVirt writes when it starts this generation of the VM."""
+    return f"{start_revision_prefix(vm)}{vm['metadata'].get('generation')}"
+
+
+def start_revision_prefix(vm: Manifest) -> str:
+    """How the names of all start revisions of a VM begin."""
+    return f"revision-start-vm-{vm['metadata'].get('uid')}-"
+
+
+def started_spec(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:
+    """The VM's spec when its guest was started, with the revisions of that time as revisionName; None if it is lost."""
+    name = _start_of(instance)
+    found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
+    spec: Manifest | None = (found.get("data") or {}).get("spec") if isinstance(found, dict) else None
+    return spec
+
+
+def _start_of(instance: Manifest) -> str:
+    return (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
+
+
+def _then(
+    vm: Manifest, started: Manifest | None, objects: Lookup, config: Configuration | None, release: Release
+) -> dict[Path, Any] | None:
+    if started is None:
+        return None
+    built = vmi.build({**vm, "spec": started, "status": {}}, objects, config, release)
+    return dict(_leaves(built.spec)) if built.spec is not None else None
+
+
+def _revised(vm: Manifest, started: Manifest | None) -> bool:
+    if started is None:
+        return False
+    then = {**vm, "spec": started, "status": {}}
+    return any(revision.referenced(vm, role).name != revision.referenced(then, role).name for role in ROLES)
+
+
+def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """(path, value) of everything below that holds no further fields. Entries of a list go by their name."""
+    if isinstance(value, dict) and value:
+        for key, entry in value.items():
+            yield from _leaves(entry, (*path, key))
+    elif isinstance(value, list) and value and all(isinstance(entry, dict) and "name" in entry for entry in value):
+        for entry in value:
+            yield from _leaves(entry, (*path, str(entry["name"])))
+    else:
+        yield path, value
+
+
+def _changed(then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
+    return path not in _LIVE and not _same(then.get(path), now.get(path), path in then, path in now)
+
+
+def _follows(running: dict[Path, Any], then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
+    """Whether the guest has a field as it is now. Where the VM says nothing any more it may be any default."""
+    if path in now:
+        return _has(running, path, now[path])
+    return path not in running or not _same(running[path], then[path], True, True)
+
+
+def _has(running: dict[Path, Any], path: Path, value: Any) -> bool:
+    if path in running:
+        return _same(running[path], value, True, True)
+    # An empty object, such as `masquerade: {}`, may have got fields in the VMI.
+    return value == {} and any(known[: len(path)] == path for known in running)
+
+
+def _same(one: Any, other: Any, there: bool, there_too: bool) -> bool:
+    return there == there_too and (one == other or _amount(one) == _amount(other) is not None)
+
+
+def _amount(value: Any) -> int | None:
+    """The nano-units of a text that is a quantity."""
+    if not isinstance(value, str):
+        return None
+    try:
+        return quantity.parse(value).nanos
+    except quantity.QuantityError:
+        return None

@@ -1,0 +1,180 @@
+"""A refresh ends: one restart at most, and none by a second run, whatever has changed and whoever may do it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., dict[str, Any]]
+
+SIZE: dict[str, Any] = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
+# What an instancetype or a preference becomes, by the name of its VM, and what that needs.
+SIZES: dict[str, tuple[dict[str, Any], str]] = {
+    "max-sockets": ({"cpu": {"guest": 1, "max_sockets": 8}}, "restart"),
+    "cpu-model": ({"cpu": {"guest": 1, "model": "EPYC"}}, "restart"),
+    "fewer": ({"cpu": {"guest": 2}}, "restart"),
+    "memory": ({"memory": {"guest": "3Gi"}}, "restart"),
+    "io-threads": ({"io_threads_policy": "shared"}, "restart"),
+    "sockets": ({"cpu": {"guest": 2}}, "live_update"),
+    "annotations": ({"vm_annotations": {"example.com/size": "two"}}, "nothing"),
+}
+PREFERENCES: dict[str, tuple[dict[str, Any], str]] = {
+    "disk-bus": ({"devices": {"preferred_disk_bus": "scsi"}}, "restart"),
+    "interface-model": ({"devices": {"preferred_interface_model": "e1000"}}, "restart"),
+    "machine": ({"machine": {"preferred_machine_type": "pc-q35-9.2"}}, "nothing"),
+}
+NAMES = [*SIZES, *PREFERENCES]
+FIRST = {"fewer": {"cpu": {"guest": 4}}}
+
+
+def declare(run: Run, namespace: str, changed: bool) -> None:
+    """The instancetypes and preferences as they are at first, or changed."""
+    sizes = {name: {**SIZE, **(SIZES[name][0] if changed else FIRST.get(name, {}))} for name in SIZES}
+    likes = {
+        name: PREFERENCES[name][0] if changed else {"cpu": {"preferred_cpu_topology": "sockets"}}
+        for name in PREFERENCES
+    }
+    for module, entries in (("instancetype", {"plain": SIZE, **sizes}), ("preference", likes)):
+        options = [{"name": name, **options} for name, options in entries.items()]
+        made = run(module, namespace=namespace, **{f"{module}s": options})
+        assert made["changed"], made
+
+
+def create(run: Run, namespace: str) -> None:
+    entries = [
+        {
+            "name": name,
+            "instancetype": {"name": name if name in SIZES else "plain", "kind": "VirtualMachineInstancetype"},
+            **({"preference": {"name": name, "kind": "VirtualMachinePreference"}} if name in PREFERENCES else {}),
+        }
+        for name in NAMES
+    ]
+    volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
+    made = run("virtual_machine", namespace=namespace, virtual_machines=entries, volumes=volumes, wait=True)
+    assert made["changed"], made
+
+
+def guests(api: Any, namespace: str) -> dict[str, str]:
+    """The uids of the VMIs."""
+    found = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance").get(namespace=namespace)
+    return {item.metadata.name: item.metadata.uid for item in found.items}
+
+
+def specs(api: Any, namespace: str) -> dict[str, Any]:
+    found = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=namespace)
+    return {item["metadata"]["name"]: item["spec"] for item in found.to_dict()["items"]}
+
+
+@pytest.mark.parametrize("method", ["status", "kind"])
+def test_each_guest_is_restarted_once_at_most(
+    run: Run, namespace: str, api: Any, someone: Callable[..., dict[str, Any]], method: str
+) -> None:
+    user = someone(*EDITOR) if method == "kind" else {}
+    declare(run, namespace, changed=False)
+    create(run, namespace)
+    declare(run, namespace, changed=True)
+    before, declared = guests(api, namespace), specs(api, namespace)
+    foreseen = {one["name"]: one for one in run("controller_revision_info", namespace=namespace)["virtual_machines"]}
+    needs = {name: need for name, (_change, need) in {**SIZES, **PREFERENCES}.items()}
+    assert {name: one["needs"] for name, one in foreseen.items()} == needs
+
+    done = run("controller_revision", namespace=namespace, restart="if_required", **user)
+    assert not done.get("failed"), done
+    results = {one["name"]: one for one in done["results"]}
+    assert {name: one.get("method") for name, one in results.items()} == dict.fromkeys(NAMES, method), results
+    assert {name: one["needs"] for name, one in results.items()} == needs
+    assert {name: one["restarted"] for name, one in results.items()} == {
+        name: need == "restart" for name, need in needs.items()
+    }
+    assert not any(one["restart_required"] or one.get("warnings") for one in results.values()), results
+    after = guests(api, namespace)
+    assert {name for name in NAMES if before[name] != after[name]} == {
+        name for name, need in needs.items() if need == "restart"
+    }
+    # No trace of the refresh in what users have declared.
+    assert specs(api, namespace) == declared
+
+    again = run("controller_revision", namespace=namespace, restart="if_required", **user)
+    assert not again.get("failed") and not again["changed"], again
+    assert guests(api, namespace) == after
+    seen = run("controller_revision_info", namespace=namespace)["virtual_machines"]
+    assert all(one["guest_current"] and not one["restart_required"] for one in seen), seen
+
+
+KUBEVIRT = {"apiGroups": ["kubevirt.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+EDITOR = [
+    KUBEVIRT,
+    {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["patch"]},
+    {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]},
+    {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["get", "list"]},
+    {"apiGroups": ["subresources.kubevirt.io"], "resources": ["virtualmachines/restart"], "verbs": ["update"]},
+]
+
+
+def test_a_guest_that_was_restarted_by_hand_is_left_alone(run: Run, namespace: str, api: Any) -> None:
+    """Refreshed by the status and restarted without raising the generation: KubeVirt asks for a restart for ever."""
+    run("instancetype", namespace=namespace, name="plain", **SIZE)
+    size = {"name": "plain", "kind": "VirtualMachineInstancetype"}
+    options = {"namespace": namespace, "name": "db", "instancetype": size}
+    options["volumes"] = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
+    run("virtual_machine", **options, wait=True)
+    run("instancetype", namespace=namespace, name="plain", cpu={"guest": 1, "max_sockets": 8}, memory=SIZE["memory"])
+    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    # virt-controller's cache of instancetypes lags behind a little.
+    until(lambda: "-2" in release(vms, namespace))
+    until(lambda: condition(vms, namespace))
+    done = run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
+    assert done["changed"], done
+    left = guests(api, namespace)
+    # From KubeVirt 1.7 on; before that nothing is left to ask for.
+    stuck = condition(vms, namespace)
+
+    for _time in range(2):
+        told = run("controller_revision", namespace=namespace, restart="if_required")
+        assert not told.get("failed") and not told["results"][0]["restarted"], told
+        assert (told["results"][0]["guest_current"], told["results"][0]["restart_required"]) == (True, False)
+        assert bool(told["results"][0].get("warnings")) is stuck
+        declared = run("virtual_machine", **options, restart="if_required", wait=True)
+        assert not declared.get("failed") and not declared["changed"], declared
+        assert bool(declared["result"].get("warnings")) is stuck
+    assert guests(api, namespace) == left
+    seen = run("virtual_machine_info", namespace=namespace, names=["db"])["virtual_machines"][0]
+    assert (seen["restart_required"], "restart_reason" in seen) == (False, stuck)
+
+    # The generation was raised meanwhile, so that the next restart ends it.
+    run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
+    until(lambda: not condition(vms, namespace))
+
+
+def release(vms: Any, namespace: str) -> str:
+    """Takes the reference out of the VM's status; the revision that is captured then."""
+    body = {"status": {"instancetypeRef": {"controllerRevisionRef": None}}}
+    vms.status.patch(name="db", namespace=namespace, body=body, content_type="application/merge-patch+json")
+    found: dict[str, str] = {}
+
+    def captured() -> bool:
+        status = vms.get(name="db", namespace=namespace).to_dict()["status"]
+        found.update(status["instancetypeRef"].get("controllerRevisionRef") or {})
+        return bool(found)
+
+    until(captured)
+    return found["name"][-2:]
+
+
+def condition(vms: Any, namespace: str) -> bool:
+    """Whether KubeVirt asks for a restart, once the VM has been left alone for a while."""
+    seen = ""
+    while seen != (now := vms.get(name="db", namespace=namespace).to_dict())["metadata"]["resourceVersion"]:
+        seen = now["metadata"]["resourceVersion"]
+        time.sleep(2)
+    return any(one["type"] == "RestartRequired" for one in now["status"].get("conditions") or [])
+
+
+def until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline, "it has not come to that"
+        time.sleep(0.5)

@@ -1,0 +1,231 @@
+"""No guest is restarted twice for the same refresh, whatever the cluster answers."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import guests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import Entry, Result
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import Restarts
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
+    inspect,
+    read_instances,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import refresh
+from scripted_server import listed, session_with, status
+
+Manifest = dict[str, Any]
+ASKED = "a non-live-updatable field was changed in the template spec"
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+
+
+class Stubborn:
+    """A running VM of an instancetype that was changed, on a cluster that asks for a restart from then on and for ever.
+
+    As KubeVirt does from 1.7 on, it keeps the start revision of a generation. forbidden: what is answered with 403,
+    `status` or `vm`. refused: whether KubeVirt does not accept the VM any more once it is refreshed.
+    """
+
+    def __init__(self, *forbidden: str, refused: bool = False) -> None:
+        self.forbidden, self.refused = forbidden, refused
+        self.asked: Counter[str] = Counter()
+        self.restarts = 0
+        self._lock = threading.Lock()
+        self.vm: Manifest = {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": {"name": "db", "namespace": "shop", "uid": "vm", "generation": 1, "resourceVersion": "1"},
+            "spec": {
+                "runStrategy": "Always",
+                "instancetype": {"name": "size", "kind": "VirtualMachineInstancetype"},
+                "template": {"spec": {"domain": {"devices": {}}}},
+            },
+            "status": {"created": True, "ready": True, "printableStatus": "Running", "desiredGeneration": 1},
+        }
+        self.size = _size(1, 4)
+        self.kept = {"old": self._revision(_size(1, 4))}
+        self._refer("old")
+        self.started: dict[str, Manifest] = {}
+        self.instance = self._start()
+        self.size = _size(2, 8)
+        self.kept["new"] = self._revision(self.size)
+
+    def _revision(self, size: Manifest) -> Manifest:
+        made = revision.controller_revision(self.vm, size)
+        return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **made}
+
+    def _refer(self, which: str) -> None:
+        reference = {"name": self.kept[which]["metadata"]["name"]}
+        kind = self.vm["spec"]["instancetype"]["kind"]
+        self.vm["status"]["instancetypeRef"] = {"name": "size", "kind": kind, "controllerRevisionRef": reference}
+
+    def _start(self) -> Manifest:
+        name = f"revision-start-vm-vm-{self.vm['metadata']['generation']}"
+        if name not in self.started:
+            spec = copy.deepcopy(self.vm["spec"])
+            spec["instancetype"]["revisionName"] = self.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
+            metadata = {"name": name, "namespace": "shop"}
+            self.started = {name: {"kind": "ControllerRevision", "metadata": metadata, "data": {"spec": spec}}}
+        built = vmi.build(self.vm, Objects([*self.kept.values(), self.size]))
+        assert built.spec is not None, built.error
+        return {
+            "metadata": {"name": "db", "namespace": "shop", "uid": f"guest-{self.restarts}"},
+            "spec": built.spec,
+            "status": {
+                "phase": "Running",
+                "conditions": [{"type": "Ready", "status": "True"}],
+                "virtualMachineRevisionName": name,
+            },
+        }
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        with self._lock:
+            self.asked[f"{method} {path.rsplit('/', 1)[1]}{' dry' if query.get('dryRun') else ''}"] += 1
+            if method == "PUT" and path.endswith("/restart"):
+                self.restarts += 1
+                self.instance = self._start()
+                return 202, {}
+            if method == "PATCH":
+                return self._patched(path, query)
+            return self._read(path, query)
+
+    def _patched(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        part = "status" if path.endswith("/status") else "vm"
+        if part in self.forbidden:
+            return status(403, f"{part} is forbidden", "Forbidden")
+        refreshed = "conditions" in self.vm["status"]
+        if query.get("dryRun"):
+            return status(422, "gate X is off", "Invalid") if part == "vm" and self.refused else (200, self.vm)
+        if part == "vm":
+            self.vm["metadata"]["generation"] += 1
+            self.vm["status"]["desiredGeneration"] = self.vm["metadata"]["generation"]
+        if self.refused and refreshed:
+            self._refer("old")
+        elif part == "status" or "status" in self.forbidden:
+            self._refer("new")
+            self.vm["status"]["conditions"] = [{"type": "RestartRequired", "status": "True", "message": ASKED}]
+        return 200, self.vm
+
+    def _read(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        collections = {
+            "virtualmachines": [self.vm],
+            "virtualmachineinstances": [self.instance],
+            "controllerrevisions": [*self.kept.values(), *self.started.values()],
+            "virtualmachineinstancetypes": [self.size],
+        }
+        plural = next((one for one in collections if one in path.split("/")), "")
+        items = collections.get(plural, [])
+        if query.get("watch"):
+            return 200, [{"type": "MODIFIED", "object": item} for item in items]
+        if not path.endswith(f"/{plural}"):
+            found = [item for item in items if item["metadata"]["name"] == path.rsplit("/", 1)[1]]
+            return (200, found[0]) if found else status(404, "not found", "NotFound")
+        return 200, listed(*items)
+
+
+def _size(generation: int, sockets: int) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "size", "namespace": "shop", "uid": "size", "generation": generation},
+        "spec": {"cpu": {"guest": 1, "maxSockets": sockets}, "memory": {"guest": "2Gi"}},
+    }
+
+
+def run(cluster: Stubborn, restart: str = "if_required", check: bool = False) -> Changed:
+    with session_with(cluster) as session:
+        seen = inspect(session, "shop", instances=read_instances(session, "shop"))
+        results = change(
+            session, seen, lambda one: refresh(one.vm, one.drift, ROLES), restart, check, seconds=20, concurrency=2
+        )
+    return results[0]
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guests, "_QUIET", 0.01)
+
+
+@pytest.mark.parametrize(("forbidden", "method"), [((), "status"), (("status",), "kind"), (("vm",), "status")])
+def test_a_guest_is_restarted_once_though_the_cluster_asks_for_ever(forbidden: tuple[str, ...], method: str) -> None:
+    cluster = Stubborn(*forbidden)
+    first = run(cluster)
+    assert (first.failed, first.method, first.restart, cluster.restarts) == (None, method, True, 1)
+    assert first.vm is not None and first.vm["status"]["conditions"]
+    assert not first.restart_required
+    assert any(ASKED in warning and "was not restarted again" in warning for warning in first.warnings)
+    for restart in ("if_required", "always", "never"):
+        again = run(cluster, restart)
+        assert (again.failed, again.changed, again.restart, cluster.restarts) == (None, False, False, 1), restart
+        assert (again.settled, again.restart_required) == (True, False)
+        assert any("already has all that the virtual machine says" in warning for warning in again.warnings)
+
+
+def test_the_generation_is_raised_before_the_status_is_patched() -> None:
+    cluster = Stubborn()
+    run(cluster, "never")
+    # Set and removed, so that the guest's next start is judged by a revision of its own.
+    assert (cluster.vm["metadata"]["generation"], cluster.asked["PATCH db"]) == (3, 2)
+    assert run(cluster).restart
+    assert (cluster.restarts, cluster.instance["status"]["virtualMachineRevisionName"]) == (1, "revision-start-vm-vm-3")
+
+
+def test_what_a_run_left_before_its_restart_is_done_by_the_next() -> None:
+    cluster = Stubborn()
+    left = run(cluster, "never")
+    assert (left.restart, left.needs, left.restart_required, cluster.restarts) == (False, "restart", True, 0)
+    assert run(cluster, check=True).restart and cluster.restarts == 0
+    assert run(cluster).restart and cluster.restarts == 1
+    assert not run(cluster).changed and cluster.restarts == 1
+
+
+def test_what_kubevirt_does_not_ask_for_is_not_forgotten_either() -> None:
+    cluster = Stubborn()
+    run(cluster, "never")
+    del cluster.vm["status"]["conditions"]
+    done = run(cluster)
+    assert (done.restart, done.warnings, cluster.restarts) == (True, [], 1)
+    assert not run(cluster).changed and cluster.restarts == 1
+
+
+def test_a_vm_that_kubevirt_would_not_start_again_gets_its_revision_back() -> None:
+    cluster = Stubborn(refused=True)
+    result = run(cluster)
+    assert (cluster.restarts, result.restart, result.changed) == (0, False, False)
+    assert "could not start again after the change" in str(result.failed) and "gate X is off" in str(result.failed)
+    assert "the revisions that it had were given back to it" in str(result.failed)
+    reference = cluster.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
+    assert reference == cluster.kept["old"]["metadata"]["name"]
+
+
+def test_virtual_machine_does_not_restart_it_either() -> None:
+    cluster = Stubborn()
+    run(cluster)
+    with session_with(cluster) as session:
+        entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
+        result = Result(entry, live=cluster.vm)
+        Restarts(True).settle(session, [result], deadline=float("inf"))
+    assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
+    assert any("was not restarted again" in warning for warning in result.warnings)
+
+
+def test_virtual_machine_restarts_what_a_refresh_left() -> None:
+    cluster = Stubborn()
+    run(cluster, "never")
+    with session_with(cluster) as session:
+        entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
+        result = Result(entry, live=cluster.vm)
+        Restarts(True).settle(session, [result], deadline=float("inf"))
+    assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)

@@ -1,0 +1,114 @@
+"""The writes of a refresh, as values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
+    INSTANCETYPE,
+    PREFERENCE,
+    ROLES,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, steps
+
+Manifest = dict[str, Any]
+SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}
+
+
+def vm(matcher: Manifest | None = None, reference: Manifest | None = None, **metadata: Any) -> Manifest:
+    return {
+        "metadata": {"name": "db", "namespace": "shop", "uid": "u", "generation": 3, **metadata},
+        "spec": {"instancetype": SIZE if matcher is None else matcher},
+        "status": {"instancetypeRef": reference} if reference else {},
+    }
+
+
+def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
+    return {"name": "big", "kind": kind, "controllerRevisionRef": {"name": name}}
+
+
+def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
+    found = drift.RoleDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
+    return drift.Drift(found, None, drift.Specs(None, None), drift.Effect({}, {}))
+
+
+def test_raising_the_generation_leaves_no_trace() -> None:
+    begun, ended = (one["spec"]["template"]["metadata"]["annotations"] for one in steps.RAISE)
+    assert begun == {steps.MARK: "begun"} and ended == {steps.MARK: None}
+
+
+@pytest.mark.parametrize(
+    ("kind", "noted", "there"),
+    [
+        ("VirtualMachineInstancetype", "VirtualMachineInstancetype", "virtualmachineinstancetype"),
+        # An earlier run was cut off before it spelt it back.
+        ("virtualmachineinstancetype", "virtualmachineinstancetype", "VirtualMachineInstancetype"),
+        ("VirtualMachineInstancetype", "virtualmachineinstancetype", "virtualmachineinstancetypes"),
+        (None, "VirtualMachineClusterInstancetype", "virtualmachineclusterinstancetype"),
+        (None, None, "VirtualMachineClusterInstancetype"),
+    ],
+)
+def test_a_kind_is_spelt_as_neither_matcher_nor_status_has_it(kind: str | None, noted: str | None, there: str) -> None:
+    matcher = {"name": "big", **({"kind": kind} if kind else {})}
+    reference = {"name": "big", **({"kind": noted} if noted else {})}
+    found = steps.respelled(vm(matcher, reference), [INSTANCETYPE])
+    assert found.there == {"spec": {"instancetype": {"kind": there}}}
+    assert found.back == {"spec": {"instancetype": {"kind": kind}}}
+
+
+def test_a_reference_is_released_in_the_status() -> None:
+    patch = steps.released(ROLES)
+    released = {"controllerRevisionRef": None}
+    assert patch == {"status": {"instancetypeRef": released, "preferenceRef": released}}
+
+
+def test_what_is_captured() -> None:
+    assert not steps.captured(vm(), INSTANCETYPE)
+    assert not steps.captured(vm(reference={"name": "big", "kind": SIZE["kind"]}), INSTANCETYPE)
+    assert not steps.captured(vm(reference=captured("r", "virtualmachineinstancetype")), INSTANCETYPE)
+    assert steps.captured(vm(reference=captured("r")), INSTANCETYPE)
+    # Up to KubeVirt 1.4, and a VM whose matcher the cluster has expanded.
+    assert steps.captured(vm({**SIZE, "revisionName": "r"}), INSTANCETYPE)
+    assert steps.captured(vm(), PREFERENCE)
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "stale"),
+    [
+        ("db-big-v1beta1-uid-2", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), False),
+        ("db-big-v1beta1-uid-3", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), False),
+        ("db-big-v1beta1-uid-2", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 3), True),
+        ("db-big-v1beta1-uid-1", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), True),
+        ("db-big-v1beta1-new-1", part(drift.DRIFTED, "db-big-v1beta1-old-4", 1, recreated=True), False),
+        ("db-big-v1beta1-uid-1", part(drift.LOST, "db-big-v1beta1-uid-1", 1), False),
+        ("of-my-own", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), False),
+    ],
+)
+def test_what_was_captured_from_an_old_cache_is_stale(name: str, found: drift.Drift, stale: bool) -> None:
+    assert bool(steps.stale(vm(reference=captured(name)), found, [INSTANCETYPE])) is stale
+
+
+def start(generation: int, revision: str | None) -> Manifest:
+    spec = {"instancetype": {**SIZE, **({"revisionName": revision} if revision else {})}}
+    return {"metadata": {"name": f"revision-start-vm-u-{generation}"}, "data": {"spec": spec}}
+
+
+def test_the_start_revision_of_a_generation_is_kept() -> None:
+    assert steps.started_as_it_is(vm(), [start(3, "r")])
+    assert not steps.started_as_it_is(vm(), [start(2, "r")])
+    assert steps.ends_unclean(vm(reference=captured("new")), start(3, "old"))
+    assert not steps.ends_unclean(vm(reference=captured("new")), start(3, "new"))
+    assert not steps.ends_unclean(vm(reference=captured("new")), None)
+
+
+def test_what_is_taken_back_is_pinned_with_the_kind_that_it_had() -> None:
+    before = vm({"name": "big"}, captured("old"))
+    assert steps.taken_back(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE]) == {
+        "spec": {"instancetype": {"kind": None, "revisionName": "old"}}
+    }
+    assert steps.unpinned([INSTANCETYPE]) == {"spec": {"instancetype": {"revisionName": None}}}
+    for lost in (part(drift.LOST, "old", 2), part(drift.NEW, "", 2)):
+        assert steps.taken_back(before, lost, [INSTANCETYPE]) is None
+    assert steps.taken_back(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
