@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from ..api import release
-from ..api.names import nearest
+from ..api.names import nearest, shown
 from ..api.release import Release
 from .language import CatalogError
 
@@ -57,8 +57,10 @@ def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
     found = _versions(documents)
     if version and version not in found:
         if not found:
-            raise CatalogError(f"version: {version!r} is not known, since the catalog has no versions; leave it out")
-        raise CatalogError(f"version: the catalog has no {version!r}{nearest(version, found)}")
+            raise CatalogError(
+                f"version: {shown(version)} is not known, since the catalog has no versions; leave it out"
+            )
+        raise CatalogError(f"version: the catalog has no {shown(version)}{nearest(version, found)}")
     current = [_without_versions(one) for one in documents]
     for name in found:
         current = _changed(current, found[name], f"{_VERSIONS}.{name}")
@@ -76,7 +78,7 @@ def _versions(documents: Iterable[Any]) -> dict[str, Document]:
         return {}
     [versions] = listing
     if not isinstance(versions, dict) or not versions:
-        raise CatalogError(f"{_VERSIONS}: expected versions by name, found {versions!r}")
+        raise CatalogError(f"{_VERSIONS}: expected versions by name, found {shown(versions)}")
     for name, version in versions.items():
         _check(name, version)
     return versions
@@ -85,19 +87,21 @@ def _versions(documents: Iterable[Any]) -> dict[str, Document]:
 def _check(name: Any, version: Any) -> None:
     where = f"{_VERSIONS}.{name}"
     if not isinstance(name, str):
-        raise CatalogError(f"{where}: expected text as name, found {name!r}; put it in quotes")
+        raise CatalogError(f"{where}: expected text as name, found {shown(name)}; put it in quotes")
     if not isinstance(version, dict):
-        raise CatalogError(f"{where}: expected an object, found {version!r}; write {{}} for a version without changes")
+        raise CatalogError(
+            f"{where}: expected an object, found {shown(version)}; write {{}} for a version without changes"
+        )
     keys = ("kubevirt", "without", *_CHANGES)
     for key in version:
         if key not in keys:
             raise CatalogError(f"{where}: unknown key {key!r}{nearest(key, keys)}")
     for key in _CHANGES:
         if key in version and not isinstance(version[key], dict):
-            raise CatalogError(f"{where}: {key}: expected an object, found {version[key]!r}")
+            raise CatalogError(f"{where}: {key}: expected an object, found {shown(version[key])}")
     names = version.get("without", [])
     if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
-        raise CatalogError(f"{where}: without: expected a list of names, found {names!r}")
+        raise CatalogError(f"{where}: without: expected a list of names, found {shown(names)}")
     _is_for(name, version, release.NEWEST)
 
 
