@@ -51,6 +51,7 @@ _value:
 
 from typing import Any
 
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._survey import texts
 
 
@@ -61,4 +62,4 @@ def survey_list(value: Any, separator: str = ",") -> list:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"survey_list": survey_list}
+        return netted({"survey_list": survey_list})

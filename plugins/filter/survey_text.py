@@ -41,6 +41,7 @@ _value:
 
 from typing import Any
 
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._survey import text
 
 
@@ -51,4 +52,4 @@ def survey_text(value: Any) -> str:
 
 class FilterModule:
     def filters(self) -> dict:
-        return {"survey_text": survey_text}
+        return netted({"survey_text": survey_text})

@@ -112,7 +112,7 @@ def inspect(
     if not vms:
         return []
     known = kubevirt(session)
-    running = _instances(session, namespace) if guests else {}
+    running = _instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
     return [inspected(vm, lookup, known, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
+from ..api.release import Release
 from ..instancetype.find import decode, revision
 from ..instancetype.revision.store import captured_anew
 from ..instancetype.vmi.cluster import KubeVirt
@@ -73,7 +74,7 @@ def pin(
     wanted: a name, PREVIOUS, or names by role's matcher; a mapping has to fit in all that it names.
     revisions: the ControllerRevisions of the VM's namespace.
     """
-    chosen, refusal = _chosen(vm, roles, wanted, list(revisions))
+    chosen, refusal = _chosen(vm, roles, wanted, list(revisions), kubevirt.release)
     if refusal is not None:
         return refusal
     names = {role: target["metadata"]["name"] for role, target in chosen.items()}
@@ -94,7 +95,11 @@ def pin(
 
 
 def _chosen(
-    vm: Manifest, roles: Iterable[Role], wanted: str | Mapping[str, str], revisions: list[Manifest]
+    vm: Manifest,
+    roles: Iterable[Role],
+    wanted: str | Mapping[str, str],
+    revisions: list[Manifest],
+    release: Release,
 ) -> tuple[dict[Role, Manifest], Change | None]:
     """The revisions to pin, or the refusal."""
     chosen: dict[Role, Manifest] = {}
@@ -102,7 +107,7 @@ def _chosen(
         name = wanted if isinstance(wanted, str) else wanted.get(role.matcher)
         if not name or not role.matcher_of(vm):
             continue
-        target = _previous(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions)
+        target = _previous(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions, release)
         if target is not None:
             chosen[role] = target
         elif not isinstance(wanted, str):
@@ -210,8 +215,8 @@ def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest |
     return own[min(len(own) - 2, names.index(now))]
 
 
-def _named(name: str, role: Role, revisions: list[Manifest]) -> Manifest | None:
+def _named(name: str, role: Role, revisions: list[Manifest], release: Release) -> Manifest | None:
     for one in revisions:
         if one["metadata"]["name"] == name:
-            return one if decode.spec(one, role).error is None else None
+            return one if decode.spec(one, role, release).error is None else None
     return None

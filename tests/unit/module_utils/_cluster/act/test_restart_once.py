@@ -16,7 +16,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     inspect,
-    read_instances,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
@@ -146,7 +145,7 @@ def _size(generation: int, sockets: int) -> Manifest:
 
 def run(cluster: Stubborn, restart: str = "if_required", check: bool = False) -> Changed:
     with session_with(cluster) as session:
-        seen = inspect(session, "shop", instances=read_instances(session, "shop"))
+        seen = inspect(session, "shop", guests=True)
         results = change(
             session, seen, lambda one: refresh(one.vm, one.drift, ROLES), restart, check, seconds=20, concurrency=2
         )

@@ -30,6 +30,9 @@ def cluster(version: str = "v1.9.0", status: dict[str, Any] | None = None, **con
     return Store({KUBEVIRTS: [{**KUBEVIRT, "spec": {"configuration": configuration}, "status": told}]})
 
 
+NAMED = {"metadata": {"name": "kubevirt"}}
+
+
 def test_all_of_it_comes_from_one_list() -> None:
     store = cluster(
         "v1.4.1",
@@ -48,9 +51,9 @@ def test_all_of_it_comes_from_one_list() -> None:
     [
         (forbidden("kubevirts"), "kubevirts is forbidden"),
         ((200, listed()), "there is no KubeVirt object"),
-        ((200, listed({"metadata": {}, "spec": ["x"], "status": {}})), "the object is malformed"),
+        ((200, listed({**NAMED, "spec": ["x"], "status": {}})), "the object is malformed"),
         (
-            (200, listed({"metadata": {}, "spec": {"configuration": {"developerConfiguration": 5}}})),
+            (200, listed({**NAMED, "spec": {"configuration": {"developerConfiguration": 5}}})),
             "the object is malformed",
         ),
     ],

@@ -72,8 +72,20 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         "old_revisions",
         "requests_guest_memory",
     }
-    assert changed[5] == {"vm_memory_counts", "checks_captured_name", "refuses_unknown_objects"}
-    assert changed[4] == {"conflict_cause", "conflict_list", "leaves_empty_machine", "captures_in_status"}
+    assert changed[5] == {
+        "vm_memory_counts",
+        "checks_captured_name",
+        "refuses_unknown_objects",
+        "takes_architecture_of_sources",
+        "updates_live_by_default",
+    }
+    assert changed[4] == {
+        "conflict_cause",
+        "conflict_list",
+        "leaves_empty_machine",
+        "captures_in_status",
+        "live_update_gate",
+    }
     assert changed[1] == {"spread_needs_instancetype"}
 
 
