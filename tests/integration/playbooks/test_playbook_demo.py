@@ -63,10 +63,6 @@ def test_the_demo_twice(play: Play, estate: tuple[str, str]) -> None:
 
 
 @pytest.mark.own_cluster
-@pytest.mark.skipif(
-    "local_cluster_kubevirt_version" not in (CHECKOUT / "roles/local_cluster/defaults/main.yml").read_text(),
-    reason="the local cluster has only the newest release",
-)
 def test_the_demo_on_the_oldest_release(play: Play, tmp_path: Path) -> None:
     cluster = ["-e", f"local_cluster_name=demo-{uuid.uuid4().hex[:8]}", "-e", f"local_cluster_dir={tmp_path}/cluster"]
     done = play("virtshape.instancetypes.demo", *cluster, "-e", "local_cluster_kubevirt_version=1.4.1")

@@ -1,6 +1,7 @@
 """Which fields of an object a field manager declared, read from metadata.managedFields.
 
-A field is a tuple of keys from the root. Lists are atomic in KubeVirt's schemas: a list is one field.
+A field is a tuple of keys from the root. A list is one field: most are atomic in KubeVirt's schemas, and whoever owns
+entries of one that is not, such as topologySpreadConstraints, owns the list here.
 """
 
 from __future__ import annotations
@@ -95,12 +96,12 @@ def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] |
 
 
 def _fields(node: dict[str, Any], path: Field) -> Iterator[Field]:
-    entries = {key: entry for key, entry in node.items() if key != "."}
-    if not entries and path:
+    # `f:name` is a field; `k:{...}`, `v:...` and `i:...` are entries of a list.
+    fields = {key[2:]: entry for key, entry in node.items() if key.startswith("f:")}
+    if not fields and path:
         yield path
-    for key, entry in entries.items():
-        # `f:name` is a field; `k:{...}` and `v:...` are entries of lists that are not atomic.
-        yield from _fields(entry, (*path, key[2:] if key.startswith("f:") else key))
+    for key, entry in fields.items():
+        yield from _fields(entry, (*path, key))
 
 
 def undeclared(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:

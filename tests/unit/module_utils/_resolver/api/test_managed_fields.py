@@ -73,3 +73,14 @@ def test_when_an_object_was_last_changed() -> None:
     assert ownership.changed_at(live(*entries)) == "2026-03-01T00:00:00Z"
     assert ownership.changed_at({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}) == "2026-01-01T00:00:00Z"
     assert ownership.changed_at({}) == ""
+
+
+def test_entries_of_a_keyed_list_are_owned_as_the_list() -> None:
+    entry = {".": {}, "f:topologyKey": {}, "f:maxSkew": {}}
+    fields = {"f:spec": {"f:spread": {'k:{"topologyKey":"zone"}': entry}, "f:finalizers": {'v:"a"': {}}}}
+    live = {"metadata": {"managedFields": [{"manager": "virtshape", "operation": "Apply", "fieldsV1": fields}]}}
+    owner = ownership.owned(live, "virtshape")
+    assert owner == {("spec", "spread"), ("spec", "finalizers")}
+    declared = {("spec", "spread"): [{"topologyKey": "zone", "maxSkew": 1}], ("spec", "finalizers"): ["a"]}
+    assert ownership.unclaimed(owner, declared) == set()
+    assert ownership.undeclared(owner, declared) == set()
