@@ -67,10 +67,11 @@ class Asked(Exception):
 
 
 def argument_spec(module: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    def asked(*, argument_spec: dict[str, Any], **_rules: Any) -> Any:
-        raise Asked(argument_spec)
+    class Asking:
+        def __init__(self, *, argument_spec: dict[str, Any], **_rules: Any) -> None:
+            raise Asked(argument_spec)
 
-    monkeypatch.setattr(ansible_edge, "AnsibleModule", asked)
+    monkeypatch.setattr(ansible_edge, "AnsibleModule", Asking)
     with pytest.raises(Asked) as told:
         importlib.import_module(f"ansible_collections.{PREFIX}plugins.modules.{module}").main()
     found: dict[str, Any] = told.value.args[0]
