@@ -62,7 +62,7 @@ options:
   boot:
     description:
       - The disk that the VM boots from, as its first volume, named C(boot). Nothing else is needed for a VM that runs.
-      - A text is a O(boot.data_source), so that V(fedora) means the same as V({data_source: fedora}).
+      - A text is a O(boot.data_source), such as V(fedora).
       - Instancetype and preference are inferred from the labels of a O(boot.data_source) or O(boot.pvc) unless they are
         given; where the disk has no such labels, the error says what to add, with instancetypes that would fit.
       - From O(boot.container_disk) and O(boot.url) nothing can be inferred. Without O(instancetype), O(cpu) or
@@ -119,7 +119,7 @@ options:
       - none
   instancetype:
     description:
-      - Which instancetype the VM has. A text is its name, so that V(u1.small) means the same as V({name: u1.small}).
+      - Which instancetype the VM has. A text is its O(instancetype.name), such as V(u1.small).
     type: dict
     suboptions:
       infer:
