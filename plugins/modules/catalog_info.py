@@ -94,7 +94,7 @@ matrix:
       returned: always
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import (
     run_catalog_info,
 )

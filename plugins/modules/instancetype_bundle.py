@@ -374,7 +374,7 @@ deployed_versions:
   type: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype_bundle import (
     run_bundle,
 )

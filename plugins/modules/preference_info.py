@@ -203,7 +203,7 @@ preferences:
       returned: always
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import (
     run_preference_info,
 )

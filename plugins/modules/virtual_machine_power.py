@@ -240,7 +240,7 @@ results:
           returned: always
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401 (comes first)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_power import (
     run_power,
 )

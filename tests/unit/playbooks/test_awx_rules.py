@@ -25,7 +25,7 @@ class Loader(yaml.SafeLoader):
 Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
 
 
-@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.yml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.extravars")), ids=lambda path: path.stem)
 def test_files_are_written_as_recorded(path: Path) -> None:
     text = path.read_text()
     trusted = {"revision_refresh_group": "all"} if text.startswith("revision_refresh_group: all\n") else {}

@@ -143,7 +143,7 @@ def named(*names: str) -> st.SearchStrategy[Manifest]:
 
 
 VMS = st.builds(
-    lambda *parts: vm(*parts),
+    vm,
     DOMAINS,
     some(architecture=st.sampled_from(ARCHITECTURES), nodeSelector=SELECTOR),
     some(instancetype=named("size", "other", "gone") | INFERRED, preference=named("guest", "gone") | INFERRED),

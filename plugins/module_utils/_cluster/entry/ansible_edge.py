@@ -94,8 +94,9 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
 
 def _fail(message: str) -> NoReturn:
     """Ends the module as fail_json does, also while there is none."""
-    print(f"\n{json.dumps({'failed': True, 'changed': False, 'msg': message})}")
-    sys.exit(1)
+    told = json.dumps({"failed": True, "changed": False, "msg": message})
+    print(f"\n{told}")  # pylint: disable=ansible-bad-function
+    sys.exit(1)  # pylint: disable=ansible-bad-function
 
 
 def _secrets(kubeconfig: Any) -> set[str]:

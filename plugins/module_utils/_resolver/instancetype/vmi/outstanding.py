@@ -161,7 +161,10 @@ def _has(running: dict[Path, Any], path: Path, value: Any) -> bool:
 
 
 def _same(one: Any, other: Any, there: bool, there_too: bool) -> bool:
-    return there == there_too and (one == other or _amount(one) == _amount(other) is not None)
+    if there != there_too or one == other:
+        return there == there_too
+    amount = _amount(one)
+    return amount is not None and amount == _amount(other)
 
 
 def _amount(value: Any) -> int | None:

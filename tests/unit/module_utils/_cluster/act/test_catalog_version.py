@@ -19,9 +19,9 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CATALOG: list[Any] = [{"versions": {"v3": {"kubevirt": "1.9"}, "v2": {"kubevirt": "1.6"}, "v1": {"kubevirt": "1.4"}}}]
 
 
-def chosen(store: Store, documents: list[Any] = CATALOG, wanted: str = "auto") -> Chosen:
+def chosen(store: Store, documents: list[Any] | None = None, wanted: str = "auto") -> Chosen:
     with session_with(store) as session:
-        return choose_version(session, documents, wanted)
+        return choose_version(session, documents or CATALOG, wanted)
 
 
 def kubevirt(version: str | None) -> dict[str, Any]:

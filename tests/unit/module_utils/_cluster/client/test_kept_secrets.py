@@ -45,7 +45,7 @@ def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         "contexts": [{"name": "one", "context": {"cluster": "a", "user": "u"}}],
     }
     # Twice: what the client remembers of the first time is of no use the second time.
-    for _ in range(2):
+    for _attempt in range(2):
         configuration = configure({"kubeconfig": kubeconfig})
         # The authority is the certificate itself.
         assert len(list(tmp_path.iterdir())) == 2
