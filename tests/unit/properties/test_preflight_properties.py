@@ -143,7 +143,7 @@ def named(*names: str) -> st.SearchStrategy[Manifest]:
 
 
 VMS = st.builds(
-    vm,
+    lambda *parts: vm(*parts),  # pylint: disable=unnecessary-lambda
     DOMAINS,
     some(architecture=st.sampled_from(ARCHITECTURES), nodeSelector=SELECTOR),
     some(instancetype=named("size", "other", "gone") | INFERRED, preference=named("guest", "gone") | INFERRED),
