@@ -152,7 +152,7 @@ def test_the_examples_run(own_cluster: str, tmp_path: Path) -> None:
     (tmp_path / "catalogs" / "acme.yml").write_text(_catalog())
     verdict = {
         "name": "Every example has run",
-        "ansible.builtin.assert": {"that": "failures == []", "fail_msg": "{{ failures }}"},
+        "ansible.builtin.assert": {"that": "failures == []", "fail_msg": "{{ failures | to_json }}"},
         "vars": {
             "failures": "{{ groups.all | map('extract', hostvars, 'example_failures') | select('defined') | list }}"
         },

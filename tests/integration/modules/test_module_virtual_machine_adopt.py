@@ -200,7 +200,7 @@ def test_a_restart_that_changes_nothing_is_foretold(run: Run, adopt: Run, shop: 
     declared(run, shop, explicit("web", spelled))
     (told,) = adopt(state="adopted")["results"]
     assert (told["proof"], told["needs"], told["changed"]) == ([], "restart", True)
-    assert told["reason"] == "a non-live-updatable field was changed in the template spec"
+    assert told["restart_reason"] == "a non-live-updatable field was changed in the template spec"
 
 
 def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> None:

@@ -91,7 +91,7 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "told"),
     [
-        ("cut.yml", CATALOG[:-10], {}, "line 5"),
+        ("cut.yml", CATALOG[:-10], {}, "line 6"),
         ("cut.yml", CATALOG, {"checksum": "sha256:" + "0" * 64}, "the file was changed or cut short"),
         ("kustomization.yaml", "resources: []\n", {"path": "."}, "is to be rendered first: kubectl kustomize"),
         ("a.yml", CATALOG, {"prune": "unused"}, "prune needs the name of the catalog"),

@@ -108,6 +108,8 @@ def test_every_transition_is_foreseen_done_and_done_only_once(fleet: Fleet, styl
     assert len(fleet.kept()) == 4
 
 
+# KubeVirt 1.4 stages changes of a running VM unless it is told otherwise.
+@pytest.mark.parametrize("styled_cluster", ["1.9.0"], indirect=True)
 def test_sockets_are_plugged_in_as_far_as_they_go_and_then_it_restarts(fleet: Fleet) -> None:
     fleet.create(1)
     fleet.size(2, "2Gi")
@@ -189,6 +191,8 @@ def test_the_name_in_the_spec_goes_with_another_instancetype(fleet: Fleet) -> No
     assert declare(instancetype={"name": "fleet", "kind": "VirtualMachineInstancetype"})["changed"]
 
 
+# In KubeVirt 1.4 the policy has no effect without a feature gate.
+@pytest.mark.parametrize("styled_cluster", ["1.9.0"], indirect=True)
 @pytest.mark.parametrize("policy", ["expand", "expandAll"])
 def test_expanded_vms_have_nothing_to_refresh(fleet: Fleet, policy: str) -> None:
     set_policy(fleet.kubeconfig, policy)
@@ -208,6 +212,7 @@ def test_expanded_vms_have_nothing_to_refresh(fleet: Fleet, policy: str) -> None
         set_policy(fleet.kubeconfig, "reference")
 
 
+@pytest.mark.parametrize("styled_cluster", ["1.9.0"], indirect=True)
 def test_the_policy_expands_vms_from_before_it_when_they_are_refreshed(fleet: Fleet) -> None:
     fleet.create(2)
     before = fleet.power()
