@@ -69,7 +69,10 @@ def test_many_that_want_it_take_turns(cluster: Path, namespace: str) -> None:
     ("options", "told"),
     [
         ({"holder": ""}, "holder: is empty; give each run a name of its own"),
-        ({"holder": "a", "duration": 0}, "duration: expected 1 to 2592000 seconds, found 0; write a number between these"),
+        (
+            {"holder": "a", "duration": 0},
+            "duration: expected 1 to 2592000 seconds, found 0; write a number between these",
+        ),
     ],
 )
 def test_bad_input(lease: Run, options: dict[str, Any], told: str) -> None:

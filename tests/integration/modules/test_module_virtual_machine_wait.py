@@ -73,7 +73,9 @@ def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, s
     late = run("virtual_machine", namespace=shop, **with_data_volume("web"), wait=True, wait_timeout=1)
     if not late.get("failed"):
         pytest.skip("this cluster fills volumes in no time")
-    assert late["msg"].startswith(f"{shop}/web: not ready after 1 s: it to run (now Provisioning); DataVolume imported: ")
+    assert late["msg"].startswith(
+        f"{shop}/web: not ready after 1 s: it to run (now Provisioning); DataVolume imported: "
+    )
     assert "Ready=False (VMINotExists: VMI does not exist)" in late["msg"]
     assert late["msg"].endswith("ImportFailed: no route to the image")
 

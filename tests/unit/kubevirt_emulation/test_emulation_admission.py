@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases import CASES, Case
+from admission_cases import CASES, Case
 
 from _resolver.instancetype.find import find
 from kubevirt_emulation.webhooks import names, vm_mutate, vm_validate, vmi_mutate, vmi_validate

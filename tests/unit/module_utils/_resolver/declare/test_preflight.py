@@ -212,3 +212,14 @@ def test_the_result_of_a_plan() -> None:
     assert found["spec"]["template"]["spec"]["domain"] == {"devices": {}}
     assert (found["spec"]["runStrategy"], found["spec"]["instancetype"]) == ("Halted", {"name": "u1.large"})
     assert live["metadata"]["labels"] == {"team": "a"}
+
+
+def test_a_name_of_the_other_scope_is_named() -> None:
+    here = [
+        {**one, "kind": one["kind"].replace("Cluster", ""), "metadata": {**one["metadata"], "namespace": "shop"}}
+        for one in THERE
+        if one["metadata"]["name"] == "u1.large"
+    ]
+    assert told(vm(instancetype={"name": "u1.large"}), there=here).endswith(
+        "there is a VirtualMachineInstancetype of that name: set instancetype.kind to VirtualMachineInstancetype"
+    )

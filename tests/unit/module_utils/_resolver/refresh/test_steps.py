@@ -112,3 +112,9 @@ def test_what_is_taken_back_is_pinned_with_the_kind_that_it_had() -> None:
     for lost in (part(drift.LOST, "old", 2), part(drift.NEW, "", 2)):
         assert steps.taken_back(before, lost, [INSTANCETYPE]) is None
     assert steps.taken_back(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
+
+
+def test_the_captured_name_is_in_the_spec_where_the_status_has_none() -> None:
+    named = {"spec": {"instancetype": {"name": "small", "revisionName": "kept"}}, "status": {}}
+    assert steps.captured_name(named, INSTANCETYPE) == "kept"
+    assert steps.captured_name({"spec": {}, "status": {}}, INSTANCETYPE) == ""
