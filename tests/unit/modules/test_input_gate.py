@@ -184,7 +184,7 @@ def test_what_nobody_has_foreseen(run: Run, monkeypatch: pytest.MonkeyPatch, err
 
 
 def test_an_error_before_there_is_a_module_is_not_caught(run: Run) -> None:
-    """ansible-test stops a module like this to read its argument spec; a run before, in the same process, changes nothing."""
+    """ansible-test stops a module like this to read its argument spec, also after a run in the same process."""
     run("lease", Store({}), name="a", namespace="b", holder="c")
 
     @ansible_edge.last_net

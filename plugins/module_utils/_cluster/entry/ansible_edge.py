@@ -25,7 +25,8 @@ _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
 _NESTED: Final = "the options, or an answer of the API server, are nested deeper than anything that KubeVirt takes"
 
 
-# Whether this run has made its module. ansible-test reads the argument spec by an exception from AnsibleModule(), which must get through.
+# Whether this run has made its module. ansible-test reads the argument spec by an exception from AnsibleModule(), which
+# must get through.
 _made = threading.Event()
 
 
