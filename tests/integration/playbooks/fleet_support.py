@@ -82,6 +82,26 @@ class Fleet:
         """What the running guests have."""
         return {name: vm["instance"]["guest"]["memory"] for name, vm in self.vms().items() if "instance" in vm}
 
+    def _listed(self, kind: str) -> list[Manifest]:
+        with config.new_client_from_config(str(self.kubeconfig)) as connection:
+            found = client.CustomObjectsApi(connection).list_namespaced_custom_object(
+                "kubevirt.io", "v1", self.namespace, kind
+            )
+        items: list[Manifest] = found["items"]
+        return items
+
+    def guests(self) -> dict[str, str]:
+        """The uids of the VMIs: another uid is another guest."""
+        return {one["metadata"]["name"]: one["metadata"]["uid"] for one in self._listed("virtualmachineinstances")}
+
+    def restart_required(self) -> set[str]:
+        """The VMs with the condition RestartRequired."""
+        return {
+            vm["metadata"]["name"]
+            for vm in self._listed("virtualmachines")
+            if any(one["type"] == "RestartRequired" for one in vm["status"].get("conditions") or [])
+        }
+
     def kept(self) -> set[str]:
         """The names of all revisions of the instancetype."""
         with config.new_client_from_config(str(self.kubeconfig)) as connection:
