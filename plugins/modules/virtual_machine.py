@@ -110,8 +110,8 @@ options:
     suboptions:
       infer:
         description:
-          - Whether KubeVirt infers the instancetype from the labels of a volume. The volume is that of O(boot), else the
-            one with the lowest O(volumes[].boot_order), else the first one.
+          - Whether KubeVirt infers the instancetype from the labels of a volume. The volume is that of O(boot), else
+            the one with the lowest O(volumes[].boot_order), else the first one.
           - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM
             without an instancetype, and with 512Mi of memory unless O(memory) is given.
           - A VM with O(cpu) or O(memory) gets no instancetype from V(auto).
@@ -149,8 +149,8 @@ options:
     suboptions:
       infer:
         description:
-          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else the
-            one with the lowest O(volumes[].boot_order), else the first one.
+          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else
+            the one with the lowest O(volumes[].boot_order), else the first one.
           - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM
             without a preference.
           - With V(none) the VM gets no preference.

@@ -44,7 +44,9 @@ def test_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
         if shop.faulty.counts()["faults"]:
             break
         # What a slow machine waits for has come by the first list, so that nothing is watched; guests take longer.
-        restarted = shop.run("virtual_machine_power", names=wanted[::4], state="restarted", wait=True, wait_timeout=PATIENCE)
+        restarted = shop.run(
+            "virtual_machine_power", names=wanted[::4], state="restarted", wait=True, wait_timeout=PATIENCE
+        )
         assert not restarted.get("failed"), restarted["msg"]
     gone = shop.remove(wanted[:2])
     assert not gone.get("failed"), gone["msg"]

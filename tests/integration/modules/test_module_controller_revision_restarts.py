@@ -126,7 +126,7 @@ def test_a_guest_that_was_restarted_by_hand_is_left_alone(run: Run, namespace: s
     # virt-controller's cache of instancetypes lags behind a little.
     until(lambda: "-2" in release(vms, namespace))
     until(lambda: condition(vms, namespace))
-    done = run("virtual_machine_power", wait=True, namespace=namespace, names=["db"], state="restarted", wait=True)
+    done = run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
     assert done["changed"], done
     left = guests(api, namespace)
     # From KubeVirt 1.7 on; before that nothing is left to ask for.
@@ -145,7 +145,7 @@ def test_a_guest_that_was_restarted_by_hand_is_left_alone(run: Run, namespace: s
     assert (seen["restart_required"], "restart_reason" in seen) == (False, stuck)
 
     # The generation was raised meanwhile, so that the next restart ends it.
-    run("virtual_machine_power", wait=True, namespace=namespace, names=["db"], state="restarted", wait=True)
+    run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
     until(lambda: not condition(vms, namespace))
 
 

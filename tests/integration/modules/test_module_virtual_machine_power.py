@@ -34,7 +34,9 @@ def test_stopped_started_and_each_again(run: Run, web: str) -> None:
 
 
 def test_a_restart_waits_for_the_new_vmi(run: Run, web: str) -> None:
-    before = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started")["results"][0]["instance"]
+    before = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started")["results"][0][
+        "instance"
+    ]
     done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted")
     after = done["results"][0]["instance"]
     assert done["changed"]
@@ -45,13 +47,17 @@ def test_a_restart_waits_for_the_new_vmi(run: Run, web: str) -> None:
 
 def test_a_forced_restart_and_a_grace_period_that_kubevirt_refuses(run: Run, web: str) -> None:
     assert run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True)["changed"]
-    refused = run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True, grace_period=5)
+    refused = run(
+        "virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True, grace_period=5
+    )
     assert (refused["failed"], refused["changed"]) == (True, False)
     assert refused["msg"] == f"{web}/web: For force restart, only gracePeriod=0 is supported for now"
 
 
 def test_a_forced_stop(run: Run, web: str) -> None:
-    done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped", force=True, grace_period=0)
+    done = run(
+        "virtual_machine_power", wait=True, namespace=web, name="web", state="stopped", force=True, grace_period=0
+    )
     assert (done["changed"], done["results"][0]["status"]) == (True, "Stopped")
 
 

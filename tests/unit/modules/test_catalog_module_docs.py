@@ -10,10 +10,10 @@ import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, dry_run, requests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
-    catalog_info as catalog_reading,
+    catalog as catalog_declaring,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
-    catalog as catalog_declaring,
+    catalog_info as catalog_reading,
 )
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"

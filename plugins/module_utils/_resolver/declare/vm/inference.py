@@ -51,7 +51,7 @@ def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
 
 def _may_say(options: Options, spec: Manifest, role: Role) -> bool:
     """Whether the disk that the VM boots from can have labels, and the VM says nothing itself."""
-    disk = options.get("boot")
+    disk = options.get("boot") or {}
     return bool(disk) and not boot.tells_nothing(disk) and not _is_given(role, spec)
 
 
