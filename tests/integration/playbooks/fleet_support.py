@@ -61,7 +61,7 @@ class Fleet:
         self.start([entry["name"] for entry in entries if entry["run_strategy"] == "Manual"])
 
     def start(self, names: list[str]) -> None:
-        started = self.run("virtual_machine_power", names=names, state="started") if names else {}
+        started = self.run("virtual_machine_power", wait=True, names=names, state="started") if names else {}
         assert not started.get("failed"), started
 
     def revisions(self) -> dict[str, Manifest]:
