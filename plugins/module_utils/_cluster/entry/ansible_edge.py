@@ -30,10 +30,18 @@ _NESTED: Final = "the options, or an answer of the API server, are nested deeper
 _made = threading.Event()
 
 
-def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None, **arguments: Any) -> Any:
+def make_module(
+    argument_spec: dict[str, Any],
+    *,
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    unchecked: dict[str, Any] | None = None,
+    **arguments: Any,
+) -> Any:
     """The module, its options looked at, with what is secret in a kubeconfig given as a dictionary hidden everywhere.
 
-    prepare: makes of the options as they are given what Ansible is to validate. arguments: as AnsibleModule takes them.
+    prepare: makes of the options as they are given what Ansible is to validate. unchecked: specs that take the place of
+    those of argument_spec for tools that read the spec and do not run the module; the module validates these options
+    itself. arguments: as AnsibleModule takes them.
     `given` of the result are the options that were given. Fails the task where a library is missing.
     """
     given: dict[str, Any] = {}
@@ -43,6 +51,7 @@ def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = Non
 
         def _load_params(self) -> None:
             super()._load_params()
+            self.argument_spec = argument_spec
             _refuse_unreadable(self.params)
             if prepare is not None:
                 self.params = prepare(self.params)
@@ -50,7 +59,8 @@ def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = Non
 
     # Options are not logged by the system: what in them is secret is not known as early as that.
     try:
-        module: Any = Module(no_log=True, supports_check_mode=True, **arguments)
+        shown_spec = {**argument_spec, **(unchecked or {})}
+        module: Any = Module(shown_spec, no_log=True, supports_check_mode=True, **arguments)
     except (OverflowError, RecursionError):
         place = limits.not_finite(given)
         _fail(_NESTED if place is None else f"{place}: is no finite number; write one such as 2")

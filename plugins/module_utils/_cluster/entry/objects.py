@@ -61,6 +61,7 @@ class ObjectModule(NamedTuple):
         exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
         module = make_module(
             prepare=lambda options: spelled_out(options, self.spec),
+            unchecked={self.plural: {"type": "list", "elements": "dict", "options": self._of_entries()}},
             argument_spec={
                 **AUTH,
                 **REQUESTS,
@@ -88,6 +89,14 @@ class ObjectModule(NamedTuple):
         except ConnectionFailed as error:
             module.fail_json(msg=str(error))
         self._exit(module, subject, results)
+
+    def _of_entries(self) -> dict[str, Any]:
+        """The argument spec of an entry, as it is documented: what an entry leaves out is the task's."""
+        return {
+            **self.spec,
+            "name": {**self.spec["name"], "required": True},
+            "state": {key: value for key, value in self.spec["state"].items() if key != "default"},
+        }
 
     def _entries(self, module: Any) -> list[Any]:
         if module.params["name"] is not None:
