@@ -36,8 +36,8 @@ _KEPT = ("type", "elements", "default", "choices", "aliases", "required")
 _RESULTS_PAGE = """\
 # Results
 
-Every key that a module returns, its meaning, and the modules that return it. `ansible-doc virtshape.instancetypes.MODULE`
-has the same keys in the order of the result, and says when the module returns each.
+Every key that a module returns, its meaning, and the modules that return it.
+`ansible-doc virtshape.instancetypes.MODULE` has the same keys in the order of the result, and says when the module returns each.
 
 | key | type | meaning | returned by |
 |---|---|---|---|
