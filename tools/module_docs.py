@@ -37,7 +37,7 @@ _RESULTS_PAGE = """\
 # Results
 
 Every key that a module returns, its meaning, and the modules that return it.
-`ansible-doc virtshape.instancetypes.MODULE` has the same keys in the order of the result, and says when the module returns each.
+`ansible-doc virtshape.instancetypes.MODULE` has the same keys in the order of the result, and when each is returned.
 
 | key | type | meaning | returned by |
 |---|---|---|---|

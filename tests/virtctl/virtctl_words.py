@@ -25,7 +25,7 @@ _LABEL = (
 _COMPLAINTS = {
     "is longer than 63 characters": "must be no more than 63 characters",
     "has dots": "must not contain dots",
-    "is not made of a-z, 0-9 and - with a letter or digit at both ends": _LABEL,
+    "must consist of a-z, 0-9 and -, with a letter or digit at both ends": _LABEL,
 }
 _VDDK = {
     "url": "url",
@@ -67,7 +67,7 @@ _WARNINGS = {
     "cloud_init: the password is stored in clear text": (
         "WARNING: --password-file: The password is stored in cleartext in the VM definition!"
     ),
-    "cloud_init: has the type none, so": (
+    "cloud_init: type is none, so": (
         "WARNING: --cloud-init: was set to none, not creating a data source although other cloud-init options were set"
     ),
 }

@@ -32,7 +32,7 @@ def nothing_written(api: Any, shop: str) -> Any:
         (
             vm("web", cpu={"cores": 2}),
             "spec.template.spec.domain.cpu.cores: VM field(s) spec.template.spec.domain.cpu.cores conflicts with "
-            "selected instance type; leave these fields to the instancetype, or give the VM none",
+            "selected instance type; remove these fields from the VM, or remove its instancetype",
         ),
         (
             vm("web", "tiny"),
@@ -41,7 +41,7 @@ def nothing_written(api: Any, shop: str) -> Any:
         ),
         (
             {**vm("web"), "instancetype": None, "memory": "4GB"},
-            "memory: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G",
+            "memory: '4GB' is not a quantity; write a quantity such as 512Mi, 4Gi or 4G",
         ),
     ],
 )
@@ -91,7 +91,7 @@ def test_a_wrong_entry_stops_the_task_before_anything_is_sent(
 @pytest.mark.usefixtures("nothing_written")
 def test_a_missing_namespace(run: Run, shop: str) -> None:
     refused = run("virtual_machine", **vm("web"))
-    assert refused["msg"] == "web: namespace: is missing; say which namespace it is for"
+    assert refused["msg"] == "web: namespace: required; set the namespace of the object"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_missing_namespace(run: Run, shop: str) -> None:
 def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: dict[str, Any]) -> None:
     where = {"namespaces": [shop]} if module == "catalog" else {"namespace": shop}
     refused = run(module, label_selectors=["tier=web", "a in (b"], **where, **options)
-    told = "is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+    told = "is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     assert refused["failed"] and "\n" not in refused["msg"]
     assert refused["msg"].startswith("label_selectors: 'a in (b' in ") and told in refused["msg"], refused["msg"]
 

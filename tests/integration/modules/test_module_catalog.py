@@ -193,7 +193,7 @@ def test_what_others_manage_is_never_pruned(deploy: Run, api: Any, namespace: st
     told = deploy(SECOND, prune="always")
     kept = {one["name"]: one["kept"] for one in told["upgrade"]["gone"]}
     assert "virt-operator" in kept["web.large"]
-    assert kept["foreign"] == "it exists and was not declared by this collection"
+    assert kept["foreign"] == "the object exists and was not declared by this collection"
     assert {"web.large", "foreign"} <= names(api, namespace)
 
 
@@ -251,7 +251,7 @@ def test_without_a_list_of_vms_nothing_is_pruned(
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
     )
     told = deploy(SECOND, prune="unused", **user)
-    assert told["upgrade"]["gone"][0]["kept"] == "which virtual machines use it is not known"
+    assert told["upgrade"]["gone"][0]["kept"] == "cannot tell which virtual machines use the object"
     told_why = str(told["warnings"])
     assert 'resources: ["virtualmachines"]' in told_why
     # Nobody but an administrator may read CRDs; the published description of the API does as well.

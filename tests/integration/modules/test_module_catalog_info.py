@@ -98,7 +98,7 @@ def test_an_edit_tells_which_vms_will_drift(run: Run, used: str) -> None:
     for check in (True, False):
         told = run("instancetype", namespace=used, check=check, **larger)
         assert told["result"]["warnings"] == [
-            f"1 virtual machine ({used}/web) will drift: they keep what they have until they are refreshed"
+            f"1 virtual machine ({used}/web) will drift: they keep their captured revision until they are refreshed"
         ]
     labelled = run("instancetype", namespace=used, labels={"a": "b"}, **larger)
     assert labelled["changed"] and "warnings" not in labelled["result"]

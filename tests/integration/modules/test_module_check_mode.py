@@ -14,7 +14,7 @@ from modules_support import by_name, vm
 
 Run = Callable[..., dict[str, Any]]
 
-UNKNOWN = "check mode cannot tell whether an earlier task of the play makes it"
+UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
 READ = ["get", "list"]
 
 

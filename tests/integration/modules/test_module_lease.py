@@ -68,7 +68,7 @@ def test_many_that_want_it_take_turns(cluster: Path, namespace: str) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"holder": ""}, "holder: is empty; give each run a name of its own"),
+        ({"holder": ""}, "holder: must not be empty; give each run a unique name"),
         (
             {"holder": "a", "duration": 0},
             "duration: expected 1 to 2592000 seconds, found 0; write a number between these",

@@ -117,7 +117,7 @@ def test_an_exec_plugin_that_fails_is_told(
 ) -> None:
     kubeconfig = plugged(cluster, tmp_path, body)
     told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
-    assert told.startswith("kubeconfig: its user's plugin gave no credentials: ") and words in told
+    assert told.startswith("kubeconfig: the credential plugin returned no credentials: ") and words in told
 
 
 def test_an_exec_plugin_that_is_not_there(cluster: Path, namespace: str, tmp_path: Path) -> None:

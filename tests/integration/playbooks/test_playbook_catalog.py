@@ -95,7 +95,7 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
         ("cut.yml", CATALOG, {"checksum": "sha256:" + "0" * 64}, "the file was changed or cut short"),
         ("kustomization.yaml", "resources: []\n", {"path": "."}, "is to be rendered first: kubectl kustomize"),
         ("a.yml", CATALOG, {"prune": "unused"}, "prune needs the name of the catalog"),
-        ("a.yml", CATALOG + "---\nkind: Secret\n", {}, "kind: 'Secret' is neither instancetype nor preference"),
+        ("a.yml", CATALOG + "---\nkind: Secret\n", {}, "kind: 'Secret' is neither an instancetype nor a preference"),
     ],
 )
 def test_a_wrong_file_deploys_nothing(

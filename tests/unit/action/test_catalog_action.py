@@ -66,14 +66,17 @@ def refusal(**options: Any) -> str:
 
 
 def test_options_that_make_no_sense(folder: Path) -> None:
-    told = "definitions: is for source=definitions; leave it out with a path"
+    told = "definitions: only valid with source definitions; remove definitions or path"
     assert refusal(path=str(folder), definitions=[]) == told
-    assert refusal() == "path: is missing; name a file or a directory"
-    assert refusal(path=str(folder), checksum=DIGEST) == "checksum: is for one file; name the file, or leave it out"
+    assert refusal() == "path: required; set it to a file or a directory"
+    assert (
+        refusal(path=str(folder), checksum=DIGEST)
+        == "checksum: only valid for a single file; set path to the file, or remove checksum"
+    )
 
 
 def test_files_that_are_not_there_or_not_what_they_should_be(folder: Path, tmp_path: Path) -> None:
-    assert refusal(path=str(tmp_path / "none")) == f"path: {tmp_path}/none: there is no such file or directory"
+    assert refusal(path=str(tmp_path / "none")) == f"path: {tmp_path}/none: no such file or directory"
     (tmp_path / "empty").mkdir()
     told = f"path: {tmp_path}/empty holds no file that ends in .yml, .yaml, .json"
     assert refusal(path=str(tmp_path / "empty")) == told

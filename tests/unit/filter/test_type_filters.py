@@ -79,7 +79,7 @@ def test_one_manifest_fits_or_not() -> None:
         (CATALOG, {"memory": "4GB"}, "memory: '4GB' is no quantity"),
         (CATALOG, {"labels": "x"}, "labels: expected an object, found 'x'"),
         (CATALOG, {"series": 1}, "series: expected text, found 1"),
-        (CATALOG, {"size": 1}, "size: there is no such option; choose cpu, memory, class, labels, series"),
+        (CATALOG, {"size": 1}, "size: unknown option; choose cpu, memory, class, labels, series"),
         (CATALOG, {"kubevirt_version": "x"}, "kubevirt_version: 'x' is no version of KubeVirt"),
     ],
 )
@@ -99,7 +99,7 @@ def test_none_that_fits_is_an_error_of_smallest() -> None:
     assert str(error.value) == "smallest: no instancetype fits cpu=64"
     with pytest.raises(AnsibleFilterError) as error:
         load("smallest")([])
-    assert str(error.value) == "smallest: no instancetype fits as there is none"
+    assert str(error.value) == "smallest: no instancetype fits because the list is empty"
 
 
 SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}
@@ -187,11 +187,11 @@ def test_comparison_of_quantities() -> None:
 @pytest.mark.parametrize(
     ("value", "options", "told"),
     [
-        ("4GB", {}, "'4GB' is no quantity; write for example 512Mi or 4G"),
+        ("4GB", {}, "'4GB' is not a quantity; write a quantity such as 512Mi or 4G"),
         (None, {}, "expected a quantity such as 512Mi, found None"),
         ([True], {}, "expected a quantity such as 512Mi, found True"),
         ({}, {}, "expected a quantity such as 512Mi, found {}"),
-        ("1", {"form": "roman"}, "form: 'roman' is not one of its values; choose integer or canonical or human or"),
+        ("1", {"form": "roman"}, "form: 'roman' is not a valid value; choose integer or canonical or human or"),
         ("1", {"compare": "x"}, "compare: 'x' is no quantity"),
     ],
 )

@@ -44,11 +44,11 @@ def test_a_list_gives_a_list_and_nothing_is_changed(name: str) -> None:
     [
         ("web", {}, "expected a manifest or a list of them, found 'web'"),
         ([1], {}, "expected a manifest, found 1"),
-        ({"kind": "Pod"}, {}, "Pod: spec: is missing; a VirtualMachine's manifest is needed"),
+        ({"kind": "Pod"}, {}, "Pod: spec: missing; pass the manifest of a VirtualMachine"),
         (vm(), {"instancetype": "u1"}, "instancetype: expected a manifest or a spec, found 'u1'"),
         (vm(), {"objects": "u1"}, "objects: expected a list of manifests, found 'u1'"),
         (vm(), {"objects": [None, 3]}, "objects[0]: expected a manifest, found 3"),
-        (vm(), {"size": 1}, "size: there is no such option"),
+        (vm(), {"size": 1}, "size: unknown option"),
         (vm(), {"kubevirt_version": "one"}, "kubevirt_version: 'one' is no version of KubeVirt"),
         (vm(cpu={"cores": "two"}), {}, "shop/web: spec.template.spec.domain.cpu.cores: expected a whole number"),
     ],
@@ -81,7 +81,7 @@ def test_an_older_kubevirt_answers_otherwise() -> None:
 def test_options_of_resources_and_explain() -> None:
     assert load("resources")(vm(), LARGE, cpu_allocation_ratio=4)["pod"]["cpu"] == "1"
     assert load("explain")(vm(), LARGE, format="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
-    with pytest.raises(AnsibleFilterError, match="format: 'yaml' is not one of its values; choose rows or table"):
+    with pytest.raises(AnsibleFilterError, match="format: 'yaml' is not a valid value; choose rows or table"):
         load("explain")(vm(), LARGE, format="yaml")
     with pytest.raises(AnsibleFilterError, match="cpu_allocation_ratio: expected a whole number, 1 or more, found 0"):
         load("resources")(vm(), LARGE, cpu_allocation_ratio=0)

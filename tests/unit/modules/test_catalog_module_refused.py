@@ -58,22 +58,22 @@ def deploy(run: Run) -> Run:
     [
         (
             {"catalog": None, "prune": "unused"},
-            "catalog: is missing; prune needs the name of the catalog whose objects may go",
+            "catalog: required with prune; set the name of the catalog whose objects may be deleted",
         ),
         ({"definitions": None}, "definitions: is missing; give catalogs or manifests"),
         (
             {"definitions": None, "source": "builtin"},
-            "definitions: is missing; reads it on the controller; run the module as a task",
+            "definitions: is missing; run the module as a task, so that the controller reads the files",
         ),
-        ({"source": "url"}, "version: is missing; give the version of a release, or the url of a bundle"),
+        ({"source": "url"}, "version: required; set the version of a release, or url to the address of a bundle"),
         (
             {"source": "url", "version": "auto"},
-            "version: auto is for a catalog that lists its versions; give that of the release to fetch",
+            "version: auto needs a catalog that lists its versions; set the release to fetch, such as v1.7.0",
         ),
         ({"version": "2"}, "version: '2' is not known, since the catalog has no versions; leave it out"),
         (
             {"source": "url", "version": "v1.2.0", "checksum": "sha256:0"},
-            "checksum: is for one file; a version is checked against its published checksums",
+            "checksum: only valid for a single file; the published checksums already cover a release",
         ),
     ],
 )
@@ -120,12 +120,12 @@ def test_who_uses_what_goes_has_to_be_known_before_it_goes(deploy: Run) -> None:
     told = deploy(store, prune="unused", check=True)
     [gone] = told["upgrade"]["gone"]
     assert (gone["kept"], gone["used_by"], gone["pruned"]) == (
-        "which virtual machines use it is not known",
+        "cannot tell which virtual machines use the object",
         None,
         False,
     )
     [warned] = [
-        text for text in told["warnings"] if text.startswith("which virtual machines use what changes or is gone")
+        text for text in told["warnings"] if text.startswith("which virtual machines use changed or removed objects")
     ]
     assert "cannot reach the API server" in warned
     assert (told["virtual_machines"], store.writes) == ([], [])

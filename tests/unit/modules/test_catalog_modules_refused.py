@@ -82,7 +82,7 @@ def test_a_kind_that_may_not_be_listed_fails_with_the_right_that_is_missing(run:
 
 def test_an_amount_that_is_none(run: Run) -> None:
     refused = run("instancetype_info", catalog(), memory_min="4GB")
-    assert refused["msg"] == "memory_min: '4GB' is no quantity; write for example 4Gi"
+    assert refused["msg"] == "memory_min: '4GB' is not a quantity; write a quantity such as 4Gi"
 
 
 @pytest.mark.parametrize("module", ["instancetype_info", "preference_info", "catalog_info"])

@@ -36,13 +36,13 @@ def refused(run: Run, module: str, **options: Any) -> str:
         ({"name": "../../x"}, "shop/../../x: name: '../../x' is not made of"),
         ({"name": "web", "labels": {"a": "b c"}}, "shop/web: labels.a: 'b c' is not made of letters"),
         ({"name": "web", "namespace": "Shop"}, "Shop/web: namespace: 'Shop' is not made of"),
-        ({"name": "web", "memory": "-1Gi"}, "shop/web: memory: '-1Gi' is too small; it has to be more than 0"),
+        ({"name": "web", "memory": "-1Gi"}, "shop/web: memory: '-1Gi' is too small; write more than 0"),
         ({"name": "web", "memory": "9" * 100000}, "(100000 characters) is no quantity; write for example 512Mi"),
         (
             {"name": "web", "template": {"spec": {"nodeselector": {}}}},
             "did you mean nodeSelector? Or set accept_unknown",
         ),
-        ({"name": "web", "spec": {"runstrategy": "Always"}}, "shop/web: spec.runstrategy: there is no such field; did"),
+        ({"name": "web", "spec": {"runstrategy": "Always"}}, "shop/web: spec.runstrategy: unknown field; did"),
         (
             {"name": "web", "tolerations": [{"operator": "Exist"}]},
             "shop/web: tolerations[0].operator: 'Exist' is not",
@@ -166,7 +166,7 @@ def test_unknown_fields_pass_where_they_are_accepted(run: Run) -> None:
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (KeyError("a-secret"), "this is a mistake of the collection (KeyError"),
+        (KeyError("a-secret"), "this is a bug in the collection (KeyError"),
         (RecursionError("a-secret"), "the options, or an answer of the API server, are nested deeper"),
         (MemoryError("a-secret"), "there is not enough memory"),
     ],

@@ -66,7 +66,7 @@ def test_a_connection_that_is_cut(run: Run, module: str) -> None:
 @pytest.mark.parametrize("module", ABOUT_VMS)
 def test_names_without_a_namespace_and_names_that_are_not_there(run: Run, module: str) -> None:
     refused = run(module, store(vm("a")), names=["a"])
-    assert refused["msg"] == "names: give the namespace of these virtual machines too"
+    assert refused["msg"] == "namespace: required with names"
     missing = run(module, store(vm("a")), names=["a", "b", "c"], namespace="shop")
     if module == "virtual_machine_info":
         assert [one["name"] for one in missing["virtual_machines"]] == ["a"]
@@ -103,7 +103,7 @@ def test_revisions_that_say_too_little(run: Run, options: dict[str, Any], told: 
 
 def test_revisions_are_pruned_of_whole_namespaces_that_can_be_seen(run: Run) -> None:
     chosen = run("controller_revision", store(), state="pruned", namespace="shop", names=["a"])
-    assert chosen["msg"] == "state pruned is for a whole namespace; leave out names and label_selectors"
+    assert chosen["msg"] == "state: pruned applies to a whole namespace; remove names and label_selectors"
     denied = store()
     denied.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
     refused = run("controller_revision", denied, state="pruned", namespace="shop")

@@ -22,7 +22,7 @@ __all__ = ["last_net", "make_module"]
 # What of a kubeconfig's user entry is secret.
 _SECRETS = ("token", "password", "client-key-data")
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
-_NESTED: Final = "the options, or an answer of the API server, are nested deeper than anything that KubeVirt takes"
+_NESTED: Final = "the options or an answer of the API server are nested more deeply than any KubeVirt object"
 
 
 # Whether this run has made its module. ansible-test reads the argument spec by an exception from AnsibleModule(), which
@@ -63,7 +63,7 @@ def make_module(
         module: Any = Module(shown_spec, no_log=True, supports_check_mode=True, **arguments)
     except (OverflowError, RecursionError):
         place = limits.not_finite(given)
-        _fail(_NESTED if place is None else f"{place}: is no finite number; write one such as 2")
+        _fail(_NESTED if place is None else f"{place}: expected a finite number such as 2")
     _made.set()
     module.given = given
     module.no_log_values.update(_secrets(module.params.get("kubeconfig")))
@@ -81,7 +81,7 @@ def _refuse_unreadable(given: dict[str, Any]) -> None:
         value = given.get(option)
         text = str(value) if isinstance(value, float) else value
         if isinstance(text, str) and not _NUMBER.fullmatch(text):
-            _fail(f"{option}: expected a number, found {shown(value)}; write one such as 16")
+            _fail(f"{option}: expected a number, found {shown(value)}; write a number such as 16")
 
 
 def last_net(run: Callable[..., None]) -> Callable[..., None]:
@@ -95,7 +95,7 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
         except RecursionError:
             _fail(_NESTED)
         except MemoryError:
-            _fail("there is not enough memory for so many objects; handle them in several tasks")
+            _fail("not enough memory for this many objects; split them over several tasks")
         except Exception as error:
             if not _made.is_set():
                 raise

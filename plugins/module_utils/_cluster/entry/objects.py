@@ -110,7 +110,7 @@ class ObjectModule(NamedTuple):
         for index, options in enumerate(given):
             entry = self._entry(options)
             if entry.problem is None and entry.key in seen:
-                problem = f"name: is given twice, by entries {seen[entry.key]} and {index} of {self.plural}"
+                problem = f"name: entries {seen[entry.key]} and {index} of {self.plural} have the same name"
                 entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
             seen.setdefault(entry.key, index)
             entries.append(entry)
@@ -144,7 +144,7 @@ class ObjectModule(NamedTuple):
             try:
                 result = validator.validate(own)
             except OverflowError:
-                told.append(f"{where}: {not_finite(own)}: is no finite number; write one such as 2")
+                told.append(f"{where}: {not_finite(own)}: expected a finite number such as 2")
                 continue
             module.no_log_values.update(result._no_log_values)
             told += [f"{where}: {_words(e, module.no_log_values)}" for e in result.errors]
@@ -169,7 +169,7 @@ class ObjectModule(NamedTuple):
         state = options["state"]
         nothing = Key("", options.get("namespace"), options["name"])
         if self.namespaced(options) and not options.get("namespace"):
-            return Entry(label, nothing, state, {}, "namespace: is missing; say which namespace it is for")
+            return Entry(label, nothing, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
         except FieldError as error:
@@ -263,7 +263,7 @@ def _restarts(told: list[dict[str, Any]], check_mode: bool) -> str:
     restarted = sum(bool(one.get("restarted")) for one in told)
     waiting = sum(bool(one.get("restart_required") and not one.get("restarted")) for one in told)
     would = "would be " if check_mode else ""
-    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} to be restarted")
+    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} waiting for a restart")
     return "".join(word for word in words if word)
 
 

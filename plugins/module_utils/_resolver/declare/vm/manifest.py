@@ -54,7 +54,7 @@ def check_exclusive(options: Options) -> None:
     """Raises FieldError for options of which each decides what the other does."""
     instancetype = options.get("instancetype")
     if options.get("memory") is not None and instancetype is not None and instancetype.get("infer") != inference.AUTO:
-        raise FieldError("memory", "excludes instancetype, which decides it; keep one of them")
+        raise FieldError("memory", "cannot be combined with instancetype, which sets the memory; remove one of them")
 
 
 def warnings(options: Options) -> list[str]:

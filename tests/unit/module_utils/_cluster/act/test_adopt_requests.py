@@ -84,7 +84,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 def test_a_vm_that_was_changed_meanwhile_is_left_alone() -> None:
     found = Server(TEST_FAILED).adopt()
     assert not found.changed
-    assert found.failed == "it was changed by somebody else meanwhile; nothing was written, run the task again"
+    assert found.failed == "the VM changed while the task ran, so nothing was written; run the task again"
     # Somebody may even have given it an instancetype, but another one.
     assert not Server(TEST_FAILED, matcher={"name": "large"}).adopt().changed
 
@@ -111,7 +111,7 @@ def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
         "preferences of the kind VirtualMachineClusterPreference are left out",
     ]
     without = Server(denied=("virtualmachineclusterinstancetypes",)).adopt(write=False)
-    assert without.failed == "no instancetype gives it what it has"
+    assert without.failed == "no instancetype gives the VM the CPU, memory and devices that it has"
 
 
 def test_a_pattern_that_fits_nothing_is_an_error() -> None:

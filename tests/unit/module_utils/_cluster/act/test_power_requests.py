@@ -72,7 +72,7 @@ def test_the_first_failure_stops_the_rest_where_asked() -> None:
         results = power(session, entries, Settings(wait=False, fail_fast=True, concurrency=1))
     assert [result.failed for result in results] == [
         "VM is busy",
-        "not sent: another virtual machine of the task had failed (fail_fast)",
+        "not sent because another virtual machine of the task failed and fail_fast is set",
     ]
     assert cluster.verbs == ["virtualmachines/a/stop"]
 

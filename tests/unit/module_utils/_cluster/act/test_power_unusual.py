@@ -63,7 +63,7 @@ def test_one_that_is_not_there_fails_and_the_others_do_not() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/stop")] = (202, {})
     gone, there = run(cluster, "stopped", "gone", "a", wait=False)
-    assert (gone.failed, gone.verb) == ("there is no such virtual machine", "")
+    assert (gone.failed, gone.verb) == ("the virtual machine does not exist", "")
     assert (there.failed, there.verb) == (None, "stop")
 
 
@@ -131,7 +131,7 @@ def test_one_that_was_deleted_while_it_stopped() -> None:
 def test_one_that_somebody_else_started_and_stopped_meanwhile() -> None:
     cluster = Stopping(vm("a", "Halted"), guest("a", "2"))
     (result,) = run(cluster, "started", "a", wait_timeout=60)
-    assert (result.failed, cluster.verbs) == ("another change came in between: try again", [])
+    assert (result.failed, cluster.verbs) == ("another client changed the VM at the same time; run the task again", [])
 
 
 @pytest.mark.parametrize("afterwards", ["old", "gone"])

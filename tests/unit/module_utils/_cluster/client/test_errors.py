@@ -85,11 +85,11 @@ def test_a_conflict_names_managers_and_fields() -> None:
     [
         (
             "x=1,a in (b",
-            "label_selectors: 'a in (b' in 'x=1,a in (b' is no label selector; write k=v, k!=v, k in (a,b), "
+            "label_selectors: 'a in (b' in 'x=1,a in (b' is not a label selector; write k=v, k!=v, k in (a,b), "
             "k notin (a,b), k or !k (unable to parse requirement: why)",
         ),
         # What only the server knows.
-        ("a=1,", "label_selectors: 'a=1,' is no label selector (unable to parse requirement: why)"),
+        ("a=1,", "label_selectors: 'a=1,' is not a label selector (unable to parse requirement: why)"),
     ],
 )
 def test_a_malformed_label_selector(text: str, told: str) -> None:

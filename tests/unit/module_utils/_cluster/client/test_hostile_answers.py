@@ -75,17 +75,17 @@ PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>" + b"x" *
         (raw(b"[]"), f"sent [] where an object is due; {ASKS}"),
         (raw(b'"hello"'), f"sent 'hello' where an object is due; {ASKS}"),
         (raw(PAGE), f"sent the page 'Log in'; {ASKS}"),
-        (raw(b"{"), "sent no valid JSON: "),
+        (raw(b"{"), "sent invalid JSON: "),
         (raw(b"[" * 100_000), "nested too deep"),
         (
             raw(b"", "302 Found", Location="https://sso/login?token=secret"),
             "a redirect (302) to 'https://sso/login'; is",
         ),
         (raw(b"\x1f\x8b broken", Content_Encoding="gzip"), "sent an answer that cannot be unpacked: "),
-        (raw(b'{"metadata": {}, "items": {"a": 1}}'), f"sent no list of objects where one is due; {ASKS}"),
-        (raw(b'{"metadata": {}, "items": [[]]}'), f"sent no list of objects where one is due; {ASKS}"),
-        (raw(b'{"metadata": [], "items": []}'), f"sent no list of objects where one is due; {ASKS}"),
-        (raw(b'{"metadata": {}, "items": [{"metadata": {"name": 5}}]}'), "sent no list of objects where one is due"),
+        (raw(b'{"metadata": {}, "items": {"a": 1}}'), f"did not answer with a list of objects; {ASKS}"),
+        (raw(b'{"metadata": {}, "items": [[]]}'), f"did not answer with a list of objects; {ASKS}"),
+        (raw(b'{"metadata": [], "items": []}'), f"did not answer with a list of objects; {ASKS}"),
+        (raw(b'{"metadata": {}, "items": [{"metadata": {"name": 5}}]}'), "did not answer with a list of objects"),
     ],
 )
 def test_what_is_no_list(answer: bytes, told: str) -> None:
@@ -97,9 +97,9 @@ def test_what_is_no_list(answer: bytes, told: str) -> None:
 
 def test_what_is_no_object() -> None:
     with server(raw(b'{"kind": "VirtualMachine"}')) as (session, asked):
-        with pytest.raises(ConnectionFailed, match="sent something else where an object is due"):
+        with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.get(VM, "shop", "web")
-        with pytest.raises(ConnectionFailed, match="sent something else where an object is due"):
+        with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.apply(VM, {"metadata": {"name": "web", "namespace": "shop"}})
     assert len(asked) == 2
 
@@ -126,7 +126,7 @@ def test_an_answer_may_be_packed() -> None:
 )
 def test_a_byte_at_a_time_has_an_end(monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
     monkeypatch.setattr(sessions, "_DEADLINE", 0.2)
-    late = pytest.raises(ConnectionFailed, match="the answer was not complete in time")
+    late = pytest.raises(ConnectionFailed, match="the server did not complete its answer in time")
     with server(begun, drip=b" ") as (session, _asked), late:
         session.list(VM, "shop")
 

@@ -50,7 +50,7 @@ def test_all_of_it_comes_from_one_list() -> None:
     ("answer", "why"),
     [
         (forbidden("kubevirts"), "kubevirts is forbidden"),
-        ((200, listed()), "there is no KubeVirt object"),
+        ((200, listed()), "the cluster has no KubeVirt object"),
         ((200, listed({**NAMED, "spec": ["x"], "status": {}})), "the object is malformed"),
         (
             (200, listed({**NAMED, "spec": {"configuration": {"developerConfiguration": 5}}})),

@@ -146,7 +146,7 @@ def test_manifests_and_the_documents_given_stay_as_they_are() -> None:
             "versions.v1: kubevirt: 1.9 is no version of KubeVirt;"
             " write 1.0 or later, such as 1.6 or v1.6.2, in quotes",
         ),
-        ({"v1": {"without": ["x*"]}}, "versions.v1: without: nothing in the catalog fits 'x*'"),
+        ({"v1": {"without": ["x*"]}}, "versions.v1: without: nothing in the catalog matches 'x*'"),
         (
             {"v1": {"annotations": {"a": "b"}}},
             "versions.v1: annotations: the catalog has none that could differ; take it out",

@@ -26,7 +26,7 @@ AFTER_STOP = Decision(needed=True, first="stopped")
 AFTER_START = Decision(needed=True, first="started")
 
 FAILURE = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": "not found"}
-ENDED = Readiness(failed="it ended while it was migrated")
+ENDED = Readiness(failed="the VMI ended during the migration")
 PAUSED = [{"type": "Paused", "status": "True"}]
 NOT_PAUSED = [{"type": "Ready", "status": "True"}, {"type": "Paused", "status": "False"}]
 STOP = {"action": "Stop", "uid": "1"}
@@ -93,7 +93,7 @@ def test_a_vm_that_is_being_deleted() -> None:
     going = vm()
     going["metadata"]["deletionTimestamp"] = "now"
     assert decide(Wanted("stopped"), going, vmi()) == NOTHING
-    assert decide(Wanted("started"), going, vmi()) == Decision(refusal="it is being deleted")
+    assert decide(Wanted("started"), going, vmi()) == Decision(refusal="the VM is being deleted")
 
 
 def test_a_stop_is_hurried_on_by_a_shorter_grace_period_only() -> None:
@@ -170,7 +170,7 @@ def test_how_far_a_migration_is() -> None:
     old = {"migrationUid": "old", "completed": True}
     before = vmi(migrationState=old)
     for instance, told in (
-        (before, Readiness(pending="its migration to begin")),
+        (before, Readiness(pending="the migration to begin")),
         (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="its migration to n2")),
         (vmi(migrationState={"migrationUid": "new", "completed": True}), Readiness(ready=True)),
         (
@@ -192,7 +192,7 @@ def test_how_far_a_migration_is() -> None:
         assert migrated(before, instance) == told
     # One that had failed before is another.
     before = vmi(migrationState={"migrationUid": "old", "failed": True})
-    assert migrated(before, before) == Readiness(pending="its migration to begin")
+    assert migrated(before, before) == Readiness(pending="the migration to begin")
     # One that was under way already.
     under_way = vmi(migrationState={"migrationUid": "new"})
     assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).ready

@@ -128,7 +128,7 @@ def test_fields_that_the_instancetype_decides() -> None:
         "spec.template.spec.domain.cpu.cores, spec.template.spec.domain.memory.guest: VM field(s)"
         " spec.template.spec.domain.cpu.cores conflicts with selected instance type, VM field(s)"
         " spec.template.spec.domain.memory.guest conflicts with selected instance type;"
-        " leave these fields to the instancetype, or give the VM none"
+        " remove these fields from the VM, or remove its instancetype"
     )
 
 

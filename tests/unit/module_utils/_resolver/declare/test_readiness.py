@@ -220,4 +220,4 @@ def test_the_same_status_means_that_nobody_has_looked_since() -> None:
 
 
 def test_a_deleted_vm_ends_the_wait() -> None:
-    assert readiness(None).failed == "it was deleted while waiting for it"
+    assert readiness(None).failed == "the VM was deleted while the task waited for it"

@@ -221,13 +221,13 @@ def test_placement() -> None:
 @pytest.mark.parametrize(
     ("volume", "told"),
     [
-        ({}, "volumes[0]: needs exactly one of "),
-        ({"container_disk": "a", "empty_disk": "1Gi"}, "volumes[0]: needs exactly one of "),
+        ({}, "volumes[0]: requires exactly one of "),
+        ({"container_disk": "a", "empty_disk": "1Gi"}, "volumes[0]: requires exactly one of "),
         ({"empty_disk": "1GB"}, "volumes[0].empty_disk: '1GB' is no quantity"),
         ({"container_disk": "a", "boot_order": 2**32}, "volumes[0].boot_order: 4294967296 is too large"),
         ({"import": {"blank": True}}, "volumes[0].import.size: is missing"),
         ({"import": {"blank": True, "size": "1Gi", "name": "A"}}, "volumes[0].import.name: 'A' is not made of "),
-        ({"sysprep": {}}, "volumes[0].sysprep: needs exactly one of "),
+        ({"sysprep": {}}, "volumes[0].sysprep: requires exactly one of "),
     ],
 )
 def test_a_volume_that_cannot_be(volume: dict[str, Any], told: str) -> None:
@@ -259,7 +259,10 @@ def test_a_volume_without_labels_is_refused_where_it_is_named() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"users": ["me"]}, "access_credentials[0].secret: is missing; it names the Secret with the keys or passwords"),
+        (
+            {"users": ["me"]},
+            "access_credentials[0].secret: required; set it to the name of the Secret with the keys or passwords",
+        ),
         (
             {"secret": "s", "type": "password", "method": "nocloud"},
             "access_credentials[0].method: nocloud is not for passwords; only ga is",
@@ -271,18 +274,18 @@ def test_a_credential_that_cannot_be(given: dict[str, Any], told: str) -> None:
 
 
 def test_boot_needs_a_disk() -> None:
-    assert refused(boot={"size": "1Gi"}) == "boot: needs one of data_source, pvc, container_disk and url"
+    assert refused(boot={"size": "1Gi"}) == "boot: requires one of data_source, pvc, container_disk and url"
 
 
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ({}, "volumes[0].import: needs exactly one of "),
-        ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: needs exactly one of "),
-        ({"registry": {}}, "volumes[0].import.registry: needs exactly one of url and image_stream"),
+        ({}, "volumes[0].import: requires exactly one of "),
+        ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: requires exactly one of "),
+        ({"registry": {}}, "volumes[0].import.registry: requires exactly one of url and image_stream"),
         (
             {"registry": {"url": "docker://x", "image_stream": "x"}},
-            "volumes[0].import.registry: needs exactly one of url and image_stream",
+            "volumes[0].import.registry: requires exactly one of url and image_stream",
         ),
     ],
 )
