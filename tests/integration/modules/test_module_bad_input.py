@@ -74,7 +74,7 @@ def test_a_vm_that_cannot_be(run: Run, shop: str, entry: dict[str, Any], told: s
             vm("web", run_stategy="Always"),
             "virtual_machines[1] ({shop}/web): unknown option run_stategy. Supported parameters include: ",
         ),
-        (vm("ok"), "name: is given twice, by entries 0 and 1 of virtual_machines"),
+        (vm("ok"), "name: entries 0 and 1 of virtual_machines"),
         ({**vm("web"), "template": {"spec": {"domain": {"cpu": {"cores": "many"}}}}}, "expected a whole number"),
     ],
 )
@@ -114,12 +114,12 @@ def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: d
 
 def test_a_catalog_that_is_no_label(run: Run) -> None:
     refused = run("catalog_info", catalog="our own")
-    assert refused["msg"].startswith("catalog: 'our own' is not made of letters"), refused["msg"]
+    assert refused["msg"].startswith("catalog: 'our own' must consist of letters"), refused["msg"]
 
 
 def test_an_instancetype_without_memory(run: Run, namespace: str) -> None:
     refused = run("instancetype", namespace=namespace, name="web", cpu={"guest": 1})
-    told = "spec.memory.guest: is missing; an instancetype needs it, for example 4Gi"
+    told = "spec.memory.guest: required in an instancetype, for example 4Gi"
     assert refused["msg"] == f"{namespace}/web: {told}"
 
 
@@ -128,7 +128,9 @@ def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, someone: Cal
     sizes = {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]}
     user = someone(read, sizes)
     refused = run("virtual_machine", namespace=shop, **vm("web"), **user)
-    assert 'To permit it, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
+    assert (
+        'To permit the request, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
+    )
     assert 'verbs: ["create", "patch"]}' in refused["msg"]
     unreadable = run("instancetype", namespace=shop, name="x", cpu={"guest": 1}, memory={"guest": "1Gi"}, **user)
     assert 'verbs: ["create", "patch"]}' in unreadable["msg"]
@@ -141,7 +143,7 @@ def test_no_permission_to_read(run: Run, shop: str, someone: Callable[..., dict[
 
 def test_a_wrong_token(run: Run, shop: str) -> None:
     refused = run("virtual_machine", namespace=shop, **vm("web"), api_key="expired")
-    assert "the API server refused the credentials (Unauthorized): log in again" in refused["msg"]
+    assert "the API server rejected the credentials (Unauthorized): log in again" in refused["msg"]
     assert "expired" not in refused["msg"]
 
 

@@ -178,7 +178,7 @@ def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Ru
     assert found["msg"] == (
         f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives the VM the CPU, memory and devices"
         " that it has; "
-        "nearest is small: differs in domain.resources.limits"
+        "the nearest match is small: differs in domain.resources.limits"
     )
     told = by_name(found["results"])
     assert [(told[name]["changed"], told[name]["failed"], told[name]["fits"]) for name in ("odd", "web")] == [
@@ -221,9 +221,9 @@ def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> N
         ({"namespace": None, "names": ["web"]}, "namespace: required with names"),
         (
             {"instancetypes": ["smal", "sm*"]},
-            "instancetypes: nothing that virtual machines of {shop} can have fits 'smal'",
+            "instancetypes: no instancetype that the namespace {shop} can use matches 'smal'",
         ),
-        ({"preferences": ["bsd"]}, "preferences: nothing that virtual machines of {shop} can have fits 'bsd'"),
+        ({"preferences": ["bsd"]}, "preferences: no preference that the namespace {shop} can use matches 'bsd'"),
     ],
 )
 def test_bad_input_is_one_line(run: Run, adopt: Run, shop: str, options: dict[str, Any], told: str) -> None:

@@ -35,7 +35,8 @@ def test_a_picture_has_its_title(form: str, begins: str) -> None:
         ((["web"],), "catalog: catalog 0: expected a definition or a manifest, found 'web'"),
         (
             ({"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2GB"}}}}},),
-            "catalog: instancetype web.small: spec.memory.guest: '2GB' is no quantity; write for example 512Mi",
+            "catalog: instancetype web.small: spec.memory.guest: '2GB' is not a quantity; write a quantity such"
+            " as 512Mi",
         ),
     ],
 )

@@ -23,7 +23,7 @@ WRONG: list[tuple[Any, str]] = [
     # Ansible takes any other text for false.
     ({"validate_certs": "maybe"}, "argument 'validate_certs' is of type"),
     ({"only_running": "maybe"}, "argument 'only_running' is of type"),
-    ({"host_format": "{nam}"}, "host_format: '{nam}': there is no field {nam}; choose from {name} and {namespace}"),
+    ({"host_format": "{nam}"}, "host_format: '{nam}': unknown field {nam}; choose from {name} and {namespace}"),
     ({"hostvars_prefix": "vm-"}, "hostvars_prefix: 'vm-' cannot begin the name of a variable"),
     ({"kubeconfig": "/nowhere"}, "kubeconfig /nowhere: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG"),
     ({**NOBODY, "namespaces": ["shop"]}, "cannot reach the API server https://127.0.0.1:1"),

@@ -58,7 +58,7 @@ def test_five_failures_are_spelled_out_and_the_others_counted(run: Run) -> None:
 def test_one_name_twice_and_one_without_a_namespace(run: Run) -> None:
     entries = [{"name": "a", "namespace": "shop"}, {"name": "a", "namespace": "shop"}, {"name": "b"}]
     refused = run("virtual_machine", Store({}), virtual_machines=entries)
-    assert "shop/a: name: is given twice, by entries 0 and 1 of virtual_machines" in refused["msg"]
+    assert "shop/a: name: entries 0 and 1 of virtual_machines" in refused["msg"]
     assert "b: namespace: required; set the namespace of the object" in refused["msg"]
 
 
@@ -80,12 +80,14 @@ def test_the_vms_that_will_drift_are_named_as_far_as_they_are_known(run: Run) ->
 def test_what_vms_use_is_deleted_by_force_only_also_where_they_are_not_known(run: Run) -> None:
     store = Store({SIZES: [size("small")], VMS: [user("a")]})
     gone = {"namespace": "shop", "name": "small", "state": "absent"}
-    used = "it is used by 1 virtual machine (shop/a); move them to another, or set force to delete it all the same"
+    used = (
+        "in use by 1 virtual machine (shop/a); move them to another one first, or set force to delete the object anyway"
+    )
     assert run("instancetype", store, **gone)["msg"] == f"shop/small: {used}"
     store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
     refused = run("instancetype", store, **gone)
-    assert refused["msg"].startswith("shop/small: whether virtual machines use it is not known: ")
-    assert refused["msg"].endswith(f"{RIGHT}; set force to delete it")
+    assert refused["msg"].startswith("shop/small: cannot tell whether virtual machines use the object: ")
+    assert refused["msg"].endswith(f"{RIGHT}; set force to delete it anyway")
     assert store.writes == []
     assert run("instancetype", store, **gone, force=True)["changed"]
     assert store.writes == [("DELETE", f"{SIZES}/small")]

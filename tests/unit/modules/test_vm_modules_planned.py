@@ -75,11 +75,14 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
             {"label_selectors": [], "namespace": "shop", "state": "started"},
             "label_selectors: an empty list would select all virtual machines; set names or a label selector",
         ),
-        ({"state": "stopped", "paused": True}, "paused: goes with state started, not with stopped"),
-        ({"state": "started", "force": True}, "force: goes with the states stopped and restarted, not with started"),
+        ({"state": "stopped", "paused": True}, "paused: only valid with state started, not with stopped"),
+        (
+            {"state": "started", "force": True},
+            "force: only valid with the states stopped and restarted, not with started",
+        ),
         (
             {"state": "started", "grace_period": 1},
-            "force: goes with the states stopped and restarted, not with started",
+            "force: only valid with the states stopped and restarted, not with started",
         ),
         (
             {"state": "stopped", "grace_period": 1},
@@ -95,11 +98,11 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
         ),
         (
             {"virtual_machines": [{"name": "a", "state": "stopped", "paused": True}], "namespace": "shop"},
-            "virtual_machines[0] (a): paused: goes with state started, not with stopped",
+            "virtual_machines[0] (a): paused: only valid with state started, not with stopped",
         ),
         (
             {"virtual_machines": [{"name": "a"}, {"name": "a"}], "namespace": "shop", "state": "started"},
-            "virtual_machines[1] (a): name: shop/a is given twice",
+            "virtual_machines[1] (a): name: shop/a too; remove one of them",
         ),
     ],
 )
@@ -113,7 +116,7 @@ def test_power_options_that_contradict_each_other_ask_nothing(run: Run, options:
 
 def test_a_power_state_has_to_be_given(run: Run) -> None:
     refused = run("virtual_machine_power", store(vm("a")), namespace="shop", names=["a"])
-    assert refused["msg"].startswith("state: is missing; give one of ")
+    assert refused["msg"].startswith("state: required; choose from ")
 
 
 def test_power_in_check_mode(run: Run) -> None:

@@ -37,8 +37,9 @@ _QUIET: Final = 2.0
 _LOOKS: Final = 5
 
 _STILL_ASKED: Final = (
-    "KubeVirt still asks for a restart ({reason}), but the running guest already has all that the virtual machine says;"
-    " it was not restarted again. The condition RestartRequired goes with the guest's next restart"
+    "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine,"
+    " so the task does"
+    " not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
 )
 
 

@@ -130,7 +130,8 @@ def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
         return Change()
     if not all(role.reference_of(vm) for role in pinned):
         text = (
-            "has its revision in spec, as up to KubeVirt 1.4, where taking it out captures anew; use state: refreshed"
+            "up to KubeVirt 1.4 the VM has its revision in spec, and to remove it captures a new one; use"
+            " state: refreshed"
         )
         return Change(tuple(pinned), refusal=text)
     expected = {role.matcher: (role.matcher_of(vm) or {})["revisionName"] for role in pinned}

@@ -115,6 +115,6 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if (template.get("sourceRef") or {}).get("kind") != "DataSource" and not any(key in source for key in _SOURCES):
         raise FieldError(
             path,
-            f"{shown(name)} is filled from a source without labels to infer from (those of pvc, registry, snapshot and"
-            " data_source count); give a name instead",
+            f"{shown(name)} has a source without labels to infer from (pvc, registry, snapshot and data_source have"
+            " labels); set name instead",
         )

@@ -65,7 +65,8 @@ def warnings(options: Options) -> list[str]:
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
     if disk and boot.tells_nothing(disk) and not sized:
         told.append(
-            f"boot: nothing can be inferred from this disk, so a new VM has {DEFAULT_MEMORY} of memory; say more with"
+            f"boot: KubeVirt cannot infer an instancetype from this disk, so a new VM has {DEFAULT_MEMORY} of"
+            " memory; set"
             " instancetype and preference"
         )
     return told

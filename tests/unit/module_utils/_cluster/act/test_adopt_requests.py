@@ -107,8 +107,8 @@ def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
     found = Server(denied=("virtualmachineinstancetypes", "virtualmachineclusterpreferences")).adopt(write=False)
     assert found.changed
     assert [warning.partition(":")[0] for warning in found.warnings] == [
-        "instancetypes of the kind VirtualMachineInstancetype are left out",
-        "preferences of the kind VirtualMachineClusterPreference are left out",
+        "cannot list VirtualMachineInstancetype, so the task ignores them",
+        "cannot list VirtualMachineClusterPreference, so the task ignores them",
     ]
     without = Server(denied=("virtualmachineclusterinstancetypes",)).adopt(write=False)
     assert without.failed == "no instancetype gives the VM the CPU, memory and devices that it has"
@@ -116,5 +116,7 @@ def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
 
 def test_a_pattern_that_fits_nothing_is_an_error() -> None:
     assert Server().adopt(Wanted(instancetypes=["sm*"]), write=False).changed
-    with pytest.raises(Unreadable, match=r"^instancetypes: nothing that .* of shop can have fits 'smal'$"):
+    with pytest.raises(
+        Unreadable, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
+    ):
         Server().adopt(Wanted(instancetypes=["smal"]), write=False)

@@ -33,7 +33,7 @@ def kubevirt(version: str | None) -> dict[str, Any]:
 )
 def test_the_release_decides(release: str, version: str) -> None:
     store = Store({KUBEVIRTS: [kubevirt(release)]})
-    assert chosen(store) == Chosen(version, f"the cluster has KubeVirt {release}")
+    assert chosen(store) == Chosen(version, f"the cluster runs KubeVirt {release}")
     assert store.asked == [("GET", KUBEVIRTS)]
 
 

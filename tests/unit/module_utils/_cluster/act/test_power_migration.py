@@ -54,7 +54,9 @@ class Cluster:
 
 def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[Result]:
     with session_with(cluster) as session:
-        return power(session, [Entry("shop", name, Wanted(state)) for name in names], Settings(**options))
+        return power(
+            session, [Entry("shop", name, Wanted(state)) for name in names], Settings(**{"wait": True, **options})
+        )
 
 
 def test_a_migration_is_asked_for_and_watched_to_its_end() -> None:
@@ -119,4 +121,4 @@ def test_a_migration_of_somebody_else_that_is_pending_is_waited_for_as_long_as_t
 
     late = run(Cluster(answer=refused), "migrated", wait_timeout=0.2)[0]
     # Asked for once, though virt-api answers what the webhook refuses as an internal error.
-    assert not late.changed and "s: the migration to begin" in str(late.failed)
+    assert not late.changed and "waiting for the migration to begin" in str(late.failed)

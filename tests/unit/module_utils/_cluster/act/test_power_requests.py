@@ -82,4 +82,4 @@ def test_without_a_wait_a_vm_that_still_stops_is_not_started() -> None:
     cluster.strategy = "Halted"
     with session_with(cluster) as session:
         result = power(session, [Entry("shop", "a", Wanted("started"))], Settings(wait=False))[0]
-    assert (result.failed, cluster.verbs) == ("it is still stopping: try again later, or set wait", [])
+    assert (result.failed, cluster.verbs) == ("the VM is still stopping; set wait, or run the task again later", [])

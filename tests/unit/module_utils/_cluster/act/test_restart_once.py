@@ -203,8 +203,8 @@ def test_a_vm_that_kubevirt_would_not_start_again_gets_its_revision_back() -> No
     cluster = Stubborn(refused=True)
     result = run(cluster)
     assert (cluster.restarts, result.restart, result.changed) == (0, False, False)
-    assert "could not start again after the change" in str(result.failed) and "gate X is off" in str(result.failed)
-    assert "the revisions that it had were given back to it" in str(result.failed)
+    assert "could not start the VM after the change" in str(result.failed) and "gate X is off" in str(result.failed)
+    assert "the task restored the previous revisions" in str(result.failed)
     reference = cluster.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
     assert reference == cluster.kept["old"]["metadata"]["name"]
 

@@ -32,8 +32,8 @@ def vm(**domain: Any) -> dict[str, Any]:
         ),
         (
             {"resources": {"requests": {"cpu": "many"}}},
-            "spec.template.spec.domain.resources.requests.cpu: 'many' is no quantity;"
-            " write for example 512Mi, 4Gi or 4G",
+            "spec.template.spec.domain.resources.requests.cpu: 'many' is not a quantity;"
+            " write a quantity such as 512Mi, 4Gi or 4G",
         ),
     ],
 )

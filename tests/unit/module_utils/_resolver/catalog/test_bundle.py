@@ -45,7 +45,7 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
     assert found.objects[0]["apiVersion"] == API
     assert found.objects[0]["spec"]["cpu"] == {"guest": 1}
     assert found.notes == [
-        "document 0 (VirtualMachineClusterInstancetype old): instancetype.kubevirt.io/v1alpha2 was written as " + API
+        "document 0 (VirtualMachineClusterInstancetype old): converted from instancetype.kubevirt.io/v1alpha2 to " + API
     ]
 
 
@@ -58,7 +58,7 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
             " set other_kinds to"
             " skip",
         ),
-        ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: is missing"),
+        ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: missing"),
         (manifest("x", apiVersion="instancetype.kubevirt.io/v9"), "v9"),
         (
             manifest("x", apiVersion="example.org/v1"),
@@ -103,16 +103,16 @@ def test_the_labels_of_the_catalog() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"catalog": "", "version": ""}, "catalog: '' is empty; it becomes a label of the objects"),
+        ({"catalog": "", "version": ""}, "catalog: '' is empty; the value becomes a label of the objects"),
         (
             {"catalog": "a b", "version": ""},
             "catalog: 'a b' must consist of letters, digits, '-', '_' and '.', with a letter or digit at both ends; "
-            "it becomes a label of the objects",
+            "the value becomes a label of the objects",
         ),
         (
             {"catalog": "a", "version": "x" * 64},
             f"catalog_version: '{'x' * 60}'... (64 characters) is longer than 63 characters; "
-            "it becomes a label of the objects",
+            "the value becomes a label of the objects",
         ),
         (
             {"catalog": "a", "version": "", "labels": {"app.kubernetes.io/managed-by": "me"}},
@@ -147,7 +147,7 @@ def test_lists_of_any_kind_are_looked_into() -> None:
 
 def test_all_that_kubevirt_would_refuse_is_told() -> None:
     cpu = {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Sockets", "ratio": 0}}
-    with pytest.raises(CatalogError, match=r"KubeVirt would refuse it: spec\.cpu\.spreadOptions\.across: "):
+    with pytest.raises(CatalogError, match=r"KubeVirt would reject the object: spec\.cpu\.spreadOptions\.across: "):
         marked([manifest("a", PREFERENCE, spec={"cpu": cpu})], catalog="a", version="")
 
 
@@ -156,16 +156,17 @@ def test_all_that_kubevirt_would_refuse_is_told() -> None:
     [
         (
             manifest("a", labels={"team": "two words"}),
-            "instancetype a: labels.team: 'two words' is not made of letters",
+            "instancetype a: labels.team: 'two words' must consist of letters",
         ),
-        (manifest("a", labels={"no way": "x"}), "labels: the key 'no way' is not made of letters"),
+        (manifest("a", labels={"no way": "x"}), "labels: the key 'no way' must consist of letters"),
         (
             manifest("a", PREFERENCE, spec={"cpu": {"preferredCPUTopology": "rings"}}),
-            "preference a: KubeVirt would refuse it: spec.cpu.preferredCPUTopology: unknown preferredCPUTopology rings",
+            "preference a: KubeVirt would reject the object: spec.cpu.preferredCPUTopology: unknown"
+            " preferredCPUTopology rings",
         ),
         (
             manifest("a", spec={"cpu": {"guest": 1}, "memory": {"guest": "1Gi", "overcommitPercent": 101}}),
-            "instancetype a: KubeVirt would refuse it: spec.memory.overcommitPercent",
+            "instancetype a: KubeVirt would reject the object: spec.memory.overcommitPercent",
         ),
     ],
 )

@@ -46,14 +46,14 @@ def test_a_cluster_wide_kind_has_no_namespace(make: Any, kind: str) -> None:
     with pytest.raises(FieldError) as error:
         make({"name": "a", "namespace": "shop", "kind": kind})
     namespaced = kind.replace("Cluster", "")
-    assert str(error.value) == (f"namespace: {kind} is cluster-wide; leave out the namespace or choose {namespaced}")
+    assert str(error.value) == (f"namespace: {kind} is cluster-wide; remove namespace, or set kind to {namespaced}")
 
 
 def test_what_shall_not_be_there_needs_no_size() -> None:
     assert manifests.instancetype({"name": "a", "state": "absent"})["metadata"] == {"name": "a"}
     for options, told in (
-        ({}, "spec.cpu.guest: is missing; an instancetype needs it, for example 2"),
-        ({"cpu": {"guest": 1}}, "spec.memory.guest: is missing; an instancetype needs it, for example 4Gi"),
+        ({}, "spec.cpu.guest: required in an instancetype, for example 2"),
+        ({"cpu": {"guest": 1}}, "spec.memory.guest: required in an instancetype, for example 4Gi"),
         ({**SIZE, "cpu": {"guest": 0}}, "spec.cpu.guest: 0 is too small; write 1 or more"),
     ):
         with pytest.raises(FieldError) as error:

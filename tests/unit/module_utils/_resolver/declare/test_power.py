@@ -131,19 +131,19 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
     ("state", "seen", "told"),
     [
         ("started", vm(printableStatus="Running", ready=True), Readiness(ready=True)),
-        ("started", vm(printableStatus="Running"), Readiness(pending="it to be ready (now Running)")),
+        ("started", vm(printableStatus="Running"), Readiness(pending="the VM to be ready (now Running)")),
         ("started", vm(printableStatus="Paused"), Readiness(ready=True)),
-        ("started", vm(printableStatus="Starting"), Readiness(pending="it to run (now Starting)")),
+        ("started", vm(printableStatus="Starting"), Readiness(pending="the VM to run (now Starting)")),
         ("started", vm(printableStatus="ErrImagePull"), Readiness(failed="ErrImagePull")),
         (
             "restarted",
             vm("Always", STOP, START, printableStatus="Running"),
-            Readiness(pending="it to run (now Running)"),
+            Readiness(pending="the VM to run (now Running)"),
         ),
         ("stopped", vm("Halted", printableStatus="Stopped"), Readiness(ready=True)),
-        ("stopped", vm("Halted", printableStatus="Stopping"), Readiness(pending="it to stop (now Stopping)")),
-        ("stopped", vm("Manual", STOP, printableStatus="Stopped"), Readiness(pending="it to stop (now Stopped)")),
-        ("paused", vm(printableStatus="Running"), Readiness(pending="it to be paused (now Running)")),
+        ("stopped", vm("Halted", printableStatus="Stopping"), Readiness(pending="the VM to stop (now Stopping)")),
+        ("stopped", vm("Manual", STOP, printableStatus="Stopped"), Readiness(pending="the VM to stop (now Stopped)")),
+        ("paused", vm(printableStatus="Running"), Readiness(pending="the VM to be paused (now Running)")),
         ("paused", vm(printableStatus="Paused", conditions=PAUSED), Readiness(ready=True)),
         ("unpaused", vm(printableStatus="Running"), Readiness(ready=True)),
         # Neither a condition of another type nor one that is not so.
@@ -152,14 +152,14 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
         (
             "unpaused",
             vm(printableStatus="Paused", conditions=PAUSED),
-            Readiness(pending="it to be unpaused (now Paused)"),
+            Readiness(pending="the VM to be unpaused (now Paused)"),
         ),
         ("soft_rebooted", vm(), Readiness(ready=True)),
-        ("started", vm(), Readiness(pending="it to run (now without status)")),
-        ("stopped", vm("Halted"), Readiness(pending="it to stop (now without status)")),
+        ("started", vm(), Readiness(pending="the VM to run (now without status)")),
+        ("stopped", vm("Halted"), Readiness(pending="the VM to stop (now without status)")),
         ("started", vm(printableStatus="ErrorUnschedulable"), Readiness(stuck="ErrorUnschedulable", grace=20)),
         ("stopped", None, Readiness(ready=True)),
-        ("started", None, Readiness(failed="it was deleted")),
+        ("started", None, Readiness(failed="the VM was deleted")),
     ],
 )
 def test_when_the_state_is_reached(state: str, seen: Any, told: Readiness) -> None:
@@ -171,7 +171,7 @@ def test_how_far_a_migration_is() -> None:
     before = vmi(migrationState=old)
     for instance, told in (
         (before, Readiness(pending="the migration to begin")),
-        (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="its migration to n2")),
+        (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="the migration to n2")),
         (vmi(migrationState={"migrationUid": "new", "completed": True}), Readiness(ready=True)),
         (
             vmi(migrationState={"migrationUid": "new", "completed": True, "failed": True, "failureReason": "no room"}),
@@ -185,7 +185,7 @@ def test_how_far_a_migration_is() -> None:
             vmi(migrationState={"migrationUid": "new", "failed": True}),
             Readiness(failed="the migration failed: no reason is given"),
         ),
-        (vmi(migrationState={"migrationUid": "new"}), Readiness(pending="its migration to another node")),
+        (vmi(migrationState={"migrationUid": "new"}), Readiness(pending="the migration to another node")),
         (vmi("Failed", migrationState={"migrationUid": "new"}), ENDED),
         (None, ENDED),
     ):

@@ -71,7 +71,10 @@ def test_template_and_spec_say_the_rest() -> None:
 
 def test_saying_two_things_about_a_field_is_an_error() -> None:
     options = {"name": "a", "memory": "1Gi", "template": {"spec": {"domain": {"memory": {"guest": "2Gi"}}}}}
-    with pytest.raises(FieldError, match=r"template\.spec\.domain\.memory\.guest: is given twice"):
+    with pytest.raises(
+        FieldError,
+        match=r"template\.spec\.domain\.memory\.guest: is set twice, as '1Gi' and as '2Gi'; remove one of them",
+    ):
         vms.manifest(options)
 
 
@@ -249,7 +252,7 @@ def one_request(options: dict[str, Any], live: dict[str, Any], force: bool = Fal
 
 
 def test_another_instancetype_takes_kind_and_revision_along() -> None:
-    # Up to KubeVirt 1.4 virt-controller keeps the revision there.
+    # Up to KubeVirt 1.4 virt-controller keeps cannot read the revision there.
     live = applied(created({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
     assert one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).first == {}

@@ -24,7 +24,7 @@ def test_names_that_are_taken_once(name: str) -> None:
     assert names.take("volumes[0].name", name) == name
     with pytest.raises(FieldError) as error:
         names.take("volumes[1].name", name)
-    assert str(error.value) == f"volumes[1].name: there is already a volume named {shown(name)}; give another name"
+    assert str(error.value) == f"volumes[1].name: another volume is already named {shown(name)}; choose another name"
 
 
 @pytest.mark.parametrize(
