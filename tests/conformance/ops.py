@@ -172,7 +172,7 @@ def _decode(given: Json) -> Json:
 
 
 def _decode_as(given: Json, version: Release) -> Json:
-    """What a VM reads that refers to cannot read the revision as one of the two."""
+    """What a VM reads that refers to the revision as one of the two."""
     role = INSTANCETYPE if given["role"] == INSTANCETYPE.matcher else PREFERENCE
     read = decode.spec(given["revision"], role, version)
     if read.error is not None:

@@ -37,7 +37,7 @@ def nothing_written(api: Any, shop: str) -> Any:
         (
             vm("web", "tiny"),
             "spec.instancetype: failure checking preference requirements: insufficient Memory resources of 512Mi "
-            "provided by instance type, preference requires 2Gi; small or medium would do",
+            "provided by instance type, preference requires 2Gi; use for example small or medium",
         ),
         (
             {**vm("web"), "instancetype": None, "memory": "4GB"},

@@ -150,7 +150,7 @@ def test_a_guest_that_was_restarted_by_hand_is_left_alone(run: Run, namespace: s
 
 
 def release(vms: Any, namespace: str) -> str:
-    """Takes the reference out of the VM's status; cannot read the revision that is captured then."""
+    """Takes the reference out of the VM's status; the revision that is captured then."""
     body = {"status": {"instancetypeRef": {"controllerRevisionRef": None}}}
     vms.status.patch(name="db", namespace=namespace, body=body, content_type="application/merge-patch+json")
     found: dict[str, str] = {}

@@ -93,7 +93,12 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
     [
         ("cut.yml", CATALOG[:-10], {}, "line 6"),
         ("cut.yml", CATALOG, {"checksum": "sha256:" + "0" * 64}, "the file was changed or truncated"),
-        ("kustomization.yaml", "resources: []\n", {"path": "."}, "is a kustomization; render it first: kubectl kustomize"),
+        (
+            "kustomization.yaml",
+            "resources: []\n",
+            {"path": "."},
+            "is a kustomization; render it first: kubectl kustomize",
+        ),
         ("a.yml", CATALOG, {"prune": "unused"}, "prune needs the name of the catalog"),
         ("a.yml", CATALOG + "---\nkind: Secret\n", {}, "kind: 'Secret' is neither an instancetype nor a preference"),
     ],

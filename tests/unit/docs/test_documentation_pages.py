@@ -89,7 +89,7 @@ def test_a_broken_link_is_named(build_docs: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "a.md"
     page.write_text("[gone](gone.md)")
-    with pytest.raises(build_docs.BrokenLink, match=r"docs/a\.md: no gone\.md"):
+    with pytest.raises(build_docs.BrokenLink, match=r"docs/a\.md: there is no gone\.md"):
         build_docs.relinked(page, build_docs.pages(tmp_path), tmp_path)
 
 

@@ -60,7 +60,7 @@ def deploy(run: Run) -> Run:
             {"catalog": None, "prune": "unused"},
             "catalog: required with prune; set the name of the catalog whose objects may be deleted",
         ),
-        ({"definitions": None}, "definitions: required; give catalogs or manifests"),
+        ({"definitions": None}, "definitions: required; set it to catalogs or manifests"),
         (
             {"definitions": None, "source": "builtin"},
             "definitions: required; run the module as a task, so that the controller reads the files",
@@ -70,7 +70,7 @@ def deploy(run: Run) -> Run:
             {"source": "url", "version": "auto"},
             "version: auto needs a catalog that lists its versions; set the release to fetch, such as v1.7.0",
         ),
-        ({"version": "2"}, "version: '2' is unknown; remove version"),
+        ({"version": "2"}, "version: the catalog has no versions, so '2' is unknown; remove version"),
         (
             {"source": "url", "version": "v1.2.0", "checksum": "sha256:0"},
             "checksum: only valid for a single file; the published checksums already cover a release",

@@ -102,7 +102,7 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
         ),
         (
             {"virtual_machines": [{"name": "a"}, {"name": "a"}], "namespace": "shop", "state": "started"},
-            "virtual_machines[1] (a): name: shop/a too; remove one of them",
+            "virtual_machines[1] (a): name: another entry names shop/a too; remove one of them",
         ),
     ],
 )

@@ -86,15 +86,21 @@ def test_revisions_that_may_not_be_listed_are_no_lost_ones(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"revisions": {"a": "x"}}, "revisions: a: expected a dictionary with the keys instancetype and preference"),
-        ({"revisions": {"a": {}}}, "revisions: a: expected a dictionary with the keys instancetype and preference"),
+        (
+            {"revisions": {"a": "x"}},
+            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
+        ),
+        (
+            {"revisions": {"a": {}}},
+            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
+        ),
         (
             {"revisions": {"a": {"disk": "x"}}},
-            "revisions: a: expected a dictionary with the keys instancetype and preference",
+            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
         ),
         (
             {"revisions": {"a": {"instancetype": "x"}}, "names": ["a", "b", "c"]},
-            "revisions: no entry for b, c",
+            "revisions: no entry for b, c; give every VM of names an entry",
         ),
     ],
 )

@@ -246,15 +246,15 @@ def test_an_empty_fleet() -> None:
         ({"value": ["a"]}, "fleet: virtual_machines[0]: expected an entry of a module's result, found 'a'"),
         (
             {"value": [{"name": "a"}]},
-            "fleet: virtual_machines[0]: has no namespace is missing; pass the module's result unchanged",
+            "fleet: virtual_machines[0]: namespace is missing; pass the module's result unchanged",
         ),
         (
             {"instancetypes": [{"name": "a"}]},
-            "fleet: instancetypes[0]: has no kind is missing; pass the module's result unchanged",
+            "fleet: instancetypes[0]: kind is missing; pass the module's result unchanged",
         ),
         (
             {"unreferenced": [{}]},
-            "fleet: unreferenced[0]: has no namespace is missing; pass the module's result unchanged",
+            "fleet: unreferenced[0]: namespace is missing; pass the module's result unchanged",
         ),
         ({"form": "pdf"}, "fleet: form: 'pdf' is not a valid value; choose data or html"),
         ({"rows": 0}, "fleet: rows: expected a whole number, 1 or more, found 0"),

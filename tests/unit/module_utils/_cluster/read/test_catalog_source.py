@@ -100,7 +100,9 @@ def test_a_release_is_checked_against_its_checksums_and_fetched_once(web: Web, s
 
 def test_a_changed_file_is_refused_and_not_kept(web: Web, sources: Sources) -> None:
     web.publish("v1", TEXT[:-4], digest=DIGEST)
-    with pytest.raises(SourceError, match=f"expected the checksum {DIGEST}, found .*truncated, so nothing was deployed"):
+    with pytest.raises(
+        SourceError, match=(f"expected the checksum {DIGEST}, found .*truncated, so nothing was deployed")
+    ):
         fetch(release(web), "", sources)
     web.publish("v1", TEXT)
     assert fetch(release(web), "", sources)[0][0] == TEXT

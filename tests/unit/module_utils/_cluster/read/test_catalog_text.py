@@ -29,11 +29,11 @@ MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k:
             "a: &a\n  b: {c: *a}",
             "line 2, column 10: the alias 'a' refers to an object that contains the alias; remove the alias",
         ),
-        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: the key 'a', first used in line 1; remove one of them"),
-        ("{a: 1, 'a': 2}", "line 1, column 8: the key 'a', first used in line 1; remove one of them"),
+        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: duplicate key 'a', first used in line 1; remove one of them"),
+        ("{a: 1, 'a': 2}", "line 1, column 8: duplicate key 'a', first used in line 1; remove one of them"),
         (
             "x: {<<: {a: 1}, <<: {b: 1}}",
-            "line 1, column 17: the key <<, first used in line 1; remove one of them",
+            "line 1, column 17: duplicate key <<, first used in line 1; remove one of them",
         ),
         (
             "just text",
@@ -52,8 +52,8 @@ MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k:
             f"a: {'9' * 5000}",
             "line 1, column 4: the value is not valid for the type that it looks like; put it in quotes",
         ),
-        ("a: *b", "line 1, column 4: unknown anchor 'b' above"),
-        ("a: &a 1\n---\nb: *a", "line 3, column 4: unknown anchor 'a' above"),
+        ("a: *b", "line 1, column 4: unknown anchor 'b'; define"),
+        ("a: &a 1\n---\nb: *a", "line 3, column 4: unknown anchor 'a'; define"),
         ("? [a]\n: b", "a key is not text"),
         ("a: {<<: b}", "line 1, column 9: << takes mappings only, such as <<: *common"),
         (

@@ -28,7 +28,7 @@ def vm(strategy: str = "Always", **status: Any) -> dict[str, Any]:
         vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True),
         vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped"),
         vm("Manual", instancetypeRef=CAPTURED),
-        # KubeVirt 1.4 and older keep cannot read the revision in the spec.
+        # KubeVirt 1.4 and older keep the revision in the spec.
         {
             "spec": {"runStrategy": "Halted", "instancetype": {"name": "a", "revisionName": "r"}},
             "status": {"printableStatus": "Stopped"},
@@ -50,10 +50,10 @@ def test_ready(ready: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("pending", "told"),
     [
-        (vm(printableStatus="Running"), "cannot read the revision of its instancetype"),
+        (vm(printableStatus="Running"), "KubeVirt to capture the revision of its instancetype"),
         (
             vm(instancetypeRef={"name": "u1.large", "controllerRevisionRef": {"name": "r"}}),
-            "cannot read the revision of its instancetype",
+            "KubeVirt to capture the revision of its instancetype",
         ),
         (vm(instancetypeRef=CAPTURED, printableStatus="Starting"), "the VM to run (now Starting)"),
         # Its readiness probe has not succeeded yet.
@@ -84,7 +84,7 @@ def test_ready(ready: dict[str, Any]) -> None:
         ),
         (
             {"spec": {"instancetype": {"name": "a"}, "preference": {"name": "b"}}},
-            "cannot read the revision of its instancetype and preference",
+            "KubeVirt to capture the revision of its instancetype and preference",
         ),
         # What was synchronized has not failed, whatever the reason is called.
         (

@@ -252,7 +252,7 @@ def one_request(options: dict[str, Any], live: dict[str, Any], force: bool = Fal
 
 
 def test_another_instancetype_takes_kind_and_revision_along() -> None:
-    # Up to KubeVirt 1.4 virt-controller keeps cannot read the revision there.
+    # Up to KubeVirt 1.4 virt-controller keeps the revision there.
     live = applied(created({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
     assert one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).first == {}
