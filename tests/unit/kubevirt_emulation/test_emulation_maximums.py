@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubevirt_emulation.webhooks.maximums import Limits, limits, set_maximums
+from _resolver.instancetype.vmi.maximums import Limits, limits, set_maximums
 
 Manifest = dict[str, Any]
 

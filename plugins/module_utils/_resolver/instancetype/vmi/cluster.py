@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ...api import release as releases
 from ...api.release import NEWEST, Release
 from ..find.find import Lookup
 from .defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
-from .resources import CPU_ALLOCATION_RATIO
 
 __all__ = ["Cluster", "KubeVirt", "kubevirt_of", "version_of"]
 
 Manifest = dict[str, Any]
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 _LIVE_UPDATE: Final = "LiveUpdate"
 _STAGE: Final = "Stage"
@@ -22,16 +24,18 @@ class KubeVirt(NamedTuple):
     """The KubeVirt of a cluster.
 
     release: how it behaves. configuration: what decides on the defaults of VMs. live_updates: whether changes of a VM
-    reach its running guest; otherwise all of them wait for a restart. cpu_allocation_ratio: vCPUs for each CPU.
+    reach its running guest; otherwise all of them wait for a restart.
     version: the release in the cluster's own words, such as ``v1.6.2``, also of a build of one's own; "" if not known.
+    settings: `spec.configuration` of its object, as it is. annotations: those of the object.
     doubt: what of this is assumed and not read, and why, on one line; "" if nothing is.
     """
 
     release: Release
     configuration: Configuration = Configuration()
     live_updates: bool = True
-    cpu_allocation_ratio: int = CPU_ALLOCATION_RATIO
     version: str = ""
+    settings: Mapping[str, Any] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
     doubt: str = ""
 
 
@@ -87,12 +91,12 @@ def _release(version: str) -> tuple[Release, list[str]]:
 def _read(manifest: Manifest, release: Release) -> KubeVirt:
     spec: Manifest = (manifest.get("spec") or {}).get("configuration") or {}
     status: Manifest = manifest.get("status") or {}
-    ratio = (spec.get("developerConfiguration") or {}).get("cpuAllocationRatio")
     return KubeVirt(
         release,
         configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
         _updates_live(spec, release),
-        int(ratio) if ratio else CPU_ALLOCATION_RATIO,
+        settings=spec,
+        annotations=(manifest.get("metadata") or {}).get("annotations") or {},
     )
 
 
