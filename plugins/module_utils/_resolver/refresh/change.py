@@ -55,7 +55,7 @@ def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
         return Change(due, refusal=f"KubeVirt would reject the VM after a refresh: {found.effect.refusal}")
     pinned = [role for role, part in outdated.items() if part.pinned]
     if any(role.reference_of(vm) for role in pinned):
-        return Change(due, refusal="the VM the VM the VM is pinned by revisionName; unpin it first (state: unpinned)")
+        return Change(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status this is the way of KubeVirt up to 1.4.
     spec = {role.matcher: {"revisionName": None} for role in pinned}
     return Change(due, spec or None, release=len(pinned) < len(due), effect=found.effect)

@@ -150,7 +150,7 @@ class TestRefresh:
     def test_a_pinned_vm_is_left_alone(self) -> None:
         world = drifted()
         world.pin(world.name(1))
-        assert world.refresh().refusal == "the VM the VM the VM is pinned by revisionName; unpin it first (state: unpinned)"
+        assert world.refresh().refusal == "the VM is pinned by revisionName; unpin it first (state: unpinned)"
         assert world.refresh(PREFERENCE) == Change()
 
     def test_up_to_1_4_the_name_in_the_spec_is_taken_out(self) -> None:
