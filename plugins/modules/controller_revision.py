@@ -221,9 +221,9 @@ results:
       sample: Running
     instancetype:
       description:
-        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost) or
-          V(not_captured)), C(kind), C(name), C(revision), C(pinned), C(generation), C(current_generation), C(recreated)
-          and C(changes) of its spec.
+        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost),
+          V(not_captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
+          C(current_generation), C(recreated) and C(changes) of its spec.
       type: dict
       returned: when the VM has one
     preference:

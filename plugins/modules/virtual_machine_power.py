@@ -17,7 +17,7 @@ description:
     asked for again.
   - What KubeVirt refuses, such as the start of a VM whose run strategy does not permit it, is an error with its words.
     No VM stops the others from being handled.
-  - A verb is never sent twice. Where its answer is lost, a look at the VM tells whether it had its effect.
+  - When the answer to a request is lost, the task reads the VM and sends the request again only if it had no effect.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
