@@ -72,9 +72,9 @@ def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
 def _left_out(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
     """Notes and zero value of a type's fields that older releases write although they are empty."""
     return {
-        name: (_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
+        name: (schema.field_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
         for name, declaration in schema.TYPES.get(type_name, {}).items()
-        if _notes(declaration).keys() & {"written_until", "kept_until"}
+        if schema.field_notes(declaration).keys() & {"written_until", "kept_until"}
     }
 
 
@@ -92,22 +92,17 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
 
 def is_known(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    since = _notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("since")
+    since = schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("since")
     return since is None or release.has(since)
 
 
 def is_required(expression: str, name: str, release: Release) -> bool:
     """Whether a release asks for a field of a type that later ones leave out when it is empty."""
-    return _is_before(_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("written_until"), release)
+    return _is_before(schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("written_until"), release)
 
 
 def _is_before(version: str | None, release: Release) -> bool:
     return version is not None and not release.has(version)
-
-
-def _notes(declaration: Any) -> dict[str, str]:
-    notes: dict[str, str] = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
-    return notes
 
 
 def _bare(expression: str) -> str:

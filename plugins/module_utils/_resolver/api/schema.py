@@ -18,7 +18,7 @@ from .fields import alpha, core, data_volume, domain, enums, instancetype, prefe
 from .names import nearest, shown
 from .tree import FieldError
 
-__all__ = ["TYPES", "FieldError", "canonical", "checked", "declared", "field_type", "type_of"]
+__all__ = ["TYPES", "FieldError", "canonical", "checked", "declared", "field_notes", "field_type", "type_of"]
 
 Value = Any
 Convert = Callable[[Value], Value]
@@ -65,8 +65,13 @@ def type_of(manifest: dict[str, Any]) -> str:
 
 
 def field_type(declaration: Any) -> str:
-    """The type expression of a field's declaration, which may carry a description beside it."""
+    """The type expression of a field's declaration, which may carry notes beside it."""
     return declaration if isinstance(declaration, str) else declaration[0]
+
+
+def field_notes(declaration: Any) -> dict[str, str]:
+    """The notes of a field's declaration; `release_schema` says what they mean."""
+    return {} if isinstance(declaration, str) else declaration[1]
 
 
 # What a reader returns for a value that an optional field does not keep.
