@@ -18,7 +18,7 @@ from ..module_utils._resolver.api.tree import copy, differences
 from ..module_utils._resolver.instancetype.apply import applier, conflict, topology
 from ..module_utils._resolver.instancetype.find import find
 from ..module_utils._resolver.instancetype.find import infer as inference
-from ..module_utils._resolver.instancetype.find.find import Objects
+from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi import resources as resource
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
@@ -166,7 +166,7 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
     name = (kept.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
-        raise Unanswerable(find.not_found(kind, name).message)
+        raise Unanswerable(not_found(kind, name).message)
     new = _spec(role.spec_type, live, release)
     return {"drifted": not equal(role.spec_type, old, new), "changes": differences(old, new)}
 

@@ -14,7 +14,7 @@ from _resolver.api.fields.enums import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.apply import applier, conflict, requirements, topology
-from _resolver.instancetype.find import decode, find, infer, revision
+from _resolver.instancetype.find import decode, infer, lookup, naming, revision
 from _resolver.instancetype.revision import store, upgrade
 from _resolver.instancetype.vmi import defaults, expand, vmi
 from _resolver.instancetype.webhooks import endpoint, mutate, validate
@@ -30,12 +30,12 @@ def _panic(reason: object) -> Json:
     return {"panic": True, "panicText": str(reason)}
 
 
-def _error(problem: find.Problem) -> Json:
-    return _panic(problem.message) if problem.reason == find.CRASH else {"error": problem.message}
+def _error(problem: lookup.Problem) -> Json:
+    return _panic(problem.message) if problem.reason == lookup.CRASH else {"error": problem.message}
 
 
-def _objects(given: Json) -> find.Objects:
-    return find.Objects(given.get("objects", ()))
+def _objects(given: Json) -> lookup.Objects:
+    return lookup.Objects(given.get("objects", ()))
 
 
 def _config(given: Json) -> defaults.Configuration:
@@ -154,7 +154,7 @@ def _revision(given: Json, version: Release = NEWEST) -> Json:
 
 def _revision_name(given: Json, version: Release = NEWEST) -> Json:
     keys = ("vmName", "resourceName", "resourceUID", "generation", "resourceVersion")
-    return {"name": revision.name(*(given[key] for key in keys), release=version)}
+    return {"name": naming.name(*(given[key] for key in keys), release=version)}
 
 
 def _compare(given: Json) -> Json:
@@ -163,7 +163,7 @@ def _compare(given: Json) -> Json:
 
 
 def _decode(given: Json) -> Json:
-    result: Json = {"isLatest": revision.is_latest(given["revision"])}
+    result: Json = {"isLatest": naming.is_latest(given["revision"])}
     for role in (INSTANCETYPE, PREFERENCE):
         decoded = decode.spec(given["revision"], role)
         name, value = ("Spec", decoded.spec) if decoded.error is None else ("Error", decoded.error)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare.needs import Need, then
-from ..._resolver.instancetype.find.find import Problem
+from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 

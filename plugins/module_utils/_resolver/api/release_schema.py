@@ -92,13 +92,17 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
 
 def is_known(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    since = schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("since")
+    since = _notes(expression, name).get("since")
     return since is None or release.has(since)
 
 
 def is_required(expression: str, name: str, release: Release) -> bool:
     """Whether a release asks for a field of a type that later ones leave out when it is empty."""
-    return _is_before(schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("written_until"), release)
+    return _is_before(_notes(expression, name).get("written_until"), release)
+
+
+def _notes(expression: str, name: str) -> dict[str, str]:
+    return schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
 
 
 def _is_before(version: str | None, release: Release) -> bool:

@@ -12,7 +12,7 @@ from ..api.release import NEWEST
 from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.find.decode import API_VERSION
-from ..instancetype.find.find import Objects
+from ..instancetype.find.lookup import Objects
 from ..instancetype.webhooks.validate import validate
 from .modernize import modernize
 from .objects import CatalogError, adapt, expand_catalog

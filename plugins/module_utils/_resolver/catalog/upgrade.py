@@ -9,7 +9,7 @@ from ..api import managed_fields as ownership
 from ..api import schema
 from ..api.matcher import ROLE_OF_KIND, ROLES
 from ..api.tree import copy, differences
-from ..instancetype.find.find import Lookup, Problem
+from ..instancetype.find.lookup import Lookup, Problem
 from ..instancetype.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
 from .bundle import CATALOG_LABEL

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
-from ..instancetype.find.find import Lookup
+from ..instancetype.find.lookup import Lookup
 from ..instancetype.revision import store
 from ..instancetype.vmi import live_update, vmi
 from ..instancetype.vmi.cluster import Cluster

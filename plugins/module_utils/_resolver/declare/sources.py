@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..choose.suggestions import SUGGESTED, Names, either
-from ..instancetype.find.find import Lookup
+from ..instancetype.find.lookup import Lookup
 
 __all__ = ["missing"]
 

@@ -13,7 +13,7 @@ from ...api.errors import Crash
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.release import NEWEST, Release
 from . import revision
-from .find import CRASH, Lookup, Problem, not_found
+from .lookup import CRASH, Lookup, Problem, not_found
 
 __all__ = [
     "IGNORE",

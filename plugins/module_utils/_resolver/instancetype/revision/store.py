@@ -16,7 +16,8 @@ from ...api.release import NEWEST, Release
 from ..apply import applier
 from ..apply.conflict import webhook_message
 from ..find import revision
-from ..find.find import CRASH, Lookup, Problem, live, unexpected_kind
+from ..find.find import live, unexpected_kind
+from ..find.lookup import CRASH, Lookup, Problem
 
 __all__ = [
     "Action",

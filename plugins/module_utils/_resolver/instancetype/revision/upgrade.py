@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from ...api import release_schema, schema
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
-from ..find import decode, revision
-from ..find.find import CRASH, Lookup, Problem, not_found
+from ..find import decode, naming, revision
+from ..find.lookup import CRASH, Lookup, Problem, not_found
 from .store import Action, Create, Created, Delete, PatchSpec, PatchStatus, Writes, already_exists, written
 
 __all__ = ["upgrade"]
@@ -81,7 +81,7 @@ def _upgrade(
         return old
     if old is None:
         return not_found("ControllerRevision", captured)
-    if revision.is_latest(old):
+    if naming.is_latest(old):
         return None
     decoded = decode.decode(old, release, role)
     if decoded.error is not None:

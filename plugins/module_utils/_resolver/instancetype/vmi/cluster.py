@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release as releases
 from ...api.release import NEWEST, Release
-from ..find.find import Lookup
+from ..find.lookup import Lookup
 from .defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
 from .resources import CPU_ALLOCATION_RATIO
 

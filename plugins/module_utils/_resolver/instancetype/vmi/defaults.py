@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api import quantity
 from ...api.release import NEWEST, Release
-from ..find.find import Problem
+from ..find.lookup import Problem
 
 __all__ = [
     "DEFAULT_ARCHITECTURE",

@@ -9,7 +9,7 @@ from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, revision
-from ..find.find import CRASH, Lookup, Problem
+from ..find.lookup import CRASH, Lookup, Problem
 from . import defaults
 from .defaults import Configuration
 

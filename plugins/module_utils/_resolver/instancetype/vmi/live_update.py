@@ -11,7 +11,7 @@ from typing import Any, Final
 from ...api import quantity
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from ..find.find import Lookup
+from ..find.lookup import Lookup
 from . import vmi
 from .defaults import Configuration
 from .hot_plug import LIVE_FIELDS, Update, disks, is_hotpluggable, memory, plugged, scheduling, sockets, volumes

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from ...api import quantity
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
-from ..find import revision
-from ..find.find import Lookup
+from ..find import naming
+from ..find.lookup import Lookup
 from . import vmi
 from .defaults import Configuration
 
@@ -127,7 +127,7 @@ def _revised(vm: Manifest, started: Manifest | None) -> bool:
     if started is None:
         return False
     then = {**vm, "spec": started, "status": {}}
-    return any(revision.referenced(vm, role).name != revision.referenced(then, role).name for role in ROLES)
+    return any(naming.referenced(vm, role).name != naming.referenced(then, role).name for role in ROLES)
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

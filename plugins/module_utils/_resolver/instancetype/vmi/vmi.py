@@ -12,8 +12,8 @@ from ...api import release_schema, schema
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
-from ..find import find, revision
-from ..find.find import CRASH, Lookup, Problem
+from ..find import find, naming
+from ..find.lookup import CRASH, Lookup, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
 from .defaults import Configuration
@@ -98,7 +98,7 @@ def _metadata(vm: Manifest) -> Manifest:
         metadata.pop(field, None)
         if field in vm["metadata"]:
             metadata[field] = vm["metadata"][field]
-    metadata["ownerReferences"] = [revision.owner_reference(vm)]
+    metadata["ownerReferences"] = [naming.owner_reference(vm)]
     return metadata
 
 

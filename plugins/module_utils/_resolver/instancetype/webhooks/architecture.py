@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...api.release import Release
 from ...api.tree import copy
-from ..find.find import Lookup
+from ..find.lookup import Lookup
 
 __all__ = ["of_sources"]
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ...api import openapi, release_schema, schema
 from ...api.errors import go_reason
 from ...api.release import NEWEST, Release
-from ..find.find import CRASH, Lookup
+from ..find.lookup import CRASH, Lookup
 from ..vmi.defaults import Configuration
 from ..vmi.expand import expand
 

@@ -10,7 +10,7 @@ from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import find
 from ..find import infer as inference
-from ..find.find import CRASH, Lookup, Problem
+from ..find.lookup import CRASH, Lookup, Problem
 from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
 
 __all__ = ["Mutated", "matcher_causes", "mutate", "set_kinds"]

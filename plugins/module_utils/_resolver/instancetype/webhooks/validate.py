@@ -17,7 +17,7 @@ from ...api.tree import copy
 from ..apply import applier, conflict, requirements, topology
 from ..apply.requirements import Unmet
 from ..find import find
-from ..find.find import Lookup
+from ..find.lookup import Lookup
 from ..vmi import defaults
 from ..vmi.defaults import Configuration
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid

@@ -13,7 +13,7 @@ from _resolver.api.release import NEWEST, Release
 from _resolver.api.tree import copy
 from _resolver.instancetype.apply import applier
 from _resolver.instancetype.find import find
-from _resolver.instancetype.find.find import Lookup, Problem
+from _resolver.instancetype.find.lookup import Lookup, Problem
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import vm_state, volume_changes
 from kubevirt_emulation.controllers.context import Context, Work
