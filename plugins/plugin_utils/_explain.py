@@ -15,7 +15,7 @@ from ..module_utils._resolver.api.tree import copy
 from ..module_utils._resolver.instancetype.apply import applier
 from ..module_utils._resolver.instancetype.find.lookup import Problem
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
-from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
+from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
 
 __all__ = ["DEFAULT", "INSTANCETYPE", "PREFERENCE", "VM", "Alternative", "Row", "Unexplained", "explain", "table"]
 

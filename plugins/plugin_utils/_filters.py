@@ -16,8 +16,8 @@ from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2.exceptions import TemplateError
 
 from ..module_utils._resolver.api import release
+from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.mistake import unforeseen
-from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.choose.selection import Rejected
 from ._questions import Unanswerable
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..module_utils._resolver.api import release_schema
-from ..module_utils._resolver.api.errors import Crash
+from ..module_utils._resolver.api.errors import Crash, FieldError
 from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..module_utils._resolver.api.release import NEWEST, Release
-from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.api.semantic import equal
 from ..module_utils._resolver.api.tree import copy, differences
 from ..module_utils._resolver.instancetype.apply import applier, conflict, topology
 from ..module_utils._resolver.instancetype.find import find
 from ..module_utils._resolver.instancetype.find import infer as inference
 from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
+from ..module_utils._resolver.instancetype.vmi import configuration
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi import resources as resource
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
-from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
+from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
 from ..module_utils._resolver.instancetype.webhooks import mutate, validate
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
@@ -95,7 +95,7 @@ def resources(
     given: Given,
     objects: list[Manifest],
     release: Release = NEWEST,
-    cpu_allocation_ratio: int = resource.CPU_ALLOCATION_RATIO,
+    cpu_allocation_ratio: int = configuration.CPU_ALLOCATION_RATIO,
 ) -> dict[str, Any]:
     """{guest, pod}: what the VM's guest gets and what its pod asks for; see resources.resources."""
     instancetype, preference, template = _parts(vm, given, objects, release)

@@ -9,14 +9,15 @@ from typing import Any, Callable
 import checkout  # noqa: F401  # pylint: disable=unused-import
 import wire_types
 
-from _resolver.api import quantity, release, release_schema, schema
+from _resolver.api import errors, quantity, release, release_schema, schema
+from _resolver.api.errors import Crash
 from _resolver.api.fields.enums import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.apply import applier, conflict, requirements, topology
 from _resolver.instancetype.find import decode, infer, lookup, naming, revision
 from _resolver.instancetype.revision import store, upgrade
-from _resolver.instancetype.vmi import defaults, expand, vmi
+from _resolver.instancetype.vmi import configuration, expand, vmi
 from _resolver.instancetype.webhooks import endpoint, mutate, validate
 
 __all__ = ["OPS", "RELEASE_OPS", "ignored", "release"]
@@ -38,8 +39,8 @@ def _objects(given: Json) -> lookup.Objects:
     return lookup.Objects(given.get("objects", ()))
 
 
-def _config(given: Json) -> defaults.Configuration:
-    return defaults.configuration(given.get("config"), given.get("arch") or defaults.DEFAULT_ARCHITECTURE)
+def _config(given: Json) -> configuration.Configuration:
+    return configuration.configuration(given.get("config"), given.get("arch") or configuration.DEFAULT_ARCHITECTURE)
 
 
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
@@ -53,7 +54,7 @@ def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
 def _quantity(given: Json) -> Json:
     try:
         parsed = quantity.parse(given["quantity"])
-    except quantity.QuantityError as error:
+    except errors.QuantityError as error:
         return {"error": str(error)}
     return {"canonical": parsed.text, "value": parsed.value, "format": parsed.format}
 
@@ -88,7 +89,7 @@ def _requirements(given: Json, version: Release = NEWEST) -> Json:
     spec = release_schema.canonical("VirtualMachineInstanceSpec", given["vmiSpec"], version)
     try:
         unmet = requirements.unmet(*_specs(given, version), spec, version)
-    except applier.Crash as crash:
+    except Crash as crash:
         return _panic(crash)
     return {"ok": True} if unmet is None else {"ok": False, "conflicts": list(unmet.conflicts), "error": unmet.message}
 
@@ -96,7 +97,7 @@ def _requirements(given: Json, version: Release = NEWEST) -> Json:
 def _spread(given: Json, version: Release = NEWEST) -> Json:
     try:
         error = topology.spread_indivisible(*_specs(given, version), version)
-    except applier.Crash as crash:
+    except Crash as crash:
         return _panic(crash)
     return {"ok": True} if error is None else {"ok": False, "field": error.field, "error": error.message}
 

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import applier
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import lookup
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _explain as explain

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
-from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import TakeOver, nobody

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..._resolver.api.schema import FieldError
+from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
 
 __all__ = ["with_password"]

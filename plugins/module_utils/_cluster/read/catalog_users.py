@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
-from ..._resolver.catalog.upgrade import Place, references
+from ..._resolver.catalog.place import Place, references
 from ..._resolver.instancetype.find import naming
 from ..client.session import Session
 

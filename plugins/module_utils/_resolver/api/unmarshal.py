@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from . import quantity
+from . import errors, quantity
 from .fields import data_volume, instancetype, preference
 from .fields.enums import ENUMS
 from .schema import TYPES, field_type
@@ -68,7 +68,7 @@ def message(type_name: str, value: Any, struct: str = "") -> str | None:
     reader = _Reader()
     try:
         reader.read(type_name, value, (), struct or type_name)
-    except (quantity.QuantityError, _Stopped) as error:
+    except (errors.QuantityError, _Stopped) as error:
         return str(error)
     return reader.first
 

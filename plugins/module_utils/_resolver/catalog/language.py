@@ -17,18 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.names import nearest, shown
-from ..api.schema import FieldError
 from ..api.tree import copy, merge
+from .errors import CatalogError
 
-__all__ = ["CatalogError", "Item", "items"]
+__all__ = ["Item", "items"]
 
 Entry = dict[str, Any]
-
-
-class CatalogError(ValueError):
-    """A catalog that does not work out; one line with the entry, the field, the value and what to do."""
 
 
 class Item(NamedTuple):

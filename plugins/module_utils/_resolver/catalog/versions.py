@@ -22,7 +22,7 @@ from typing import Any, Final
 from ..api import release
 from ..api.names import nearest, shown
 from ..api.release import Release
-from .language import CatalogError
+from .errors import CatalogError
 
 __all__ = ["at_version", "fitting_version", "version_names"]
 

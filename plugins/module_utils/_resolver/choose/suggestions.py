@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ..api import release_schema, schema
-from ..api.errors import Crash
+from ..api import release_schema
+from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..instancetype.find import find, infer
@@ -29,7 +29,7 @@ def not_inferred(vm: Manifest, cluster: Cluster) -> list[Role]:
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
         return [role for role in ROLES if _failure(canonical, role, cluster) is not None]
-    except (schema.FieldError, Crash):
+    except (FieldError, Crash):
         return []
 
 

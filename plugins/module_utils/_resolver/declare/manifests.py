@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
-from ..api.schema import FieldError
 from ..api.tree import merge
 from ..instancetype.find.decode import API_VERSION
 from .amount import amount

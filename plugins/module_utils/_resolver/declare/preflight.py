@@ -10,7 +10,7 @@ from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..choose import suggestions
-from ..choose.fitting import series_of
+from ..choose.series import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster

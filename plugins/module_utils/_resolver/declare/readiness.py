@@ -18,6 +18,7 @@ __all__ = [
     "restart_required",
     "run_strategy",
     "same_status",
+    "still_asked",
     "trouble",
 ]
 
@@ -181,3 +182,14 @@ def _power(vm: Manifest) -> Readiness:
     if strategy in _ENDING_STRATEGIES and ended:
         return Readiness(ready=True)
     return Readiness(pending=f"it to be ready ({now})" if printable in RUNNING else f"it to run ({now})")
+
+
+_STILL_ASKED: Final = (
+    "KubeVirt still asks for a restart ({reason}), but the running guest already has all that the virtual machine says;"
+    " it was not restarted again. The condition RestartRequired goes with the guest's next restart"
+)
+
+
+def still_asked(vm: Manifest) -> str:
+    """The warning about a VM whose guest has everything, and whose condition RestartRequired stands."""
+    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..instancetype.find import decode, naming
-from ..instancetype.revision.store import captured_anew
+from ..instancetype.find.naming import captured_anew
 from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift

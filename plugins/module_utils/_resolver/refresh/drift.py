@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import release_schema, semantic
+from ..api.errors import Crash
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, of
 from ..api.tree import differences
@@ -216,7 +217,7 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
         # What an interface cannot be attached for is not for the revisions to tell.
         vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
-    except applier.Crash as crash:
+    except Crash as crash:
         return spec, str(crash)
     for disk in spec["domain"]["devices"].get("disks", ()):
         # virt-api writes it into the VMI, a preference with devices into the VM; the guest does not see the difference.

@@ -7,8 +7,9 @@ from typing import Any
 from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
+from ...._resolver.catalog.change import changes, predicted
 from ...._resolver.catalog.modernize import modernize
-from ...._resolver.catalog.upgrade import changes, place_of, predicted
+from ...._resolver.catalog.place import place_of
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import Users, labels

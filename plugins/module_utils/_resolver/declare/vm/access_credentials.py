@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ...api.tree import copy
 
 __all__ = ["build"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.matcher import ROLES
-from ...api.schema import FieldError
 from ...api.tree import merge
 from ..amount import amount
 from ..gate import check_name, passed

@@ -9,8 +9,8 @@ import hashlib
 import re
 from typing import Final
 
+from ...api.errors import FieldError
 from ...api.names import shown
-from ...api.schema import FieldError
 
 __all__ = ["Names", "check_label", "derived"]
 

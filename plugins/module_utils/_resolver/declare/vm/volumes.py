@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ..amount import amount
 from . import cloud_init
 from .imports import data_volume_spec

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...api import release_schema, schema
+from ...api import release_schema
+from ...api.errors import FieldError
 from ...api.kinds import BY_NAME
 from ...api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ...api.release import NEWEST, Release
@@ -69,7 +70,7 @@ def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -
         return Found(error=found.error)
     try:
         return Found(release_schema.canonical(role.spec_type, found.manifest.get("spec"), release))
-    except schema.FieldError as error:
+    except FieldError as error:
         manifest = found.manifest
         return Found(error=Problem(f'{manifest["kind"]} "{manifest["metadata"]["name"]}": {error.under("spec")}'))
 

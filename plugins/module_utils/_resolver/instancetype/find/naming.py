@@ -15,6 +15,7 @@ __all__ = [
     "VERSION",
     "VERSION_LABEL",
     "Reference",
+    "captured_anew",
     "is_latest",
     "labels",
     "name",
@@ -83,3 +84,12 @@ def labels(revision: Manifest) -> dict[str, str]:
 def is_latest(revision: Manifest) -> bool:
     """Whether a revision is labelled as of the version that KubeVirt writes today; the label decides, not the data."""
     return labels(revision).get(VERSION_LABEL) == VERSION
+
+
+def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
+    """The fields by which a matcher is another one than the reference in the VM's status, so that it is captured anew.
+
+    A field that the matcher leaves out keeps what the status has.
+    """
+    fields = ("name", "kind", "inferFromVolume")
+    return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...api import release_schema, schema
+from ...api import release_schema
+from ...api.errors import FieldError
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import decode, naming, revision
@@ -32,7 +33,7 @@ def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Writes(error=Problem(str(error), "BadRequest", 400))
     namespace = vm["metadata"].get("namespace", "")
     references = {role: vm["status"].get(role.reference) for role in ROLES}

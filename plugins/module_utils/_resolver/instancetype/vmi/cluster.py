@@ -7,8 +7,7 @@ from typing import Any, Final, NamedTuple
 from ...api import release as releases
 from ...api.release import NEWEST, Release
 from ..find.lookup import Lookup
-from .defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
-from .resources import CPU_ALLOCATION_RATIO
+from .configuration import CPU_ALLOCATION_RATIO, DEFAULT_ARCHITECTURE, Configuration, configuration
 
 __all__ = ["Cluster", "KubeVirt", "kubevirt_of", "version_of"]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ...api import quantity
+from ...api import errors, quantity
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..find import naming
 from ..find.lookup import Lookup
 from . import vmi
-from .defaults import Configuration
+from .configuration import Configuration
 
 __all__ = ["Outstanding", "outstanding", "start_revision_name", "start_revision_prefix", "started_spec"]
 
@@ -173,5 +173,5 @@ def _amount(value: Any) -> int | None:
         return None
     try:
         return quantity.parse(value).nanos
-    except quantity.QuantityError:
+    except errors.QuantityError:
         return None

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.quantity import Quantity, parse
+from .configuration import CPU_ALLOCATION_RATIO
 from .guest import guest
 
-__all__ = ["CPU_ALLOCATION_RATIO", "resources"]
+__all__ = ["resources"]
 
-# How many vCPUs share a CPU of the node unless the cluster says otherwise.
-CPU_ALLOCATION_RATIO: Final = 10
 
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final, NamedTuple
 
-from ...api import release_schema, schema
+from ...api import release_schema
+from ...api.errors import Crash, FieldError
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
@@ -16,7 +17,7 @@ from ..find import find, naming
 from ..find.lookup import CRASH, Lookup, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
-from .defaults import Configuration
+from .configuration import Configuration
 
 __all__ = ["BuiltVMI", "attach", "build", "firmware_uuid"]
 
@@ -43,13 +44,13 @@ def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, re
     config = config or Configuration()
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return BuiltVMI(error=Problem(str(error), "BadRequest", 400))
     if vm["spec"]["template"] is None:
         return BuiltVMI(error=Problem("the VirtualMachine has no template", CRASH))
     try:
         return _build(vm, objects, config, release)
-    except applier.Crash as crash:
+    except Crash as crash:
         return BuiltVMI(error=Problem(str(crash), CRASH))
 
 

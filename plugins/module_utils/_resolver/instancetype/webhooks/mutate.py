@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...api import release_schema, schema, unmarshal
+from ...api import release_schema, unmarshal
+from ...api.errors import FieldError
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import find
@@ -41,7 +42,7 @@ def mutate(
         canonical = release_schema.canonical("VirtualMachine", vm, release)
         compared = old is not None and operation == "UPDATE"
         before = release_schema.canonical("VirtualMachine", old, release) if compared else None
-    except schema.FieldError as error:
+    except FieldError as error:
         return Mutated(refusal=bad_request(unmarshal.message("VirtualMachine", vm) or str(error)))
     if canonical["metadata"].get("deletionTimestamp"):
         return Mutated(canonical)

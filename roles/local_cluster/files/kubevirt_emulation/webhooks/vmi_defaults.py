@@ -9,7 +9,7 @@ import uuid
 from typing import Any, Final
 
 from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi import configuration, defaults
 from kubevirt_emulation.webhooks.maximums import Limits, set_maximums
 from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
 
@@ -32,7 +32,7 @@ _HYPERV_NEEDS: Final = (
 
 def set_vmi_defaults(
     spec: Spec,
-    config: defaults.Configuration,
+    config: configuration.Configuration,
     cpu_model: str = "",
     allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,

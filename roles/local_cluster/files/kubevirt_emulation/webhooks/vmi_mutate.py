@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _resolver.api import release_schema, unmarshal
 from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi.configuration import Configuration
 from _resolver.instancetype.webhooks import endpoint
 from _resolver.instancetype.webhooks.admission import bad_request
 from kubevirt_emulation import behaviour
@@ -29,7 +29,7 @@ class VmiMutator:
 
 def stored(
     review: Review,
-    config: defaults.Configuration,
+    config: Configuration,
     cpu_model: str = "",
     allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,
