@@ -17,7 +17,7 @@ from ..client.session import Session
 from ..read.revisions import Inspected, inspect, roles_of, unknown_names
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
-from .argument_spec import AUTH, REQUESTS
+from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .selection import SELECTION, selection, selector
 
 __all__ = ["run_info", "run_revision"]
@@ -43,6 +43,7 @@ def run_revision() -> None:
             **AUTH,
             **SELECTION,
             **REQUESTS,
+            **DRY_RUN,
             "state": {
                 "type": "str",
                 "choices": ["refreshed", "pinned", "unpinned", "upgraded", "pruned"],
@@ -74,6 +75,7 @@ def run_revision() -> None:
         module.check_mode,
         options["wait_timeout"],
         options["concurrency"],
+        options["server_dry_run"],
     )
     for result in results:
         for warning in result.warnings:
