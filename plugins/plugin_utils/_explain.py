@@ -17,8 +17,6 @@ from ..module_utils._resolver.instancetype.find.lookup import Problem
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
 
-__all__ = ["DEFAULT", "INSTANCETYPE", "PREFERENCE", "VM", "Alternative", "Row", "Unexplained", "explain", "table"]
-
 VM: Final = "VM"
 INSTANCETYPE: Final = "instancetype"
 PREFERENCE: Final = "preference"

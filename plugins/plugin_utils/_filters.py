@@ -21,8 +21,6 @@ from ..module_utils._resolver.api.mistake import unforeseen
 from ..module_utils._resolver.choose.selection import Rejected
 from ._questions import Unanswerable
 
-__all__ = ["answering", "choice", "each", "manifests", "netted", "vm_filter", "whole_number"]
-
 Check = Callable[[Any], Any]
 
 _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")

@@ -17,8 +17,6 @@ from ..module_utils._resolver.api.matcher import ROLES
 from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.refresh import drift
 
-__all__ = ["AGES", "ENDED", "UNKNOWN_AGE", "FleetError", "summary"]
-
 Told = dict[str, Any]
 
 # Phases of a VMI whose guest is no more.

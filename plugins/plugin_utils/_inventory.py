@@ -18,8 +18,6 @@ from ..module_utils._resolver.refresh import drift
 from ._address import Endpoint, interface_address, service_endpoint
 from ._host import check_options, host_names, host_variables
 
-__all__ = ["Hosts", "Wanted", "hosts"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]

@@ -27,8 +27,6 @@ from ..module_utils._resolver.instancetype.webhooks import mutate, validate
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
 
-__all__ = ["Unanswerable", "conflicts", "drift", "expand", "explain", "infer", "requirements", "resources"]
-
 Manifest = dict[str, Any]
 Given = dict[str, "Manifest | None"]
 

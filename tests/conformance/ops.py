@@ -9,7 +9,7 @@ from typing import Any, Callable
 import checkout  # noqa: F401  # pylint: disable=unused-import
 import wire_types
 
-from _resolver.api import errors, quantity, release, release_schema, schema
+from _resolver.api import errors, quantity, release_schema, schema
 from _resolver.api.errors import Crash
 from _resolver.api.fields.enums import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
@@ -19,8 +19,6 @@ from _resolver.instancetype.find import decode, infer, lookup, naming, revision
 from _resolver.instancetype.revision import store, upgrade
 from _resolver.instancetype.vmi import configuration, expand, vmi
 from _resolver.instancetype.webhooks import endpoint, mutate, validate
-
-__all__ = ["OPS", "RELEASE_OPS", "ignored", "release"]
 
 Json = dict[str, Any]
 

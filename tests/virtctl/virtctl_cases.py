@@ -34,8 +34,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 
-__all__ = ["Failure", "failures", "groups", "load"]
-
 Case = dict[str, Any]
 # Which complaints about one flag virtctl has first.
 _RANK = ("UnsupportedError", "ArgumentValueError", "MutuallyExclusiveError", "RequiredOneOfError", "RequiredError")

@@ -19,8 +19,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import derived
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 
-__all__ = ["GROUPS", "Stage", "deprecations", "exclusive", "stages"]
-
 Options = dict[str, Any]
 
 # Flags of which only one may be given.

@@ -29,8 +29,6 @@ from .catalog_fit import fits, foreign
 from .declare import Entry, Finding, Planned, Result, Settings, Subject, declare
 from .handlers.catalog import MANAGED_BY, OPERATOR, deletion_findings, deprecated, left_alone
 
-__all__ = ["Affected", "Change", "Deployed", "Gone", "Request", "deploy"]
-
 Manifest = dict[str, Any]
 
 

@@ -14,8 +14,6 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 
-__all__ = ["Fit", "fits", "foreign", "release_by_fields"]
-
 Manifest = dict[str, Any]
 
 _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", False)

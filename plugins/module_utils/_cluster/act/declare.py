@@ -25,8 +25,6 @@ from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_for
 from .send import UNKNOWN_IN_CHECK_MODE, rehearse, send, verb_of
 
-__all__ = ["Entry", "Finding", "Result", "Settings", "Subject", "declare"]
-
 Manifest = dict[str, Any]
 
 

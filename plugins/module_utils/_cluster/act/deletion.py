@@ -13,8 +13,6 @@ from ..client.session import Session
 from ..read.lookup import ClusterLookup
 from ..read.watch import State, wait_for
 
-__all__ = ["kept", "remains"]
-
 Manifest = dict[str, Any]
 
 _REVISION = BY_NAME["ControllerRevision"]

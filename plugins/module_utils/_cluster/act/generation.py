@@ -8,8 +8,6 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.refresh import generation
 from ..client.session import Session
 
-__all__ = ["merge_patch", "raise_generation"]
-
 Manifest = dict[str, Any]
 
 

@@ -25,8 +25,6 @@ from .changed import Changed, each
 from .generation import raise_generation
 from .power import Entry, Result, send
 
-__all__ = ["Guests"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]

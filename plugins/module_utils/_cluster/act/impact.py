@@ -23,8 +23,6 @@ from . import power
 from .declare import Result
 from .generation import raise_generation
 
-__all__ = ["Restarts", "settled", "waits_for_restart"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]

@@ -22,8 +22,6 @@ from ..read.lookup import ClusterLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
 
-__all__ = ["Pruned", "prunable", "prune", "upgrade_revisions"]
-
 Manifest = dict[str, Any]
 
 _REVISION = BY_NAME["ControllerRevision"]

@@ -18,8 +18,6 @@ from .changed import Changed, each
 from .generation import merge_patch, raise_generation
 from .send import foreseen
 
-__all__ = ["Recapture"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]

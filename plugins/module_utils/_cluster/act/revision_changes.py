@@ -14,8 +14,6 @@ from .changed import Changed
 from .guests import Guests
 from .recapture import Recapture
 
-__all__ = ["change"]
-
 
 def change(
     session: Session,

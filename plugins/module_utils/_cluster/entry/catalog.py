@@ -23,8 +23,6 @@ from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, failure, take_over_of, tell
 
-__all__ = ["run_catalog"]
-
 Manifest = dict[str, Any]
 Told = dict[str, Any]
 

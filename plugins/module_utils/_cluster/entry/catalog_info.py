@@ -19,8 +19,6 @@ from ..read.catalog_users import Users, label
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 
-__all__ = ["run_catalog_info", "run_instancetype_info", "run_preference_info"]
-
 Manifest = dict[str, Any]
 Told = dict[str, Any]
 

@@ -23,8 +23,6 @@ from ..read.snapshot import Key
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 
-__all__ = ["ObjectModule", "counts", "diff", "failure", "take_over_of", "tell"]
-
 Options = dict[str, Any]
 
 # How many failures the task's message spells out; all of them are in its results.

@@ -8,8 +8,6 @@ from typing import Any
 from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
 
-__all__ = ["with_password"]
-
 
 def with_password(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a virtual machine with the content of `cloud_init.password_file` as its password.

@@ -10,8 +10,6 @@ from ..._resolver.catalog.place import Place, references
 from ..._resolver.instancetype.find import naming
 from ..client.session import Session
 
-__all__ = ["Users", "label", "labels"]
-
 Manifest = dict[str, Any]
 
 # How many VMs a message names.

@@ -17,8 +17,6 @@ from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
 from .revisions import Inspected, inspect
 
-__all__ = ["Filter", "tell", "virtual_machines"]
-
 Manifest = dict[str, Any]
 
 

@@ -14,8 +14,6 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .problem import problem
 
-__all__ = ["ClusterLookup"]
-
 Manifest = dict[str, Any]
 
 # Small in number and asked for by everybody: read whole at once.

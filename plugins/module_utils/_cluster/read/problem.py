@@ -6,8 +6,6 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
 
-__all__ = ["problem"]
-
 
 def problem(error: ApiError | ConnectionFailed, verb: str, kind: Kind) -> Problem:
     """What to answer to whoever asked for the object."""

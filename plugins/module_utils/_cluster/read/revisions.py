@@ -17,8 +17,6 @@ from ..client.session import Session
 from .kubevirt import kubevirt
 from .wide_lookup import WideLookup
 
-__all__ = ["Inspected", "inspect", "inspected", "roles_of", "unknown_names"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]

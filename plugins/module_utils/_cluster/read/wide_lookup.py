@@ -10,8 +10,6 @@ from ..client.errors import ApiError
 from ..client.session import Session
 from .problem import problem
 
-__all__ = ["WideLookup"]
-
 Manifest = dict[str, Any]
 
 

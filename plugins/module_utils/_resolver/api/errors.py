@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Crash", "FieldError", "QuantityError", "go_reason"]
-
 
 class FieldError(ValueError):
     """A value that the field's type does not take.

@@ -15,8 +15,6 @@ from . import errors, names, quantity, schema
 from .names import shown
 from .schema import Check, Checks
 
-__all__ = ["FIELDS", "TYPES", "checked", "size"]
-
 Fault = tuple[str, str]
 
 _MAC: Final = re.compile(

@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 
 from .errors import QuantityError
 
-__all__ = ["BINARY_SI", "DECIMAL_EXPONENT", "DECIMAL_SI", "Quantity", "canonical", "human", "parse", "plus"]
-
 BINARY_SI: Final = "BinarySI"
 DECIMAL_SI: Final = "DecimalSI"
 DECIMAL_EXPONENT: Final = "DecimalExponent"

@@ -14,8 +14,6 @@ from typing import Any
 from . import schema
 from .release import NEWEST, Release
 
-__all__ = ["canonical", "is_known", "is_required", "known", "unknown"]
-
 
 def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
     """Like schema.canonical, without the fields that the release does not know, written as it writes them."""

@@ -19,19 +19,6 @@ from .errors import FieldError
 from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, virtual_machine
 from .names import nearest, shown
 
-__all__ = [
-    "TYPES",
-    "Check",
-    "Checks",
-    "FieldError",
-    "canonical",
-    "checked",
-    "declared",
-    "field_notes",
-    "field_type",
-    "type_of",
-]
-
 Value = Any
 Convert = Callable[[Value], Value]
 Check = Callable[[Value], "tuple[str, str] | None"]

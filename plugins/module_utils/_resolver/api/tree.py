@@ -8,8 +8,6 @@ from .errors import FieldError
 from .names import shown
 from .redaction import SECRET
 
-__all__ = ["copy", "differences", "merge"]
-
 T = TypeVar("T")
 
 

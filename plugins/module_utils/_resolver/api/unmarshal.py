@@ -13,8 +13,6 @@ from .fields import data_volume, instancetype, preference
 from .fields.enums import ENUMS
 from .schema import TYPES, field_type
 
-__all__ = ["message"]
-
 # Go packages by their last element; all other types are of some `v1`.
 _V1BETA1: Final = frozenset((*instancetype.TYPES, *preference.TYPES, *data_volume.TYPES))
 # Names that Go has twice.

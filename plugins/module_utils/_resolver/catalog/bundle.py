@@ -18,8 +18,6 @@ from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, che
 from .modernize import modernize
 from .objects import adapt, expand_catalog
 
-__all__ = ["Bundle", "bundle", "marked", "version_of"]
-
 Manifest = dict[str, Any]
 
 # Where common-instancetypes writes its own version.

@@ -9,8 +9,6 @@ from ..api import schema
 from ..api.matcher import ROLE_OF_KIND
 from ..api.tree import copy, differences
 
-__all__ = ["changes", "predicted"]
-
 Manifest = dict[str, Any]
 
 

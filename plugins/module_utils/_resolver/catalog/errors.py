@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CatalogError"]
-
 
 class CatalogError(ValueError):
     """A catalog that does not work out; one line with the entry, the field, the value and what to do."""

@@ -12,8 +12,6 @@ from ..choose.series import series_of
 from ..instancetype.apply import topology
 from .labels import CATALOG_LABEL, DEPRECATED_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
 
-__all__ = ["INSTANCETYPE_FEATURES", "PREFERENCE_FEATURES", "Range", "facts", "within"]
-
 Manifest = dict[str, Any]
 
 # Feature → the field that, present and not false, makes it. Of instancetypes these are demands on the node.

@@ -9,18 +9,6 @@ from ..api.names import shown
 from ..choose.series import CLASS_LABEL
 from .errors import CatalogError
 
-__all__ = [
-    "CATALOG_LABEL",
-    "DEPRECATED_LABEL",
-    "MANAGED_BY_LABEL",
-    "MANAGER",
-    "VERSION_LABEL",
-    "architecture_of",
-    "check_name",
-    "class_of",
-    "os_of",
-]
-
 Manifest = dict[str, Any]
 
 

@@ -23,8 +23,6 @@ from ..api.names import nearest, shown
 from ..api.tree import copy, merge
 from .errors import CatalogError
 
-__all__ = ["Item", "items"]
-
 Entry = dict[str, Any]
 
 

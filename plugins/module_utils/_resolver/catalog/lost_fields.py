@@ -18,8 +18,6 @@ from ..api.tree import copy, differences
 from ..instancetype.apply import applier
 from ..instancetype.vmi.guest import guest
 
-__all__ = ["Misfit", "misfit", "release_of", "spec_schema", "without_unknown"]
-
 Manifest = dict[str, Any]
 
 # A VM for showing effects: something of all that preferences have a say in.

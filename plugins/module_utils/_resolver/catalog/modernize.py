@@ -20,8 +20,6 @@ from ..api.release import NEWEST, Release
 from ..api.tree import copy
 from ..instancetype.apply import topology
 
-__all__ = ["Change", "Left", "Modernized", "modernize"]
-
 Manifest = dict[str, Any]
 
 FLAVOR: Final = "flavor.kubevirt.io/v1alpha1"

@@ -18,8 +18,6 @@ from .errors import CatalogError
 from .language import items
 from .versions import at_version
 
-__all__ = ["CatalogError", "adapt", "expand_catalog", "role_of", "select"]
-
 Manifest = dict[str, Any]
 
 

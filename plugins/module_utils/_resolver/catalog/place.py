@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 from ..api.matcher import ROLES
 
-__all__ = ["Place", "place_of", "references"]
-
 Manifest = dict[str, Any]
 
 

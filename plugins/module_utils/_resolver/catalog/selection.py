@@ -20,8 +20,6 @@ from .labels import (
 )
 from .objects import select
 
-__all__ = ["Selection"]
-
 Manifest = dict[str, Any]
 
 

@@ -11,8 +11,6 @@ from ..refresh.drift import Drift, drift
 from .labels import CATALOG_LABEL
 from .place import Place, place_of, references
 
-__all__ = ["Planned", "affected", "gone"]
-
 Manifest = dict[str, Any]
 
 

@@ -24,8 +24,6 @@ from ..api.names import nearest, shown
 from ..api.release import Release
 from .errors import CatalogError
 
-__all__ = ["at_version", "fitting_version", "version_names"]
-
 Document = dict[str, Any]
 
 _VERSIONS: Final = "versions"

@@ -19,8 +19,6 @@ from ..api.release import Release
 from ..instancetype.apply import requirements, topology
 from .series import series_of
 
-__all__ = ["Wanted", "fitting"]
-
 Manifest = dict[str, Any]
 Spec = Optional[Manifest]
 

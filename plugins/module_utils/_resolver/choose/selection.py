@@ -16,8 +16,6 @@ from ..instancetype.webhooks import validate
 from .fitting import Wanted, fitting
 from .series import CLASS_LABEL
 
-__all__ = ["Rejected", "choose", "spread"]
-
 Manifest = dict[str, Any]
 
 _UINT32 = 2**32 - 1

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-__all__ = ["CLASS_LABEL", "series_of"]
-
 Manifest = dict[str, Any]
 Spec = Optional[Manifest]
 

@@ -15,8 +15,6 @@ from ..instancetype.vmi import defaults
 from ..instancetype.vmi.cluster import Cluster
 from . import fitting
 
-__all__ = ["SUGGESTED", "Names", "best", "either", "missing", "not_inferred", "to_add"]
-
 Manifest = dict[str, Any]
 # All manifests of a kind in a namespace ("" for a cluster-wide kind).
 Names = Callable[[str, str], Iterable[Manifest]]

@@ -28,8 +28,6 @@ from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate, validate
 from .reduction import reduced, without
 
-__all__ = ["Adoption", "Candidate", "adopt", "patch"]
-
 Manifest = dict[str, Any]
 
 # Those that come near which are told where nothing fits.

@@ -8,8 +8,6 @@ from ..api import quantity
 from ..api.errors import FieldError, QuantityError
 from ..api.names import shown
 
-__all__ = ["amount"]
-
 
 def amount(path: str, text: Any) -> str:
     """The canonical text of a quantity. path: of the option. Raises FieldError, caused by QuantityError."""

@@ -14,8 +14,6 @@ from typing import Any, Final, NamedTuple
 from ..api.fields.enums import ENUMS
 from ..api.schema import TYPES, field_notes, field_type
 
-__all__ = ["Field", "fields", "options", "to_manifest"]
-
 # A word begins at a capital after a small letter or digit, and at the last of several capitals.
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

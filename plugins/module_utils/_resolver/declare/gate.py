@@ -9,8 +9,6 @@ from ..api import formats, names, schema
 from ..api.errors import FieldError
 from ..api.names import shown
 
-__all__ = ["check_name", "passed"]
-
 Options = dict[str, Any]
 Manifest = dict[str, Any]
 

@@ -16,8 +16,6 @@ from ..instancetype.webhooks import mutate
 from .outlook import Outlook
 from .readiness import HALTED, run_strategy
 
-__all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Impact", "impact", "outgrown"]
-
 Manifest = dict[str, Any]
 
 NOTHING: Final = "nothing"

@@ -12,8 +12,6 @@ from .amount import amount
 from .argument_spec import to_manifest
 from .gate import passed
 
-__all__ = ["instancetype", "is_namespaced", "preference"]
-
 Options = dict[str, Any]
 
 

@@ -10,8 +10,6 @@ from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import Release
 from ..instancetype.find import infer, naming
 
-__all__ = ["Need", "needs", "then"]
-
 Manifest = dict[str, Any]
 
 _INSIDE = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}

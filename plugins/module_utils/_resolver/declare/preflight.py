@@ -19,8 +19,6 @@ from ..instancetype.webhooks.admission import invalid
 from . import sources
 from .outlook import Outlook
 
-__all__ = ["Issue", "issues"]
-
 Manifest = dict[str, Any]
 
 

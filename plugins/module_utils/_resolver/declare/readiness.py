@@ -6,22 +6,6 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES
 
-__all__ = [
-    "HALTED",
-    "RUNNING",
-    "Readiness",
-    "Trouble",
-    "has_guest",
-    "is_up",
-    "observed",
-    "readiness",
-    "restart_required",
-    "run_strategy",
-    "same_status",
-    "still_asked",
-    "trouble",
-]
-
 Manifest = dict[str, Any]
 
 # printableStatus of a VM that does not get better by itself.

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find.lookup import Lookup
 
-__all__ = ["missing"]
-
 Manifest = dict[str, Any]
 
 

@@ -19,8 +19,6 @@ from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift
 from .drift import Drift, Effect, Specs
 
-__all__ = ["PREVIOUS", "Change", "history", "pin", "refresh", "unpin", "unreferenced"]
-
 Manifest = dict[str, Any]
 
 PREVIOUS: Final = "previous"

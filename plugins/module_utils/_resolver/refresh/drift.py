@@ -19,22 +19,6 @@ from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import validate
 
-__all__ = [
-    "CURRENT",
-    "DRIFTED",
-    "GONE",
-    "LOST",
-    "NEW",
-    "UNKNOWN",
-    "Drift",
-    "Effect",
-    "RoleDrift",
-    "Specs",
-    "drift",
-    "effect",
-    "needs",
-]
-
 Manifest = dict[str, Any]
 
 CURRENT: Final = "current"

@@ -8,8 +8,6 @@ from typing import Any, Final
 from ..api.matcher import ROLES, Role
 from ..instancetype.vmi.outstanding import start_revision_name
 
-__all__ = ["MARK", "RAISE", "captured_name", "ends_unclean", "started_as_it_is"]
-
 Manifest = dict[str, Any]
 
 

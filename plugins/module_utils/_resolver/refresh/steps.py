@@ -17,8 +17,6 @@ from . import drift
 from .drift import Drift, RoleDrift
 from .generation import MARK, captured_name
 
-__all__ = ["REHEARSAL", "Spelling", "captured", "released", "respelled", "stale", "taken_back", "unpinned"]
-
 Manifest = dict[str, Any]
 
 # A change of no weight: sent as a dry run, it shows whether KubeVirt would still accept the VM.

@@ -16,16 +16,6 @@ from ...read.catalog_users import Users, labels
 from ...read.kubevirt import kubevirt
 from ..declare import Finding, Planned, Subject
 
-__all__ = [
-    "MANAGED_BY",
-    "OPERATOR",
-    "deletion_findings",
-    "deprecated",
-    "instancetype_subject",
-    "left_alone",
-    "preference_subject",
-]
-
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 

@@ -15,8 +15,6 @@ from ..deletion import kept, remains
 from ..impact import Restarts, waits_for_restart
 from ..judge import Judge
 
-__all__ = ["virtual_machine_subject"]
-
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 

@@ -7,8 +7,6 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.tree import copy
 
-__all__ = ["build"]
-
 Options = dict[str, Any]
 Part = dict[str, Any]
 

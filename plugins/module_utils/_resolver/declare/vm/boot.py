@@ -7,8 +7,6 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.names import shown
 
-__all__ = ["VOLUME", "tells_nothing", "volume"]
-
 Options = dict[str, Any]
 
 VOLUME: Final = "boot"

@@ -7,8 +7,6 @@ from typing import Any
 from ...api.errors import FieldError
 from ...api.names import shown
 
-__all__ = ["efi", "networks", "tpm"]
-
 Options = dict[str, Any]
 Part = dict[str, Any]
 

@@ -7,8 +7,6 @@ from typing import Any, Final, NamedTuple
 from ...api.errors import FieldError
 from ..amount import amount
 
-__all__ = ["SOURCES", "data_volume_spec"]
-
 Options = dict[str, Any]
 
 

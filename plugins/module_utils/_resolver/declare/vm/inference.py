@@ -14,8 +14,6 @@ from ...api.names import shown
 from ...instancetype.find.infer import IGNORE
 from . import boot
 
-__all__ = ["AUTO", "NONE", "REQUIRED", "matcher"]
-
 Options = dict[str, Any]
 Manifest = dict[str, Any]
 

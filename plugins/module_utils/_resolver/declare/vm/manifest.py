@@ -16,8 +16,6 @@ from ..gate import check_name, passed
 from . import access_credentials, boot, cloud_init, devices, inference
 from .volumes import SYSPREP_DISK, Disks, sysprep_source
 
-__all__ = ["DEFAULT_MEMORY", "check_exclusive", "manifest", "warnings"]
-
 Options = dict[str, Any]
 Manifest = dict[str, Any]
 

@@ -12,8 +12,6 @@ from typing import Final
 from ...api.errors import FieldError
 from ...api.names import shown
 
-__all__ = ["Names", "check_label", "derived"]
-
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_LABEL: Final = 63

@@ -10,8 +10,6 @@ from . import cloud_init
 from .imports import data_volume_spec
 from .names import Names, check_label, derived
 
-__all__ = ["SYSPREP_DISK", "Disks", "sysprep_source"]
-
 Options = dict[str, Any]
 Part = dict[str, Any]
 

@@ -15,8 +15,6 @@ from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode_alpha
 
-__all__ = ["API_VERSION", "Decoded", "DecodedSpec", "decode", "spec"]
-
 Manifest = dict[str, Any]
 
 API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"

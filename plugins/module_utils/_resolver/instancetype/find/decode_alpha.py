@@ -17,8 +17,6 @@ from ...api.fields.alpha import SPEC_TYPES
 from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ...api.release import Release
 
-__all__ = ["API_VERSIONS", "Converted", "convert", "spec_revision"]
-
 Manifest = dict[str, Any]
 
 V1ALPHA1: Final = "instancetype.kubevirt.io/v1alpha1"

@@ -16,17 +16,6 @@ from ...api.release import NEWEST, Release
 from . import decode, naming
 from .lookup import Lookup, Problem, not_found
 
-__all__ = [
-    "Found",
-    "FoundObject",
-    "captured",
-    "instancetype_spec",
-    "live",
-    "preference_spec",
-    "spec",
-    "unexpected_kind",
-]
-
 Manifest = dict[str, Any]
 
 

@@ -15,18 +15,6 @@ from ...api.release import NEWEST, Release
 from . import revision
 from .lookup import CRASH, Lookup, Problem, not_found
 
-__all__ = [
-    "IGNORE",
-    "KIND_LABELS",
-    "NAME_LABELS",
-    "REJECT",
-    "Inferred",
-    "Matcher",
-    "NotInferred",
-    "from_volume",
-    "infer",
-]
-
 Manifest = dict[str, Any]
 
 REJECT: Final = "Reject"

@@ -7,8 +7,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ...api.kinds import BY_NAME
 
-__all__ = ["CRASH", "Lookup", "Objects", "Problem", "not_found"]
-
 Manifest = dict[str, Any]
 
 

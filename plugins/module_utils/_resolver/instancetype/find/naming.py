@@ -7,22 +7,6 @@ from typing import Any, Final, NamedTuple
 from ...api.matcher import Role
 from ...api.release import NEWEST, Release
 
-__all__ = [
-    "GENERATION_LABEL",
-    "KIND_LABEL",
-    "NAME_LABEL",
-    "UID_LABEL",
-    "VERSION",
-    "VERSION_LABEL",
-    "Reference",
-    "captured_anew",
-    "is_latest",
-    "labels",
-    "name",
-    "owner_reference",
-    "referenced",
-]
-
 Manifest = dict[str, Any]
 
 

@@ -22,8 +22,6 @@ from .naming import (
     owner_reference,
 )
 
-__all__ = ["Comparison", "as_written", "compare", "controller_revision", "same_spec"]
-
 Manifest = dict[str, Any]
 
 

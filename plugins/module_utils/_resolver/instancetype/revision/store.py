@@ -21,8 +21,6 @@ from ..find.find import live, unexpected_kind
 from ..find.lookup import CRASH, Lookup, Problem
 from ..find.naming import captured_anew
 
-__all__ = ["Action", "Create", "Delete", "PatchSpec", "PatchStatus", "Writes", "already_exists", "store", "written"]
-
 Manifest = dict[str, Any]
 
 

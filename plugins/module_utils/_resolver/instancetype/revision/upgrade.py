@@ -16,8 +16,6 @@ from ..find import decode, naming, revision
 from ..find.lookup import CRASH, Lookup, Problem, not_found
 from .store import Action, Create, Created, Delete, PatchSpec, PatchStatus, Writes, already_exists, written
 
-__all__ = ["upgrade"]
-
 Manifest = dict[str, Any]
 
 

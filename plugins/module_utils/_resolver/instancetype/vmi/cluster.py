@@ -9,8 +9,6 @@ from ...api.release import NEWEST, Release
 from ..find.lookup import Lookup
 from .configuration import CPU_ALLOCATION_RATIO, DEFAULT_ARCHITECTURE, Configuration, configuration
 
-__all__ = ["Cluster", "KubeVirt", "kubevirt_of", "version_of"]
-
 Manifest = dict[str, Any]
 
 _LIVE_UPDATE: Final = "LiveUpdate"

@@ -7,8 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from ...api import errors, quantity
 
-__all__ = ["CPU_ALLOCATION_RATIO", "DEFAULT_ARCHITECTURE", "Configuration", "configuration"]
-
 Spec = dict[str, Any]
 
 

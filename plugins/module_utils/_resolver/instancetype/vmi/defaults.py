@@ -15,15 +15,6 @@ from .configuration import (
     Configuration,
 )
 
-__all__ = [
-    "add_disks_for_volumes",
-    "add_network_interface",
-    "machine_type",
-    "set_architecture",
-    "set_machine_type",
-    "set_spec_defaults",
-]
-
 Spec = dict[str, Any]
 
 

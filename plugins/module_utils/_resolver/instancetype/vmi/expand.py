@@ -14,8 +14,6 @@ from ..find.lookup import CRASH, Lookup, Problem
 from . import defaults
 from .configuration import Configuration
 
-__all__ = ["Expanded", "expand", "fill"]
-
 Manifest = dict[str, Any]
 
 

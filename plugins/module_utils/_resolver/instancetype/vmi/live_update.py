@@ -16,8 +16,6 @@ from . import vmi
 from .configuration import Configuration
 from .hot_plug import LIVE_FIELDS, Update, disks, is_hotpluggable, memory, plugged, scheduling, sockets, volumes
 
-__all__ = ["HOTPLUG_RATIO", "compare", "foreseen"]
-
 Manifest = dict[str, Any]
 
 _OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"

@@ -18,8 +18,6 @@ from ..find.lookup import Lookup
 from . import vmi
 from .configuration import Configuration
 
-__all__ = ["Outstanding", "outstanding", "start_revision_name", "start_revision_prefix", "started_spec"]
-
 Manifest = dict[str, Any]
 
 # KubeVirt changes these in a running guest, so that the start says nothing of them.

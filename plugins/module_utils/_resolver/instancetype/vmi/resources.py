@@ -13,9 +13,6 @@ from ...api.quantity import Quantity, parse
 from .configuration import CPU_ALLOCATION_RATIO
 from .guest import guest
 
-__all__ = ["resources"]
-
-
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 

@@ -19,8 +19,6 @@ from ..preference.devices import devices as apply_device_preferences
 from . import defaults
 from .configuration import Configuration
 
-__all__ = ["BuiltVMI", "attach", "build", "firmware_uuid"]
-
 Manifest = dict[str, Any]
 
 _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")

@@ -8,8 +8,6 @@ from ...api.release import Release
 from ...api.tree import copy
 from ..find.lookup import Lookup
 
-__all__ = ["of_sources"]
-
 Manifest = dict[str, Any]
 
 _LABEL: Final = "template.kubevirt.io/architecture"

@@ -16,8 +16,6 @@ from ..find.lookup import CRASH, Lookup
 from ..vmi.configuration import Configuration
 from ..vmi.expand import expand
 
-__all__ = ["Response", "expand_vm_spec", "mistakes"]
-
 Json = dict[str, Any]
 
 _TOP_LEVEL: Final = ("apiVersion", "kind", "metadata", "spec", "status")

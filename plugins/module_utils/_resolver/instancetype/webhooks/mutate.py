@@ -14,8 +14,6 @@ from ..find import infer as inference
 from ..find.lookup import CRASH, Lookup, Problem
 from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
 
-__all__ = ["Mutated", "matcher_causes", "mutate", "set_kinds"]
-
 Manifest = dict[str, Any]
 
 

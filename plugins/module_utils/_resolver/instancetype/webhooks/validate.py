@@ -22,8 +22,6 @@ from ..vmi import defaults
 from ..vmi.configuration import Configuration
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
 
-__all__ = ["APPLY", "DEFAULTS", "REQUIREMENTS", "instancetype", "preference", "unmet", "validate", "virtual_machine"]
-
 Manifest = dict[str, Any]
 
 # The steps of a VM's validation.
