@@ -113,6 +113,16 @@ def plus(text: str, nanos: int) -> str:
     return _print(quantity.nanos + nanos, quantity.format)
 
 
+def add(first: Quantity, second: Quantity) -> Quantity:
+    """The sum, written as the first is, or as the second if the first is zero (``Quantity.Add``)."""
+    return of_nanos(first.nanos + second.nanos, first.format if first.nanos else second.format)
+
+
+def of_nanos(nanos: int, form: str) -> Quantity:
+    """So many billionths, in the given format."""
+    return Quantity(nanos, form, _print(nanos, form), -(-nanos // _NANO) if nanos > 0 else nanos // _NANO)
+
+
 def human(text: str, binary: bool = True) -> str:
     """The amount with at most two decimals and the largest suffix that leaves 1 or more: ``1.5Gi`` for 1610612736.
 

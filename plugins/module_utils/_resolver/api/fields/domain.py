@@ -111,7 +111,7 @@ TYPES: dict[str, dict[str, Any]] = {
     },
     "Rng": {},
     "TPMDevice": {
-        "enabled": ("*bool", {"since": "1.6"}),
+        "enabled": ("*bool", {"since": "1.6", "backported": "1.4.1 1.5.1"}),
         "persistent": "*bool",
     },
     "InterfaceMasquerade": {},

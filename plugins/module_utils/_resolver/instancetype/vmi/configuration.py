@@ -12,7 +12,7 @@ Spec = dict[str, Any]
 
 DEFAULT_ARCHITECTURE: Final = "amd64"
 _MACHINE_TYPES: Final = {"amd64": "q35", "arm64": "virt", "s390x": "s390-ccw-virtio"}
-_CPU_REQUEST: Final = "100m"
+CPU_REQUEST: Final = "100m"
 _NETWORK_INTERFACES: Final = ("bridge", "masquerade", "slirp")
 
 
@@ -28,7 +28,7 @@ class Configuration(NamedTuple):
     architecture: str = DEFAULT_ARCHITECTURE
     machine_type: str = ""
     machine_types: Mapping[str, str] = _MACHINE_TYPES
-    cpu_request: str = _CPU_REQUEST
+    cpu_request: str = CPU_REQUEST
     network_interface: str = "bridge"
     bridge_permitted: bool = True
     eviction_strategy: str = "None"
@@ -41,7 +41,7 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
     KubeVirt does not use a configuration with a value that it refuses, but its defaults; so does this.
     """
     spec = spec or {}
-    if not _is_valid(spec):
+    if not is_valid(spec):
         return Configuration()
     network = spec.get("network") or {}
     machine_types = dict(_MACHINE_TYPES)
@@ -54,7 +54,7 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
         architecture=architecture,
         machine_type=spec.get("machineType") or "",
         machine_types=machine_types,
-        cpu_request=quantity.canonical(str(spec.get("cpuRequest") or _CPU_REQUEST)),
+        cpu_request=quantity.canonical(str(spec.get("cpuRequest") or CPU_REQUEST)),
         network_interface=network.get("defaultNetworkInterface") or "bridge",
         bridge_permitted=permitted is None or bool(permitted),
         eviction_strategy=spec.get("evictionStrategy") or "None",
@@ -62,10 +62,11 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
     )
 
 
-def _is_valid(spec: dict[str, Any]) -> bool:
+def is_valid(spec: dict[str, Any]) -> bool:
+    """Whether KubeVirt uses a configuration (`spec.configuration`); one that it refuses counts as none."""
     developer = spec.get("developerConfiguration") or {}
     try:
-        quantity.parse(str(spec.get("cpuRequest") or _CPU_REQUEST))
+        quantity.parse(str(spec.get("cpuRequest") or CPU_REQUEST))
     except errors.QuantityError:
         return False
     return (
@@ -75,7 +76,3 @@ def _is_valid(spec: dict[str, Any]) -> bool:
         and (developer.get("cpuAllocationRatio") or 10) > 0
         and 0 <= (developer.get("pvcTolerateLessSpaceUpToPercent") or 0) <= 100
     )
-
-
-# How many vCPUs share a CPU of the node unless the cluster says otherwise.
-CPU_ALLOCATION_RATIO: Final = 10

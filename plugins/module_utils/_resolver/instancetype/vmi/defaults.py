@@ -10,10 +10,7 @@ from typing import Any, Final
 from ...api import errors, quantity
 from ...api.release import NEWEST, Release
 from ..find.lookup import Problem
-from .configuration import (
-    _CPU_REQUEST,
-    Configuration,
-)
+from .configuration import CPU_REQUEST, Configuration
 
 Spec = dict[str, Any]
 
@@ -83,7 +80,7 @@ def _set_cpu_request(spec: Spec, config: Configuration) -> None:
     limit = resources.get("limits", {}).get("cpu")
     if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("cpu")):
         resources.setdefault("requests", {})["cpu"] = limit
-    if quantity.parse(config.cpu_request).nanos == quantity.parse(_CPU_REQUEST).nanos:
+    if quantity.parse(config.cpu_request).nanos == quantity.parse(CPU_REQUEST).nanos:
         # The default is not written to the VM; virt-controller gives it to the pod.
         return
     dedicated = spec["domain"].get("cpu", {}).get("dedicatedCpuPlacement", False)
