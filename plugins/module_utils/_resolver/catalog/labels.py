@@ -56,4 +56,4 @@ def check_name(catalog: str) -> None:
 def check_label(what: str, value: str) -> None:
     reason = names.label_value(value) if value else "is empty"
     if reason:
-        raise CatalogError(f"{what}: {shown(value)} {reason}; it becomes a label of the objects")
+        raise CatalogError(f"{what}: {shown(value)} {reason}; the value becomes a label of the objects")
