@@ -70,15 +70,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     Matrix,
     as_data,
     from_data,
     matrix,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 

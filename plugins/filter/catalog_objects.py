@@ -116,8 +116,8 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import oversized
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
-    CatalogError,
     adapt,
     expand_catalog,
     select,

@@ -941,8 +941,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import warnings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
+    manifest,
+    warnings,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 
 # Of the task, not of a VM.
@@ -956,7 +958,7 @@ def main() -> None:
     ObjectModule(
         plural="virtual_machines",
         spec=SPEC,
-        manifest=lambda options: virtual_machine.manifest(with_password(options)),
+        manifest=lambda options: manifest(with_password(options)),
         namespaced=lambda _options: True,
         subject=virtual_machine_subject,
         settings=SETTINGS,
