@@ -10,7 +10,7 @@ module: catalog_info
 short_description: Read which catalogs a cluster has, and which instancetype satisfies which preference
 version_added: 1.0.0
 description:
-  - Tells the catalogs that M(virtshape.instancetypes.instancetype_bundle) has deployed, with their versions, and
+  - Tells the catalogs that M(virtshape.instancetypes.catalog) has deployed, with their versions, and
     compares each instancetype with each preference, for VMs that name both and add nothing of their own. One list
     request for each kind.
 author:
@@ -34,7 +34,7 @@ options:
     default: []
   catalog:
     description:
-      - Only objects of the catalog of this name, as M(virtshape.instancetypes.instancetype_bundle) deployed them.
+      - Only objects of the catalog of this name, as M(virtshape.instancetypes.catalog) deployed them.
     type: str
 extends_documentation_fragment:
   - virtshape.instancetypes.auth

@@ -39,7 +39,7 @@ options:
     default: []
   catalog:
     description:
-      - Only objects of the catalog of this name, as M(virtshape.instancetypes.instancetype_bundle) deployed them.
+      - Only objects of the catalog of this name, as M(virtshape.instancetypes.catalog) deployed them.
     type: str
   vcpus_min:
     description:
@@ -165,7 +165,7 @@ instancetypes:
       returned: always
     catalog:
       description:
-        - Name of the catalog that it belongs to, if M(virtshape.instancetypes.instancetype_bundle) deployed it.
+        - Name of the catalog that it belongs to, if M(virtshape.instancetypes.catalog) deployed it.
       type: str
       returned: always
     catalog_version:

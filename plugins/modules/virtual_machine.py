@@ -103,20 +103,6 @@ options:
         choices:
           - Block
           - Filesystem
-  infer:
-    description:
-      - Whether O(instancetype) and O(preference) are inferred from a volume where they are not given. The volume is
-        that of O(boot), else the one with the lowest O(volumes[].boot_order), else the first one.
-      - With V(auto) it is tried when the VM is created; a volume that says nothing leaves the VM without, and with
-        512Mi of memory unless O(memory) is given. A VM that exists keeps what it has.
-      - With V(required) a volume that says nothing is an error. With V(none) nothing is inferred.
-      - An instancetype is not inferred for a VM with O(cpu) or O(memory).
-      - The default is V(required) with a O(boot) that can say something, else V(none).
-    type: str
-    choices:
-      - auto
-      - required
-      - none
   instancetype:
     description:
       - Which instancetype the VM has. A text is its O(instancetype.name), such as V(u1.small).
@@ -124,9 +110,15 @@ options:
     suboptions:
       infer:
         description:
-          - Whether it is inferred from a volume, see O(infer), and it is an error if that says nothing; V(false) for
-            none at all.
-        type: bool
+          - Whether KubeVirt infers the instancetype from the labels of a volume. The volume is that of O(boot), else
+            the one with the lowest O(volumes[].boot_order), else the first one.
+          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM
+            without an instancetype, and with 512Mi of memory unless O(memory) is given.
+          - A VM with O(cpu) or O(memory) gets no instancetype from V(auto).
+          - With V(none) the VM gets no instancetype.
+          - Without O(instancetype), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
+        type: str
+        choices: [auto, required, none]
       name:
         description:
           - Name of the instancetype.
@@ -146,18 +138,10 @@ options:
         aliases: [revisionName]
       infer_from_volume:
         description:
-          - Name of the volume of the VM whose labels name the instancetype. Excludes O(instancetype.name).
+          - Name of the volume from whose labels KubeVirt infers the instancetype. A volume without these labels is an
+            error.
         type: str
         aliases: [inferFromVolume]
-      infer_from_volume_failure_policy:
-        description:
-          - Whether a volume that names none is an error (V(Reject), which is what the cluster does without this option)
-            or leaves the VM without an instancetype (V(Ignore)).
-        type: str
-        choices:
-          - Reject
-          - Ignore
-        aliases: [inferFromVolumeFailurePolicy]
   preference:
     description:
       - Which preference the VM has. A text is its name.
@@ -165,9 +149,14 @@ options:
     suboptions:
       infer:
         description:
-          - Whether it is inferred from a volume, see O(infer), and it is an error if that says nothing; V(false) for
-            none at all.
-        type: bool
+          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else
+            the one with the lowest O(volumes[].boot_order), else the first one.
+          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM
+            without a preference.
+          - With V(none) the VM gets no preference.
+          - Without O(preference), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
+        type: str
+        choices: [auto, required, none]
       name:
         description:
           - Name of the preference.
@@ -187,18 +176,10 @@ options:
         aliases: [revisionName]
       infer_from_volume:
         description:
-          - Name of the volume of the VM whose labels name the preference. Excludes O(preference.name).
+          - Name of the volume from whose labels KubeVirt infers the preference. A volume without these labels is an
+            error.
         type: str
         aliases: [inferFromVolume]
-      infer_from_volume_failure_policy:
-        description:
-          - Whether a volume that names none is an error (V(Reject), which is what the cluster does without this option)
-            or leaves the VM without a preference (V(Ignore)).
-        type: str
-        choices:
-          - Reject
-          - Ignore
-        aliases: [inferFromVolumeFailurePolicy]
   cpu:
     description:
       - vCPUs of a VM without an instancetype; beside an instancetype they conflict.

@@ -14,7 +14,9 @@ description:
     without them, and rewrites its manifest, without the fields that these then give it. All other fields stay.
   - The proof is that both are expanded, with all defaults, to the same VMI. The annotations that name the instancetype
     and the preference are all that is new.
-  - Nothing is changed unless O(state=adopted). The guest of a running VM goes on as it is.
+  - In check mode the module reports what each VM can be adopted with, and a VM for which nothing fits does not fail.
+    In a run such a VM fails.
+  - The module leaves a VM alone that has an instancetype. The guest of a running VM goes on as it is.
   - Where nothing fits, what comes nearest is told with every field in which the VMI would differ.
 author:
   - virtshape.instancetypes contributors (@virtshape)
@@ -35,14 +37,6 @@ options:
     type: list
     elements: str
     default: []
-  state:
-    description:
-      - With V(planned) the module tells what VMs can be adopted with and never changes anything. One for which nothing
-        fits is no failure.
-      - With V(adopted) they are. A VM that has an instancetype is left as it is, one for which nothing fits fails.
-    type: str
-    choices: [planned, adopted]
-    default: planned
   instancetypes:
     description:
       - Names of the instancetypes to choose from, shell patterns such as V(u1.*). All of them when it is not given,
@@ -93,6 +87,7 @@ EXAMPLES = r"""
 - name: Which VMs could have an instancetype, and which one?
   virtshape.instancetypes.virtual_machine_adopt:
     namespace: shop
+  check_mode: true
   register: found
 
 - name: What is in the way of the others
@@ -108,7 +103,6 @@ EXAMPLES = r"""
     label_selectors: [tier=web]
     instancetypes: ["u1.*"]
     accept: [annotations]
-    state: adopted
 
 - name: What the playbook of a VM has to say from now on
   ansible.builtin.debug:

@@ -11,7 +11,7 @@ short_description: Start, stop, restart, pause, migrate and reboot VMs
 version_added: 1.0.0
 description:
   - Takes one VM or many to a state, through KubeVirt's own start, stop, restart, pause, unpause, migrate and soft
-    reboot, and waits for it with one watch for each namespace.
+    reboot. With O(wait) the task waits for all VMs with one watch for each namespace.
   - A VM that has the state already is left alone, so that a second run changes nothing; V(restarted), V(migrated) and
     V(soft_rebooted) are actions, which every run takes. A restart or migration that is under way is waited for, not
     asked for again.
@@ -93,9 +93,10 @@ options:
   wait:
     description:
       - Whether to wait until the VMs have the state. It ends at once, with the reason, where that will not come about.
-      - Without it, a VM that is still stopping cannot be started, nor one that is still starting be paused.
+      - KubeVirt refuses to start a VM that is still stopping, and to pause a VM that is still starting. Set V(true) for
+        a task that another such task follows.
     type: bool
-    default: true
+    default: false
   wait_timeout:
     description:
       - Seconds to wait at most, for all VMs together. A VM that is late fails with its conditions and newest events.

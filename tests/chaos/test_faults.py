@@ -44,7 +44,9 @@ def test_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
         if shop.faulty.counts()["faults"]:
             break
         # What a slow machine waits for has come by the first list, so that nothing is watched; guests take longer.
-        restarted = shop.run("virtual_machine_power", names=wanted[::4], state="restarted", wait_timeout=PATIENCE)
+        restarted = shop.run(
+            "virtual_machine_power", names=wanted[::4], state="restarted", wait=True, wait_timeout=PATIENCE
+        )
         assert not restarted.get("failed"), restarted["msg"]
     gone = shop.remove(wanted[:2])
     assert not gone.get("failed"), gone["msg"]
@@ -73,7 +75,7 @@ def test_power_verbs_are_carried_out_once(shop: Shop, fault: str, when: str) -> 
     before = instances(shop)
     rule = {"fault": fault, "when": when, "methods": ["PUT"], "times": 3}
     shop.faulty.rules({**rule, "status": 503} if fault == "status" else rule)
-    restarted = shop.run("virtual_machine_power", names=wanted, state="restarted")
+    restarted = shop.run("virtual_machine_power", names=wanted, state="restarted", wait=True)
     assert not restarted.get("failed"), restarted
     assert shop.faulty.counts()["faults"] == {fault: 3}
     after = instances(shop)

@@ -56,7 +56,8 @@ def test_a_tenth_of_all_requests_fails(shop: Shop) -> None:
         step("change", lambda: shop.declare(wanted, "2", **patience))
     for note in notes:
         note.result()
-    step("restart", lambda: shop.run("virtual_machine_power", names=wanted[::4], state="restarted", **patience))
+    restart = {"names": wanted[::4], "state": "restarted", "wait": True}
+    step("restart", lambda: shop.run("virtual_machine_power", **restart, **patience))
     counts = shop.faulty.counts()
     print(f"{', '.join(told)}; {counts['requests']} requests, {sum(counts['faults'].values())} faults")
 

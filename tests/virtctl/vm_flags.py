@@ -336,9 +336,10 @@ def _inference(flags: Flags, options: Options) -> Iterator[Stage]:
         if flags.any(f"infer-{role}-from"):
             options[role] = {"infer_from_volume": flags.last(f"infer-{role}-from")}
         elif flags.any(f"infer-{role}"):
-            options[role] = {"infer": flags.last(f"infer-{role}")}
+            options[role] = {"infer": "required" if flags.last(f"infer-{role}") else "none"}
         yield Stage(f"infer-{role}", options)
-    options["infer"] = "auto"
+    for role in ("instancetype", "preference"):
+        options.setdefault(role, {"infer": "auto"})
     yield Stage("", options)
 
 

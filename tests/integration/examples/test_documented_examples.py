@@ -48,10 +48,10 @@ NOT_RUN = {
     ),
     ("roles/local_cluster/README.md", "Try something"): "starts a cluster, and leaves the VM's options out",
     ("roles/revision_refresh/README.md", "The shop answers"): "asks a web server of a guest",
-    ("plugins/modules/instancetype_bundle.py", "See what the next release would change, and for which VMs"): (
+    ("plugins/modules/catalog.py", "See what the next release would change, and for which VMs"): (
         "fetches a release from the network; tested with a server of the test"
     ),
-    ("plugins/modules/instancetype_bundle.py", "Upgrade, and remove what is gone and no VM uses"): (
+    ("plugins/modules/catalog.py", "Upgrade, and remove what is gone and no VM uses"): (
         "fetches a release from the network; tested with a server of the test"
     ),
 }
@@ -59,7 +59,7 @@ NOT_RUN = {
 # Modules whose examples need no VMs that are there.
 NEEDS_NO_VMS = {
     PREFIX + module
-    for module in ("instancetype", "instancetype_bundle", "instancetype_info", "lease", "preference", "preference_info")
+    for module in ("instancetype", "catalog", "instancetype_info", "lease", "preference", "preference_info")
 }
 
 

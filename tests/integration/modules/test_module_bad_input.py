@@ -101,11 +101,11 @@ def test_a_missing_namespace(run: Run, shop: str) -> None:
         ("virtual_machine_power", {"state": "stopped"}),
         ("controller_revision", {"state": "refreshed"}),
         ("instancetype_info", {"scope": "namespaced"}),
-        ("instancetype_bundle", {"source": "definitions", "definitions": [CATALOG]}),
+        ("catalog", {"source": "definitions", "definitions": [CATALOG]}),
     ],
 )
 def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: dict[str, Any]) -> None:
-    where = {"namespaces": [shop]} if module == "instancetype_bundle" else {"namespace": shop}
+    where = {"namespaces": [shop]} if module == "catalog" else {"namespace": shop}
     refused = run(module, label_selectors=["tier=web", "a in (b"], **where, **options)
     told = "is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     assert refused["failed"] and "\n" not in refused["msg"]

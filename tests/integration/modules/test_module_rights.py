@@ -53,7 +53,7 @@ def virtual_machine(play: Play) -> None:
 
 def virtual_machine_power(play: Play) -> None:
     first, second = play.declare("a", "b", run_strategy="Manual")
-    where = {"namespace": play.namespace}
+    where = {"namespace": play.namespace, "wait": True}
     play.step(**where, names=[first, second], state="started")
     for state in ("paused", "unpaused", "restarted"):
         play.step(**where, names=[first], state=state)
@@ -108,7 +108,7 @@ def preference(play: Play) -> None:
     _declared(play)
 
 
-def instancetype_bundle(play: Play) -> None:
+def catalog(play: Play) -> None:
     def objects(kind: str) -> list[dict[str, Any]]:
         api = "instancetype.kubevirt.io/v1beta1"
         made = {"VirtualMachineClusterInstancetype": SIZE, "VirtualMachineClusterPreference": {}}
@@ -123,7 +123,7 @@ def instancetype_bundle(play: Play) -> None:
             play.step(**options)
             play.step(**options, state="absent")
         finally:
-            play.prepare("instancetype_bundle", **options, state="absent", force=True)
+            play.prepare("catalog", **options, state="absent", force=True)
 
 
 def instancetype_info(play: Play) -> None:
@@ -155,7 +155,7 @@ def virtual_machine_adopt(play: Play) -> None:
     play.prepare("instancetype", name=wide, **SIZE)
     try:
         where = {"namespace": play.namespace, "names": [plain["name"]]}
-        play.step(**where, instancetypes=[wide], preferences=[], state="adopted")
+        play.step(**where, instancetypes=[wide], preferences=[])
     finally:
         play.prepare("instancetype", name=wide, state="absent", force=True)
 
@@ -171,7 +171,7 @@ PLAYS = {
         controller_revision,
         instancetype,
         preference,
-        instancetype_bundle,
+        catalog,
         instancetype_info,
         preference_info,
         catalog_info,
@@ -217,12 +217,12 @@ def test_verbs_that_not_every_cluster_has_are_permitted(someone: Someone, state:
     play = Play(someone, rights, "virtual_machine_power")
     names = play.declare("a")
     try:
-        play.step(namespace=play.namespace, names=names, state=state)
+        play.step(namespace=play.namespace, names=names, state=state, wait=True)
     except Failed as served:  # for another reason than rights; KubeVirt has these verbs, and does as it is told
         assert "grant" not in str(served)
     play._rights[:] = [atom for atom in rights if not atom.resource.endswith(UNSERVED)]
     with pytest.raises(Failed, match="grant"):
-        play.step(namespace=play.namespace, names=names, state=state)
+        play.step(namespace=play.namespace, names=names, state=state, wait=True)
 
 
 def test_the_manifests_are_valid_and_say_what_the_table_says(cluster: Path) -> None:

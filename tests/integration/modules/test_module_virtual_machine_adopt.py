@@ -59,17 +59,17 @@ def live(api: Any, shop: str) -> Callable[[str, str], dict[str, Any]]:
     return one
 
 
-def test_planned_tells_and_changes_nothing(run: Run, adopt: Run, shop: str, live: Any) -> None:
+def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str, live: Any) -> None:
     declared(run, shop, explicit("web", labels={"app": "web"}))
     before = live("VirtualMachine", "web")
-    found = adopt()
+    found = adopt(check=True)
     assert (found["changed"], found["msg"]) == (
-        False,
-        "1 virtual machine: 1 can be adopted, 0 have an instancetype already",
+        True,
+        "1 virtual machine: 1 would be adopted, 0 have an instancetype already",
     )
     (told,) = found["results"]
     assert (told["instancetype"], told["preference"], told["proof"]) == (SMALL, LINUX, [])
-    assert (told["fits"], told["changed"], told["failed"], told["needs"]) == (True, False, False, "nothing")
+    assert (told["fits"], told["changed"], told["failed"], told["needs"]) == (True, True, False, "nothing")
     assert told["removed"] == [
         *(f"domain.cpu.{count}" for count in ("sockets", "cores", "threads")),
         "domain.memory.guest",
@@ -92,16 +92,16 @@ def test_planned_tells_and_changes_nothing(run: Run, adopt: Run, shop: str, live
 def test_an_adopted_guest_does_not_notice(run: Run, adopt: Run, shop: str, live: Any) -> None:
     declared(run, shop, explicit("web"), explicit("off", run_strategy="Halted"))
     guest = live("VirtualMachineInstance", "web")
-    rehearsed = run("virtual_machine_adopt", check=True, namespace=shop, state="adopted", **OWN)
+    rehearsed = run("virtual_machine_adopt", check=True, namespace=shop, **OWN)
     assert (rehearsed["changed"], [one["changed"] for one in rehearsed["results"]]) == (True, [True, True])
     assert rehearsed["msg"].startswith("2 virtual machines: 2 would be adopted")
     assert "instancetype" not in live("VirtualMachine", "web")["spec"]
-    done = adopt(state="adopted")
+    done = adopt()
     assert done["changed"], done
     assert "hunter2" not in str(done)
     assert done["diff"] == rehearsed["diff"]
     assert "instancetype" in done["diff"][0]["after"]["spec"]
-    again = adopt(state="adopted")
+    again = adopt()
     assert (again["changed"], again["msg"]) == (
         False,
         "2 virtual machines: 0 were adopted, 2 have an instancetype already",
@@ -112,7 +112,7 @@ def test_an_adopted_guest_does_not_notice(run: Run, adopt: Run, shop: str, live:
     assert [told[name]["restart_required"] for name in ("off", "web")] == [False, False]
     running = live("VirtualMachineInstance", "web")
     assert (running["metadata"]["uid"], running["spec"]) == (guest["metadata"]["uid"], guest["spec"])
-    restarted = run("virtual_machine_power", namespace=shop, name="web", state="restarted")
+    restarted = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="restarted")
     assert restarted["changed"], restarted
     fresh = live("VirtualMachineInstance", "web")
     assert fresh["metadata"]["uid"] != guest["metadata"]["uid"]
@@ -121,7 +121,7 @@ def test_an_adopted_guest_does_not_notice(run: Run, adopt: Run, shop: str, live:
 
 def test_the_play_of_an_adopted_vm(run: Run, adopt: Run, shop: str) -> None:
     declared(run, shop, explicit("off", run_strategy="Halted"))
-    assert adopt(state="adopted")["changed"]
+    assert adopt()["changed"]
     # The old play asks for what the instancetype decides now; as soon as it names that, it has to leave it out.
     matchers = {"instancetype": SMALL, "preference": LINUX}
     old = run("virtual_machine", namespace=shop, **explicit("off", run_strategy="Halted"), **matchers)
@@ -154,7 +154,7 @@ def test_what_others_own_stays_theirs(adopt: Run, api: Any, shop: str, live: Any
     }
     resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
     resource.create(manifest, namespace=shop, field_manager="kubectl-create")
-    adopted = adopt(state="adopted")
+    adopted = adopt()
     assert adopted["changed"], adopted
     owned = {
         entry["manager"]: entry["fieldsV1"]["f:spec"]
@@ -173,7 +173,7 @@ def test_what_others_own_stays_theirs(adopt: Run, api: Any, shop: str, live: Any
 def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Run, shop: str) -> None:
     odd = {**FULL, "resources": {"limits": {"memory": "3Gi"}}}
     declared(run, shop, explicit("odd", odd, run_strategy="Halted"), explicit("web", run_strategy="Halted"))
-    found = adopt(state="adopted")
+    found = adopt()
     assert (found["failed"], found["changed"]) == (True, True)
     assert found["msg"] == (
         f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives it what it has; "
@@ -188,8 +188,8 @@ def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Ru
         {"field": "domain.resources.limits", "before": {"memory": "3Gi"}, "after": None}
     ]
     # To find that out is no failure, and to accept it is a decision.
-    assert "failed" not in adopt()
-    taken = adopt(state="adopted", accept=["domain.resources.limits"])
+    assert "failed" not in adopt(check=True)
+    taken = adopt(accept=["domain.resources.limits"])
     assert taken["changed"], taken
     assert by_name(taken["results"])["odd"]["proof"] == told["odd"]["nearest"][0]["differences"]
 
@@ -198,7 +198,7 @@ def test_a_restart_that_changes_nothing_is_foretold(run: Run, adopt: Run, shop: 
     """KubeVirt compares how a VM is written, not what it means."""
     spelled = {"cpu": FULL["cpu"], "resources": {"requests": {"memory": "2Gi"}}}
     declared(run, shop, explicit("web", spelled))
-    (told,) = adopt(state="adopted")["results"]
+    (told,) = adopt()["results"]
     assert (told["proof"], told["needs"], told["changed"]) == ([], "restart", True)
     assert told["restart_reason"] == "a non-live-updatable field was changed in the template spec"
 
@@ -206,10 +206,10 @@ def test_a_restart_that_changes_nothing_is_foretold(run: Run, adopt: Run, shop: 
 def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> None:
     entries = [explicit(name, run_strategy="Halted", labels={"tier": name}) for name in ("a", "b", "c")]
     declared(run, shop, *entries, vm("d", run_strategy="Halted"))
-    assert [one["name"] for one in adopt()["results"]] == ["a", "b", "c", "d"]
-    assert [one["name"] for one in adopt(names=["a", "c"])["results"]] == ["a", "c"]
-    assert [one["name"] for one in adopt(label_selectors=["tier in (a, b)"])["results"]] == ["a", "b"]
-    without = adopt(names=["a"], preferences=[])["results"][0]
+    assert [one["name"] for one in adopt(check=True)["results"]] == ["a", "b", "c", "d"]
+    assert [one["name"] for one in adopt(check=True, names=["a", "c"])["results"]] == ["a", "c"]
+    assert [one["name"] for one in adopt(check=True, label_selectors=["tier in (a, b)"])["results"]] == ["a", "b"]
+    without = adopt(check=True, names=["a"], preferences=[])["results"][0]
     assert (without["instancetype"], "preference" in without) == (SMALL, False)
 
 
@@ -223,7 +223,6 @@ def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> N
             "instancetypes: nothing that virtual machines of {shop} can have fits 'smal'",
         ),
         ({"preferences": ["bsd"]}, "preferences: nothing that virtual machines of {shop} can have fits 'bsd'"),
-        ({"state": "present"}, "value of state must be one of: planned, adopted, got: present"),
     ],
 )
 def test_bad_input_is_one_line(run: Run, adopt: Run, shop: str, options: dict[str, Any], told: str) -> None:
@@ -244,6 +243,6 @@ def test_missing_rights_name_the_rule(run: Run, adopt: Run, shop: str, someone: 
         "resources": ["virtualmachineinstancetypes", "virtualmachinepreferences"],
         "verbs": ["list"],
     }
-    denied = adopt(state="adopted", **someone(*rules, types))
+    denied = adopt(**someone(*rules, types))
     assert denied["failed"] and not denied["changed"]
     assert 'resources: ["virtualmachines"], verbs: ["create", "patch"]}' in denied["msg"]

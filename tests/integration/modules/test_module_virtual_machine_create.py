@@ -153,7 +153,8 @@ def test_what_may_come_to_nothing_is_unchanged_afterwards(
     run: Run, shop: str, claim: Callable[..., None], live: Callable[..., dict[str, Any]], labels: dict[str, str]
 ) -> None:
     claim("disk", labels)
-    entry = {"name": "web", "infer": "auto", "volumes": [{"persistent_volume_claim": "disk"}]}
+    auto = {"infer": "auto"}
+    entry = {"name": "web", "instancetype": auto, "preference": auto, "volumes": [{"persistent_volume_claim": "disk"}]}
     first = run("virtual_machine", namespace=shop, **entry, wait=True)
     assert (first["changed"], first["result"]["status"]) == (True, "Running"), first
     made = live("web")

@@ -24,18 +24,20 @@ def web(run: Run, shop: str) -> str:
 
 def test_stopped_started_and_each_again(run: Run, web: str) -> None:
     for state, verb, status in (("stopped", "stop", "Stopped"), ("started", "start", "Running")):
-        done = run("virtual_machine_power", namespace=web, name="web", state=state)
+        done = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
         assert (done["changed"], done["msg"]) == (True, "1 virtual machine: 1 changed, 0 unchanged"), done
         told = done["results"][0]
         assert (told["verb"], told["status"]) == (verb, status)
         assert ("instance" in told) is (state == "started")
-        again = run("virtual_machine_power", namespace=web, name="web", state=state)
+        again = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
         assert (again["changed"], again["results"][0]["verb"]) == (False, ""), again
 
 
 def test_a_restart_waits_for_the_new_vmi(run: Run, web: str) -> None:
-    before = run("virtual_machine_power", namespace=web, name="web", state="started")["results"][0]["instance"]
-    done = run("virtual_machine_power", namespace=web, name="web", state="restarted")
+    before = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started")["results"][0][
+        "instance"
+    ]
+    done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted")
     after = done["results"][0]["instance"]
     assert done["changed"]
     assert (after["phase"], after["uid"] != before["uid"]) == ("Running", True)
@@ -44,33 +46,37 @@ def test_a_restart_waits_for_the_new_vmi(run: Run, web: str) -> None:
 
 
 def test_a_forced_restart_and_a_grace_period_that_kubevirt_refuses(run: Run, web: str) -> None:
-    assert run("virtual_machine_power", namespace=web, name="web", state="restarted", force=True)["changed"]
-    refused = run("virtual_machine_power", namespace=web, name="web", state="restarted", force=True, grace_period=5)
+    assert run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True)["changed"]
+    refused = run(
+        "virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True, grace_period=5
+    )
     assert (refused["failed"], refused["changed"]) == (True, False)
     assert refused["msg"] == f"{web}/web: For force restart, only gracePeriod=0 is supported for now"
 
 
 def test_a_forced_stop(run: Run, web: str) -> None:
-    done = run("virtual_machine_power", namespace=web, name="web", state="stopped", force=True, grace_period=0)
+    done = run(
+        "virtual_machine_power", wait=True, namespace=web, name="web", state="stopped", force=True, grace_period=0
+    )
     assert (done["changed"], done["results"][0]["status"]) == (True, "Stopped")
 
 
 def test_paused_unpaused_and_each_again(run: Run, web: str) -> None:
     for state, status in (("paused", "Paused"), ("unpaused", "Running")):
-        done = run("virtual_machine_power", namespace=web, name="web", state=state)
+        done = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
         assert (done["changed"], done["results"][0]["status"]) == (True, status), done
-        assert not run("virtual_machine_power", namespace=web, name="web", state=state)["changed"]
+        assert not run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)["changed"]
 
 
 def test_a_paused_vm_is_started(run: Run, web: str) -> None:
-    run("virtual_machine_power", namespace=web, name="web", state="paused")
-    done = run("virtual_machine_power", namespace=web, name="web", state="started")
+    run("virtual_machine_power", wait=True, namespace=web, name="web", state="paused")
+    done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started")
     assert (done.get("failed", False), done["changed"], done["results"][0]["status"]) == (False, False, "Paused")
 
 
 def test_started_paused(run: Run, web: str, api: Any) -> None:
-    run("virtual_machine_power", namespace=web, name="web", state="stopped")
-    done = run("virtual_machine_power", namespace=web, name="web", state="started", paused=True)
+    run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped")
+    done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started", paused=True)
     assert (done["changed"], done["results"][0]["instance"]["phase"]) == (True, "Running"), done
     instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
     assert instances.get(name="web", namespace=web).spec.startStrategy == "Paused"
@@ -87,33 +93,33 @@ def test_started_paused(run: Run, web: str, api: Any) -> None:
 def test_a_refusal_is_an_error_with_the_servers_words_in_check_mode_too(
     run: Run, web: str, state: str, words: str
 ) -> None:
-    run("virtual_machine_power", namespace=web, name="web", state="stopped")
+    run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped")
     for check in (True, False):
-        refused = run("virtual_machine_power", check=check, namespace=web, name="web", state=state)
+        refused = run("virtual_machine_power", wait=True, check=check, namespace=web, name="web", state=state)
         assert (refused["failed"], refused["changed"]) == (True, False)
         assert refused["msg"] == f"{web}/web: {words}"
 
 
 def test_a_once_vm_that_was_stopped_is_not_said_to_be_started(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", run_strategy="Once"), wait=True)
-    refused = run("virtual_machine_power", namespace=shop, name="web", state="restarted")
+    refused = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="restarted")
     assert refused["msg"].endswith("RunStategy Once does not support manual restart requests"), refused
 
 
 @pytest.mark.parametrize("strategy", ["Manual", "RerunOnFailure"])
 def test_run_strategies_that_requests_leave_alone(run: Run, shop: str, strategy: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", run_strategy=strategy), wait=True)
-    run("virtual_machine_power", namespace=shop, name="web", state="started")
+    run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started")
     for state, status in (("stopped", "Stopped"), ("started", "Running"), ("restarted", "Running")):
-        done = run("virtual_machine_power", namespace=shop, name="web", state=state)
+        done = run("virtual_machine_power", wait=True, namespace=shop, name="web", state=state)
         assert done["changed"], done
         assert (done["results"][0]["status"], done["results"][0]["run_strategy"]) == (status, strategy)
-    assert not run("virtual_machine_power", namespace=shop, name="web", state="started")["changed"]
+    assert not run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started")["changed"]
 
 
 def test_check_mode_changes_nothing_and_says_what_would(run: Run, web: str) -> None:
     for state, changed in (("stopped", True), ("restarted", True), ("paused", True), ("started", False)):
-        told = run("virtual_machine_power", check=True, namespace=web, name="web", state=state)
+        told = run("virtual_machine_power", wait=True, check=True, namespace=web, name="web", state=state)
         assert told["changed"] is changed, told
     found = run("virtual_machine_info", namespace=web, names=["web"])["virtual_machines"][0]
     assert (found["status"], found["run_strategy"]) == ("Running", "Always")
@@ -125,7 +131,7 @@ def test_a_verb_that_the_server_lacks_is_an_error_with_its_words(run: Run, web: 
     served = api.request("GET", "/apis/subresources.kubevirt.io/v1").to_dict()["resources"]
     if verbs[state] in [resource["name"] for resource in served]:
         pytest.skip("this cluster has the verb")
-    refused = run("virtual_machine_power", namespace=web, name="web", state=state)
+    refused = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
     assert (refused["failed"], refused["changed"]) == (True, False)
     assert "404: Page Not Found" in refused["msg"]
 
@@ -135,19 +141,19 @@ def test_many_with_a_state_each_one_of_them_missing(run: Run, shop: str) -> None
     run("virtual_machine", namespace=shop, virtual_machines=[vm(name) for name in names], wait=True)
     entries = [{"name": name, "state": "stopped" if index % 2 else "paused"} for index, name in enumerate(names)]
     entries += [{"name": "gone"}]
-    done = run("virtual_machine_power", namespace=shop, state="started", virtual_machines=entries)
+    done = run("virtual_machine_power", wait=True, namespace=shop, state="started", virtual_machines=entries)
     assert done["msg"] == f"1 of 7 virtual machines failed: {shop}/gone: there is no such virtual machine"
     told = by_name(done["results"])
     assert list(told) == [*names, "gone"]
     assert [told[name]["status"] for name in names] == ["Paused", "Stopped"] * 3
-    again = run("virtual_machine_power", namespace=shop, virtual_machines=entries[:-1])
+    again = run("virtual_machine_power", wait=True, namespace=shop, virtual_machines=entries[:-1])
     assert (again["changed"], again["msg"]) == (False, "6 virtual machines: 0 changed, 6 unchanged")
 
 
 def test_vms_by_label(run: Run, shop: str) -> None:
     entries = [vm("a", labels={"tier": "batch"}), vm("b", labels={"tier": "batch"}), vm("c")]
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-    done = run("virtual_machine_power", label_selectors=["tier=batch"], namespace=shop, state="stopped")
+    done = run("virtual_machine_power", wait=True, label_selectors=["tier=batch"], namespace=shop, state="stopped")
     assert {name: told["status"] for name, told in by_name(done["results"]).items()} == {"a": "Stopped", "b": "Stopped"}
     found = run("virtual_machine_info", namespace=shop, names=["c"])["virtual_machines"]
     assert found[0]["status"] == "Running"
@@ -155,7 +161,7 @@ def test_vms_by_label(run: Run, shop: str) -> None:
 
 def test_what_keeps_a_vm_from_starting_is_the_error(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    failed = run("virtual_machine_power", namespace=shop, name="web", state="started", wait_timeout=60)
+    failed = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started", wait_timeout=60)
     assert failed["failed"]
     assert "FailedFindInstancetype" in failed["msg"]
 
@@ -168,7 +174,7 @@ def test_a_missing_permission_names_the_rule_to_grant(run: Run, web: str, someon
             "verbs": ["get", "list", "watch"],
         }
     )
-    refused = run("virtual_machine_power", namespace=web, name="web", state="stopped", **user)
+    refused = run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped", **user)
     assert refused["msg"].endswith(
         'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/stop"], verbs: ["update"]}'
     ), refused
@@ -194,6 +200,6 @@ def test_a_missing_permission_names_the_rule_to_grant(run: Run, web: str, someon
     ],
 )
 def test_options_that_make_no_sense(run: Run, options: dict[str, Any], words: str) -> None:
-    refused = run("virtual_machine_power", namespace="nowhere", **options)
+    refused = run("virtual_machine_power", wait=True, namespace="nowhere", **options)
     assert refused["failed"]
     assert words in refused["msg"]

@@ -114,7 +114,7 @@ def test_what_is_returned_is_documented(run: Run, shop: str) -> None:
     gone = run("virtual_machine", namespace=shop, name="a", state="absent", check=True)
     told = [*made["results"], *changed["results"], *gone["results"]]
     assert {key for one in told for key in one} <= documented("virtual_machine")
-    done = run("virtual_machine_power", namespace=shop, names=["a", "b"], state="stopped")
+    done = run("virtual_machine_power", wait=True, namespace=shop, names=["a", "b"], state="stopped")
     assert {key for one in done["results"] for key in one} <= documented("virtual_machine_power")
     found = run("virtual_machine_info", namespace=shop)["virtual_machines"]
     assert {key for one in found for key in one} <= documented("virtual_machine_info", "virtual_machines")

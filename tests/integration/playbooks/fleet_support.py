@@ -61,7 +61,7 @@ class Fleet:
         self.start([entry["name"] for entry in entries if entry["run_strategy"] == "Manual"])
 
     def start(self, names: list[str]) -> None:
-        started = self.run("virtual_machine_power", names=names, state="started") if names else {}
+        started = self.run("virtual_machine_power", wait=True, names=names, state="started") if names else {}
         assert not started.get("failed"), started
 
     def revisions(self) -> dict[str, Manifest]:
@@ -81,6 +81,26 @@ class Fleet:
     def memory(self) -> dict[str, str]:
         """What the running guests have."""
         return {name: vm["instance"]["guest"]["memory"] for name, vm in self.vms().items() if "instance" in vm}
+
+    def _listed(self, kind: str) -> list[Manifest]:
+        with config.new_client_from_config(str(self.kubeconfig)) as connection:
+            found = client.CustomObjectsApi(connection).list_namespaced_custom_object(
+                "kubevirt.io", "v1", self.namespace, kind
+            )
+        items: list[Manifest] = found["items"]
+        return items
+
+    def guests(self) -> dict[str, str]:
+        """The uids of the VMIs: another uid is another guest."""
+        return {one["metadata"]["name"]: one["metadata"]["uid"] for one in self._listed("virtualmachineinstances")}
+
+    def restart_required(self) -> set[str]:
+        """The VMs with the condition RestartRequired."""
+        return {
+            vm["metadata"]["name"]
+            for vm in self._listed("virtualmachines")
+            if any(one["type"] == "RestartRequired" for one in vm["status"].get("conditions") or [])
+        }
 
     def kept(self) -> set[str]:
         """The names of all revisions of the instancetype."""

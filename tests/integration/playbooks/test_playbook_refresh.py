@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from given_cluster import look
 from kubernetes import client, config
 
 from fleet_support import Fleet
@@ -280,6 +281,39 @@ def test_no_more_rights_are_needed_than_the_documentation_says(fleet: Fleet, mon
         ({"vm-000": {"instancetype": "nowhere"}}, "there is no revision nowhere of its instancetype"),
     ):
         assert told in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
+
+
+def test_a_restart_that_kubevirt_asks_for_for_ever_is_done_once(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the right to raise the VMs' generation, RestartRequired outlives every restart from KubeVirt 1.7 on."""
+    fleet.create(4)
+    fleet.size(1, "2Gi", max_sockets=8)
+    user = f"{fleet.namespace}-user"
+    grant(
+        fleet,
+        user,
+        rule("kubevirt.io", "virtualmachines", "get", "list", "watch"),
+        rule("kubevirt.io", "virtualmachines/status", "patch"),
+        rule("kubevirt.io", "virtualmachineinstances", "get", "list", "watch"),
+        rule("apps", "controllerrevisions", "list"),
+        rule("instancetype.kubevirt.io", "virtualmachineinstancetypes", "list"),
+        rule("subresources.kubevirt.io", "virtualmachines/restart", "update"),
+    )
+    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", user)
+    first = fleet.guests()
+    code, output = fleet.refresh(restart="if_required")
+    assert code == 0, output
+    assert "4 virtual machines: 4 refreshed" in output
+    restarted = fleet.guests()
+    assert set(first) == set(restarted) and not set(first.values()) & set(restarted.values())
+    stuck = fleet.restart_required()
+    for _time in range(2):
+        code, output = fleet.refresh(restart="if_required")
+        assert code == 0, output
+        assert "4 virtual machines: 4 unchanged" in output
+        assert fleet.guests() == restarted
+        assert fleet.restart_required() == stuck
+    release = look(fleet.kubeconfig).release.split(".")
+    assert bool(stuck) is ((int(release[0]), int(release[1])) >= (1, 7))
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_rollout_strategy_where_none_is_set(version: str, live: bool) -> None:
 def test_reference_policies_need_a_gate_until_1_5() -> None:
     policy: Manifest = {"instancetype": {"referencePolicy": "expand"}}
     assert configured("1.5.3", **policy).reference_policy == "reference"
-    assert configured("1.5.3", [behaviour.REFERENCE_POLICY], **policy).reference_policy == "expand"
+    assert configured("1.5.3", [release.REFERENCE_POLICY], **policy).reference_policy == "expand"
     assert configured("1.6.6", **policy).reference_policy == "expand"
 
 

@@ -10,10 +10,10 @@ import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, dry_run, requests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
-    catalog_info as catalog_reading,
+    catalog as catalog_declaring,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
-    instancetype_bundle as bundle_module,
+    catalog_info as catalog_reading,
 )
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
@@ -30,18 +30,18 @@ def options_of(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(argument_spec)
         raise Asked
 
-    for edge in (bundle_module, catalog_reading):
+    for edge in (catalog_declaring, catalog_reading):
         monkeypatch.setattr(edge, "make_module", make_module)
     with pytest.raises(Asked):
         importlib.import_module(f"{PLUGINS}.modules.{name}").main()
     return seen
 
 
-@pytest.mark.parametrize("name", ["instancetype_bundle", "instancetype_info", "preference_info", "catalog_info"])
+@pytest.mark.parametrize("name", ["catalog", "instancetype_info", "preference_info", "catalog_info"])
 def test_the_documentation_agrees_with_the_options(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = options_of(name, monkeypatch)
     documented = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)["options"]
-    fragments = (auth, requests, dry_run) if name == "instancetype_bundle" else (auth, requests)
+    fragments = (auth, requests, dry_run) if name == "catalog" else (auth, requests)
     shared = {
         option
         for fragment in fragments

@@ -74,7 +74,7 @@ def test_a_wrong_name_of_a_catalogs_object(run: Run, module: str) -> None:
 
 def test_a_wrong_label_of_a_catalog(run: Run) -> None:
     catalog = {"labels": {"a b": "x"}, "series": {"web": {"sizes": {"s": {"cpu": 1, "memory": "1Gi"}}}}}
-    told = refused(run, "instancetype_bundle", source="definitions", definitions=[catalog])
+    told = refused(run, "catalog", source="definitions", definitions=[catalog])
     assert told.startswith("instancetype web.s: labels: the key 'a b' is not made of")
 
 
@@ -96,7 +96,7 @@ def test_a_wrong_label_of_a_catalog(run: Run) -> None:
         ("controller_revision", {"state": "pruned", "namespace": "shop", "keep": -1}, "keep: expected 0 to 1000000"),
         ("lease", {"name": "a", "namespace": "b", "holder": "c", "duration": 0}, "duration: expected 1 to 2592000"),
         (
-            "instancetype_bundle",
+            "catalog",
             {"definitions": [], "source": "definitions", "namespaces": ["B"]},
             "namespaces: 'B' is",
         ),

@@ -132,14 +132,13 @@ def test_power_in_check_mode(run: Run) -> None:
 
 def test_what_adopting_would_do(run: Run) -> None:
     cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
-    for options, done in (({}, "can be"), ({"state": "adopted", "check": True}, "would be")):
-        told = run("virtual_machine_adopt", cluster, namespace="shop", **options)
-        assert told["msg"] == f"2 virtual machines: 1 {done} adopted, 1 have an instancetype already"
-        assert told["changed"] is (done == "would be")
-        by_name = {one["name"]: one for one in told["results"]}
-        assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}
-        assert (by_name["own"]["proof"], by_name["own"]["fits"]) == ([], True)
-        assert by_name["own"]["manifest"]["spec"]["instancetype"] == {"name": "small", "kind": KIND}
+    told = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
+    assert told["msg"] == "2 virtual machines: 1 would be adopted, 1 have an instancetype already"
+    assert told["changed"]
+    by_name = {one["name"]: one for one in told["results"]}
+    assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}
+    assert (by_name["own"]["proof"], by_name["own"]["fits"]) == ([], True)
+    assert by_name["own"]["manifest"]["spec"]["instancetype"] == {"name": "small", "kind": KIND}
     assert cluster.writes == []
 
 

@@ -147,9 +147,9 @@ def test_five_vms_that_cannot_be_adopted_are_spelled_out_with_what_comes_nearest
     many = store(*(vm(name) for name in "abcdefg"))
     small = {"metadata": {"name": "small"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}}}
     many.lists[f"{TYPES}/virtualmachineclusterinstancetypes"] = [small]
-    planned = run("virtual_machine_adopt", many, namespace="shop")
+    planned = run("virtual_machine_adopt", many, check=True, namespace="shop")
     assert planned["msg"].endswith("7 cannot be")
-    refused = run("virtual_machine_adopt", many, namespace="shop", state="adopted")
+    refused = run("virtual_machine_adopt", many, namespace="shop")
     assert refused["msg"].startswith("7 of 7 virtual machines failed: shop/a: ")
     assert refused["msg"].endswith("; and 2 more, see results")
     assert refused["msg"].count("nearest is small: differs in ") == 5

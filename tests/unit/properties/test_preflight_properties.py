@@ -240,9 +240,9 @@ class Server:
         return Review("1", operation, "VirtualMachine", "shop", "somebody", made, old)
 
 
-def kubevirt(release: str, configuration: tuple[str, Manifest]) -> Manifest:
+def kubevirt(release: str, configuration: tuple[str, Manifest], gates: list[str]) -> Manifest:
     architecture, spec = configuration
-    developer = {"featureGates": GATES, **spec.get("developerConfiguration", {})}
+    developer = {"featureGates": gates, **spec.get("developerConfiguration", {})}
     return {
         "spec": {"configuration": {**spec, "developerConfiguration": developer}},
         "status": {"observedKubeVirtVersion": f"v{release}", "defaultArchitecture": architecture},
@@ -251,11 +251,17 @@ def kubevirt(release: str, configuration: tuple[str, Manifest]) -> Manifest:
 
 @pytest.mark.parametrize("release", RELEASES)
 @settings(max_examples=max(1, settings.default.max_examples // 4))
-@given(WORLDS, VMS, VMS, st.sampled_from(CONFIGURATIONS), st.booleans())
+@given(WORLDS, VMS, VMS, st.sampled_from(CONFIGURATIONS), st.lists(st.sampled_from(GATES), unique=True), st.booleans())
 def test_preflight_says_what_the_server_says(
-    release: str, world: list[Manifest], first: Manifest, then: Manifest, chosen: tuple[str, Manifest], changes: bool
+    release: str,
+    world: list[Manifest],
+    first: Manifest,
+    then: Manifest,
+    chosen: tuple[str, Manifest],
+    gates: list[str],
+    changes: bool,
 ) -> None:
-    installed = kubevirt(release, chosen)
+    installed = kubevirt(release, chosen, gates)
     server = Server(world, installed, release)
     live = None
     if changes:

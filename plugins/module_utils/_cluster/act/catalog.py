@@ -46,7 +46,7 @@ class Request:
     catalog: str
     state: str = "present"
     prune: str = "never"
-    existing: str = "keep"
+    existing: str = "apply"
     force: bool = False
     on_lost_fields: str = "fail"
 

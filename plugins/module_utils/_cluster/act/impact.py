@@ -96,7 +96,7 @@ class Restarts:
             _raise(session, one)
         entries = [_entry(one) for one in due]
         left = max(0.0, deadline - time.monotonic())
-        done = power.power(session, entries, power.Settings(wait_timeout=left)) if entries else []
+        done = power.power(session, entries, power.Settings(wait=True, wait_timeout=left)) if entries else []
         for result, told in zip(due, done):
             result.restart = told.changed
             result.live = told.vm or result.live

@@ -51,7 +51,7 @@ class Settings:
     """How a task is carried out; see the module's options."""
 
     check_mode: bool = False
-    wait: bool = True
+    wait: bool = False
     wait_timeout: float = 120
     concurrency: int = 16
     fail_fast: bool = False

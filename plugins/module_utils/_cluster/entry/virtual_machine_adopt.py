@@ -29,7 +29,6 @@ def run_adopt() -> None:
         argument_spec={
             **AUTH,
             **SELECTION,
-            "state": {"type": "str", "choices": ["planned", "adopted"], "default": "planned"},
             "instancetypes": {"type": "list", "elements": "str"},
             "preferences": {"type": "list", "elements": "str"},
             "accept": {"type": "list", "elements": "str", "default": []},
@@ -40,7 +39,6 @@ def run_adopt() -> None:
     )
     options = selection(module)
     wanted = Wanted(options["instancetypes"], options["preferences"], options["accept"])
-    adopts = options["state"] == "adopted"
     try:
         session = Session(options, options["concurrency"])
         results = adopt(
@@ -48,8 +46,8 @@ def run_adopt() -> None:
             named(module, session),
             wanted,
             options["concurrency"],
-            write=adopts and not module.check_mode,
-            rehearse=adopts and module.check_mode and options["server_dry_run"],
+            write=not module.check_mode,
+            rehearse=module.check_mode and options["server_dry_run"],
         )
     except Unreadable as error:
         module.fail_json(msg=str(error))
@@ -59,18 +57,17 @@ def run_adopt() -> None:
 
 
 def _exit(module: Any, results: list[Adopted]) -> None:
-    planned = module.params["state"] == "planned"
+    refused = [result for result in results if _is_refused(result, module.check_mode)]
     outcome: Outcome = {
-        "changed": not planned and any(result.changed for result in results),
-        "results": [_tell(result, planned) for result in results],
+        "changed": any(result.changed for result in results),
+        "results": [{**_tell(result), "failed": result in refused} for result in results],
     }
     if module._diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
     for warning in dict.fromkeys(warning for result in results for warning in result.warnings):
         module.warn(warning)
-    failed = [f"{result.label}: {_failure(result)}" for result in results if result.failed]
-    # To find out what cannot be adopted is no failure.
-    if failed and not planned:
+    failed = [f"{result.label}: {_failure(result)}" for result in refused]
+    if failed:
         text = "; ".join(failed[:_TOLD]) + (f"; and {len(failed) - _TOLD} more, see results" if failed[_TOLD:] else "")
         head = f"{len(failed)} of {len(results)} virtual machines failed: " if len(results) > 1 else ""
         module.fail_json(msg=head + text, **outcome)
@@ -79,10 +76,15 @@ def _exit(module: Any, results: list[Adopted]) -> None:
 
 def _message(module: Any, results: list[Adopted]) -> str:
     count, failed = sum(result.changed for result in results), sum(bool(result.failed) for result in results)
-    done = "can be" if module.params["state"] == "planned" else "would be" if module.check_mode else "were"
+    done = "would be" if module.check_mode else "were"
     told = [f"{count} {done} adopted", f"{len(results) - count - failed} have an instancetype already"]
     told += [f"{failed} cannot be"] if failed else []
     return f"{len(results)} {'virtual machine' if len(results) == 1 else 'virtual machines'}: {', '.join(told)}"
+
+
+def _is_refused(result: Adopted, check_mode: bool) -> bool:
+    """A check is how a person finds out which VMs nothing fits, so that alone does not fail it."""
+    return bool(result.failed) and not (check_mode and result.adoption is not None and result.adoption.chosen is None)
 
 
 def _failure(result: Adopted) -> str:
@@ -95,13 +97,12 @@ def _failure(result: Adopted) -> str:
     return f"{result.failed}; nearest is {names}: {why}"
 
 
-def _tell(result: Adopted, planned: bool) -> Outcome:
+def _tell(result: Adopted) -> Outcome:
     metadata = result.vm["metadata"]
     told: Outcome = {
         "name": metadata["name"],
         "namespace": metadata["namespace"],
-        "changed": result.changed and not planned,
-        "failed": bool(result.failed) and not planned,
+        "changed": result.changed,
         "fits": result.adoption is None or result.adoption.chosen is not None,
     }
     if result.failed:

@@ -29,7 +29,7 @@ _ENTRY: dict[str, dict[str, Any]] = {
     "grace_period": {"type": "int"},
 }
 _WAIT: dict[str, dict[str, Any]] = {
-    "wait": {"type": "bool", "default": True},
+    "wait": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 120},
     "concurrency": {"type": "int", "default": 16},
     "fail_fast": {"type": "bool", "default": False},

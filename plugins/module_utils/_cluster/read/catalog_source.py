@@ -59,7 +59,7 @@ def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
 
 
 def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
-    """The documents of the source that the options of instancetype_bundle name, and SHA-256 by address of what was
+    """The documents of the source that the options of catalog name, and SHA-256 by address of what was
     fetched. Raises SourceError."""
     if options["source"] == "url":
         return _fetched(options)

@@ -13,7 +13,16 @@ from typing import Any, Final, NamedTuple
 
 from .names import shown
 
-__all__ = ["NEWEST", "Release", "UnknownRelease", "differences", "of"]
+__all__ = [
+    "MULTI_ARCHITECTURE",
+    "NEWEST",
+    "PERSISTENT_STATE",
+    "REFERENCE_POLICY",
+    "Release",
+    "UnknownRelease",
+    "differences",
+    "of",
+]
 
 Version = tuple[int, int, int]
 
@@ -80,6 +89,10 @@ class Release(NamedTuple):
     Running guests:
     updates_live_by_default: without a rollout strategy changes reach running guests.
     live_update_gate: the feature gate without which none does; "" for none.
+
+    Feature gates:
+    gates: those that have to be open for what other releases do without: MULTI_ARCHITECTURE, PERSISTENT_STATE,
+    REFERENCE_POLICY.
     """
 
     version: Version
@@ -130,6 +143,8 @@ class Release(NamedTuple):
     updates_live_by_default: bool = True
     live_update_gate: str = ""
 
+    gates: frozenset[str] = frozenset()
+
     def has(self, version: str) -> bool:
         """Whether this release is of a version (`1.6`) or later."""
         return self.version >= _version(version)
@@ -137,11 +152,16 @@ class Release(NamedTuple):
 
 NEWEST: Final = Release((1, 9, 0))
 
+MULTI_ARCHITECTURE: Final = "MultiArchitecture"
+PERSISTENT_STATE: Final = "VMPersistentState"
+REFERENCE_POLICY: Final = "InstancetypeReferencePolicy"
+
 _SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "any"))
 
 # What was different before a release, newest first: a release takes all rows above it, a later row wins.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     ("1.9.0", {"creates_panic_device": False, "infers_from_snapshots": False, "warns_of_launch_security": False}),
+    ("1.8.0", {"gates": frozenset((MULTI_ARCHITECTURE,))}),
     (
         "1.7.0",
         {
@@ -163,6 +183,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "refuses_unknown_objects": True,
             "takes_architecture_of_sources": False,
             "updates_live_by_default": False,
+            "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
         },
     ),
     ("1.5.2", {"checks_captured_name": False}),

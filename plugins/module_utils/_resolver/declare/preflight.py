@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
@@ -13,13 +13,17 @@ from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.webhooks import validate
+from ..instancetype.webhooks import gates, validate
+from ..instancetype.webhooks.admission import invalid
 from . import sources
 from .outlook import Outlook
 
 __all__ = ["Issue", "issues"]
 
 Manifest = dict[str, Any]
+
+
+_OPEN_GATE: Final = "open the feature gate in the KubeVirt object, or leave the field out"
 
 
 class Issue(NamedTuple):
@@ -52,11 +56,24 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
     unknown += [Issue(text, missing=True) for text in sources.missing(vm, live, cluster.objects, listed)]
     if unknown:
         return unknown
-    # It uses up what it is given.
-    answer = validate.virtual_machine(copy(admitted), cluster.objects, cluster.configuration, cluster.release).as_json()
+    # Validation applies instancetype, preference and defaults to what it is given.
+    applied = copy(admitted)
+    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
-        return []
+        return _closed_gates(applied["spec"]["template"]["spec"], cluster)
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
+
+
+def _closed_gates(spec: Manifest, cluster: Cluster) -> list[Issue]:
+    """What needs a feature gate that is closed. Where the configuration could not be read, the gate may be open."""
+    path, closed = "spec.template.spec", cluster.kubevirt.closed_gates
+    causes = [
+        *gates.architecture(spec, path, cluster.configuration.architecture, closed),
+        *gates.persistent_state(spec, path, closed),
+    ]
+    if not causes:
+        return []
+    return [Issue(_line(invalid(causes).as_json(), _OPEN_GATE), certain=not cluster.kubevirt.doubt)]
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:

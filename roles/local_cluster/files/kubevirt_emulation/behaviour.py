@@ -22,7 +22,6 @@ class Behaviour(NamedTuple):
     marks_pci_topology: a new VM's template is annotated with the version of its PCI topology.
 
     Refused:
-    gates: feature gates that must be open for what other releases accept without.
     page_size_field: where a VM's size of huge pages is, in virt-api's words.
     io_threads_policies: the values that a VM's ioThreadsPolicy may have.
     no_content_type: what expand-vm-spec answers to a body of no declared type: status and text.
@@ -43,7 +42,6 @@ class Behaviour(NamedTuple):
     adds_firmware_uuid: bool = True
     marks_pci_topology: bool = True
 
-    gates: frozenset[str] = frozenset()
     page_size_field: str = "memory.hugepages.pageSize"
     io_threads_policies: tuple[str, ...] = ("shared", "auto", "supplementalPool")
     no_content_type: tuple[int, str] = (415, "415: Unsupported Media Type")
@@ -58,17 +56,12 @@ class Behaviour(NamedTuple):
     upgrading_failed: str = "error encountered while upgrading instancetype.kubevirt.io controllerRevisions: "
 
 
-MULTI_ARCHITECTURE: Final = "MultiArchitecture"
-PERSISTENT_STATE: Final = "VMPersistentState"
-REFERENCE_POLICY: Final = "InstancetypeReferencePolicy"
-
 # What was different before a release, newest first: a release takes all rows above it, a later row wins.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     (
         "1.8.0",
         {
             "writes_null_timestamps": True,
-            "gates": frozenset((MULTI_ARCHITECTURE,)),
             "page_size_field": "hugepages.size",
             "no_content_type": (406, "406: Not Acceptable\n\nAvailable representations: "),
         },
@@ -80,7 +73,6 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "new_firmware": ("serial",),
             "adds_firmware_uuid": False,
             "marks_pci_topology": False,
-            "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
             "rollout_strategy": "Stage",
             "withdraws_restarts": False,
             "finds_objects_first": False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.api.release import Release
+from _resolver.api.release import REFERENCE_POLICY, Release
 from _resolver.instancetype.vmi import defaults, hot_plug
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.informer import Informer
@@ -53,7 +53,7 @@ class KubeVirtConfiguration:
     @property
     def reference_policy(self) -> str:
         """One of POLICIES."""
-        if behaviour.REFERENCE_POLICY in self.cluster.closed_gates():
+        if REFERENCE_POLICY in self.cluster.closed_gates():
             return "reference"
         return (self.raw.get("instancetype") or {}).get("referencePolicy") or "reference"
 

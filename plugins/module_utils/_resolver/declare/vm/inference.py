@@ -12,6 +12,7 @@ from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
 from ...api.schema import FieldError
 from ...instancetype.find.infer import IGNORE
+from . import boot
 
 __all__ = ["AUTO", "NONE", "REQUIRED", "matcher"]
 
@@ -23,29 +24,39 @@ REQUIRED: Final = "required"
 NONE: Final = "none"
 
 _FIELDS: Final = {"name": "name", "kind": "kind", "revision_name": "revisionName"}
-_POLICY: Final = "infer_from_volume_failure_policy"
 _SOURCES: Final = ("pvc", "registry", "snapshot")
 
 
-def matcher(role: Role, options: Options, spec: Manifest, mode: str, first: str | None) -> Manifest | None:
+def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
     """The matcher of the role, or None for a VM that has none.
 
-    options: those of the module. spec: the VM's, with its volumes. mode: what to do where the role's own option says
-    nothing (AUTO, REQUIRED or NONE). first: the volume that counts before the one of the lowest boot order, if any.
-    Raises FieldError where inference is asked for and cannot be.
+    options: those of the module. spec: the VM's, with its volumes. Raises FieldError where inference is required and
+    cannot be.
     """
     given = options.get(role.matcher)
     if given is None:
-        if mode == NONE or spec.get(role.matcher) is not None or (role is INSTANCETYPE and _sized(spec)):
-            return None
-        given = {_POLICY: IGNORE} if mode == AUTO else {}
-    elif given.get("name"):
+        return _inferred(role, options, spec) if _may_say(options, spec, role) else None
+    if given.get("name"):
         return {field: given[option] for option, field in _FIELDS.items() if given.get(option) is not None}
-    elif given.get("name") is not None:
+    if given.get("name") is not None:
         raise FieldError(f"{role.matcher}.name", "is empty")
-    elif given.get("infer") is False:
+    if given.get("infer_from_volume"):
+        return _inferred(role, options, spec)
+    if given.get("infer") == NONE:
         return None
-    return _inferred(role, given, spec, first)
+    if given.get("infer") == AUTO:
+        return None if _is_given(role, spec) else _inferred_if_possible(role, options, spec)
+    return _inferred(role, options, spec)
+
+
+def _may_say(options: Options, spec: Manifest, role: Role) -> bool:
+    """Whether the disk that the VM boots from can have labels, and the VM says nothing itself."""
+    disk = options.get("boot") or {}
+    return bool(disk) and not boot.tells_nothing(disk) and not _is_given(role, spec)
+
+
+def _is_given(role: Role, spec: Manifest) -> bool:
+    return spec.get(role.matcher) is not None or (role is INSTANCETYPE and _sized(spec))
 
 
 def _sized(spec: Manifest) -> bool:
@@ -55,31 +66,26 @@ def _sized(spec: Manifest) -> bool:
     return bool(domain.get("memory")) or any(cpu.get(part) for part in ("sockets", "cores", "threads"))
 
 
-def _inferred(role: Role, given: Options, spec: Manifest, first: str | None) -> Manifest | None:
-    volumes = {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
-    ignores = given.get(_POLICY) == IGNORE
-    name = given.get("infer_from_volume")
+def _inferred_if_possible(role: Role, options: Options, spec: Manifest) -> Manifest | None:
     try:
-        if name:
-            if name not in volumes:
-                raise FieldError(f"{role.matcher}.infer_from_volume", f"there is no volume named {shown(name)}")
-        else:
-            name = _default_volume(role, volumes, spec, first)
-        _check(role, volumes[name], spec)
+        return {**_inferred(role, options, spec), "inferFromVolumeFailurePolicy": IGNORE}
     except FieldError:
-        if not ignores:
-            raise
-        if not given.get("infer_from_volume"):
-            return None
-    result = {"inferFromVolume": name}
-    if given.get(_POLICY):
-        result["inferFromVolumeFailurePolicy"] = given[_POLICY]
-    return result
+        return None
 
 
-def _default_volume(role: Role, volumes: Manifest, spec: Manifest, first: str | None) -> Any:
-    if first is not None:
-        return first
+def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
+    volumes = {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
+    name = (options.get(role.matcher) or {}).get("infer_from_volume")
+    if not name:
+        name = boot.VOLUME if options.get("boot") else _first(role, volumes, spec)
+    elif name not in volumes:
+        raise FieldError(f"{role.matcher}.infer_from_volume", f"there is no volume named {shown(name)}")
+    _check(role, volumes[name], spec)
+    return {"inferFromVolume": name}
+
+
+def _first(role: Role, volumes: Manifest, spec: Manifest) -> Any:
+    """The volume that a VM boots from: that with the lowest boot order, else the first one."""
     if not volumes:
         raise FieldError(f"{role.matcher}.infer", "needs a volume to infer from, and there is none")
     disks = ((spec["template"]["spec"].get("domain") or {}).get("devices") or {}).get("disks") or ()

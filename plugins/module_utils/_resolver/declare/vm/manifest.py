@@ -41,9 +41,8 @@ def manifest(options: Options, gate: bool = True) -> Manifest:
     _add_volumes(options, spec)
     merge(spec["template"], options.get("template") or {}, "template")
     merge(spec, options.get("spec") or {}, "spec")
-    first = boot.VOLUME if options.get("boot") else None
     for role in ROLES:
-        found = inference.matcher(role, options, spec, _mode(options), first)
+        found = inference.matcher(role, options, spec)
         if found is not None:
             merge(spec, {role.matcher: found}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
@@ -53,7 +52,8 @@ def manifest(options: Options, gate: bool = True) -> Manifest:
 
 def check_exclusive(options: Options) -> None:
     """Raises FieldError for options of which each decides what the other does."""
-    if options.get("memory") is not None and options.get("instancetype") is not None:
+    instancetype = options.get("instancetype")
+    if options.get("memory") is not None and instancetype is not None and instancetype.get("infer") != inference.AUTO:
         raise FieldError("memory", "excludes instancetype, which decides it; keep one of them")
 
 
@@ -63,7 +63,7 @@ def warnings(options: Options) -> list[str]:
     told = cloud_init.warnings(wanted)
     disk = options.get("boot")
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
-    if disk and boot.tells_nothing(disk) and options.get("infer") is None and not sized:
+    if disk and boot.tells_nothing(disk) and not sized:
         told.append(
             f"boot: nothing can be inferred from this disk, so a new VM has {DEFAULT_MEMORY} of memory; say more with"
             " instancetype and preference"
@@ -129,11 +129,3 @@ def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Optio
     # A volume of the user's own making is left alone.
     own = given is None and any(entry.get("cloud_init") is not None for entry in options.get("volumes") or [])
     return credentials, None if own else wanted
-
-
-def _mode(options: Options) -> str:
-    mode: str | None = options.get("infer")
-    if mode is None:
-        disk = options.get("boot")
-        return inference.NONE if not disk or boot.tells_nothing(disk) else inference.REQUIRED
-    return mode

@@ -39,9 +39,8 @@ def _matcher(role: Role) -> Spec:
             "name": _STR,
             "kind": _choice(role.kind, role.cluster_kind),
             "revision_name": {"type": "str", "aliases": ["revisionName"]},
-            "infer": _BOOL,
+            "infer": _choice("auto", "required", "none"),
             "infer_from_volume": {"type": "str", "aliases": ["inferFromVolume"]},
-            "infer_from_volume_failure_policy": _choice("Reject", "Ignore", aliases=["inferFromVolumeFailurePolicy"]),
         },
     }
 
@@ -212,7 +211,6 @@ SPEC: Final[Spec] = {
     "annotations": _DICT,
     "run_strategy": _choice("Always", "RerunOnFailure", "Manual", "Halted", "Once"),
     "boot": _BOOT,
-    "infer": _choice("auto", "required", "none"),
     **{role.matcher: _matcher(role) for role in ROLES},
     "cpu": {"type": "dict", "options": {"sockets": _INT, "cores": _INT, "threads": _INT, "model": _STR}},
     "memory": _STR,

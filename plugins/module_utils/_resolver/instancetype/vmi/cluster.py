@@ -23,6 +23,7 @@ class KubeVirt(NamedTuple):
 
     release: how it behaves. configuration: what decides on the defaults of VMs. live_updates: whether changes of a VM
     reach its running guest; otherwise all of them wait for a restart. cpu_allocation_ratio: vCPUs for each CPU.
+    closed_gates: the feature gates that the release asks for and that are not open.
     version: the release in the cluster's own words, such as ``v1.6.2``, also of a build of one's own; "" if not known.
     doubt: what of this is assumed and not read, and why, on one line; "" if nothing is.
     """
@@ -31,6 +32,7 @@ class KubeVirt(NamedTuple):
     configuration: Configuration = Configuration()
     live_updates: bool = True
     cpu_allocation_ratio: int = CPU_ALLOCATION_RATIO
+    closed_gates: frozenset[str] = frozenset()
     version: str = ""
     doubt: str = ""
 
@@ -65,7 +67,7 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
     doubts.append(
         f"the configuration of the cluster's KubeVirt could not be read, so its defaults are assumed: {problem}"
     )
-    return KubeVirt(release, live_updates=_updates_live({}, release), version=version, doubt="; ".join(doubts))
+    return _read({}, release)._replace(version=version, doubt="; ".join(doubts))
 
 
 def version_of(manifest: Manifest) -> str:
@@ -87,12 +89,14 @@ def _release(version: str) -> tuple[Release, list[str]]:
 def _read(manifest: Manifest, release: Release) -> KubeVirt:
     spec: Manifest = (manifest.get("spec") or {}).get("configuration") or {}
     status: Manifest = manifest.get("status") or {}
-    ratio = (spec.get("developerConfiguration") or {}).get("cpuAllocationRatio")
+    developer: Manifest = spec.get("developerConfiguration") or {}
+    ratio = developer.get("cpuAllocationRatio")
     return KubeVirt(
         release,
         configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
         _updates_live(spec, release),
         int(ratio) if ratio else CPU_ALLOCATION_RATIO,
+        release.gates.difference(developer.get("featureGates") or ()),
     )
 
 

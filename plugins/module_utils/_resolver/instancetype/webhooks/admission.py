@@ -9,6 +9,7 @@ __all__ = [
     "INVALID",
     "NOT_FOUND",
     "NOT_SUPPORTED",
+    "REQUIRED",
     "Cause",
     "Response",
     "allowed",

@@ -111,7 +111,14 @@ def test_a_preference_that_asks_for_more_than_the_default_memory() -> None:
 def test_nothing_is_told_of_a_vm_that_can_be() -> None:
     labels = {"instancetype": "large", "preference": "fedora"}
     assert told({"boot": {"pvc": "d"}}, disk("PersistentVolumeClaim", "d", **labels)) == []
-    assert told({"boot": {"pvc": "d"}, "infer": "auto"}, disk("PersistentVolumeClaim", "d")) == []
+    auto = {"infer": "auto"}
+    assert (
+        told(
+            {"boot": {"pvc": "d"}, "instancetype": auto, "preference": auto},
+            disk("PersistentVolumeClaim", "d"),
+        )
+        == []
+    )
 
 
 def test_a_disk_that_is_not_there() -> None:

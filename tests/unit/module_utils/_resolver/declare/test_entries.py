@@ -52,7 +52,7 @@ def test_the_kind_of_an_object_is_taken_in_every_spelling() -> None:
         ({"labels": {"a": "1", "b": "2"}}, {"labels": {"b": None}}, {"labels": {"a": "1"}}),
         ({"preference": {"name": "fedora"}}, {"preference": None}, {}),
         ({"volumes": [{"name": "a"}]}, {"volumes": [{"name": "b"}]}, {"volumes": [{"name": "b"}]}),
-        ({"instancetype": {"name": "a"}}, {"instancetype": {"infer": True}}, {"instancetype": {"infer": True}}),
+        ({"instancetype": {"name": "a"}}, {"instancetype": {"infer": "auto"}}, {"instancetype": {"infer": "auto"}}),
         (
             {"instancetype": {"name": "a", "kind": CLUSTER}},
             {"instancetype": {"name": "b"}},

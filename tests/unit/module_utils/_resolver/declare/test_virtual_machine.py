@@ -192,6 +192,8 @@ def test_inputs_stay_as_they_are() -> None:
 
 
 PLAIN: dict[str, Any] = {"name": "a", "volumes": [{"persistent_volume_claim": "c"}]}
+AUTO = {"instancetype": {"infer": "auto"}, "preference": {"infer": "auto"}}
+REQUIRED = {"instancetype": {"infer": "required"}, "preference": {"infer": "required"}}
 MEMORY = ("spec", "template", "spec", "domain", "memory")
 
 
@@ -201,8 +203,8 @@ def memory_of(vm: dict[str, Any]) -> Any:
 
 def test_a_new_vm_has_memory_unless_something_else_decides_it() -> None:
     assert memory_of(created(PLAIN)) == {"guest": "512Mi"}
-    assert memory_of(created({**PLAIN, "infer": "auto"})) == {"guest": "512Mi"}
-    assert memory_of(created({**PLAIN, "infer": "required"})) is None
+    assert memory_of(created({**PLAIN, **AUTO})) == {"guest": "512Mi"}
+    assert memory_of(created({**PLAIN, **REQUIRED})) is None
     assert memory_of(created({**PLAIN, "instancetype": {"name": "x"}})) is None
     assert memory_of(created({**PLAIN, "memory": "1Gi"})) == {"guest": "1Gi"}
     for part in ("requests", "limits"):
@@ -225,17 +227,17 @@ def test_an_instancetype_takes_the_place_of_memory_and_back() -> None:
 
 
 def test_an_inference_that_came_to_nothing_is_not_tried_again() -> None:
-    options = {**PLAIN, "infer": "auto"}
+    options = {**PLAIN, **AUTO}
     live = applied(created(options))
     for matcher in ("instancetype", "preference"):
         del live["spec"][matcher]
     assert action(vms.manifest(options), live) == plan.NONE
     # One that has to come to something is.
-    assert action(vms.manifest({**PLAIN, "infer": "required"}), live) == plan.APPLY
+    assert action(vms.manifest({**PLAIN, **REQUIRED}), live) == plan.APPLY
 
 
 def test_memory_that_admission_took_out_for_an_inferred_instancetype_is_no_difference() -> None:
-    options = {**PLAIN, "infer": "auto"}
+    options = {**PLAIN, **AUTO}
     live = applied(created(options), instancetype={"name": "u1.medium"}, preference={"name": "fedora"})
     del live["spec"]["template"]["spec"]["domain"]["memory"]
     assert action(vms.manifest(options), live) == plan.NONE
@@ -309,7 +311,7 @@ def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
     """Of a VM that others made, nothing of the matcher is ours yet."""
     live = applied(created({**PLAIN, "labels": {"tier": "web"}}))
     live["spec"]["instancetype"] = {"name": "u1.medium"}
-    desired = vms.manifest({**PLAIN, "instancetype": {"infer": True}})
+    desired = vms.manifest({**PLAIN, "instancetype": {"infer": "required"}})
     for known in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
         manifest, owner = vms.reconcile(desired, known, "virtshape")
         assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from _resolver.instancetype.webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, Cause
+from _resolver.instancetype.webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
 from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 __all__ = ["DUPLICATE", "FORBIDDEN", "INVALID", "NOT_FOUND", "NOT_SUPPORTED", "REQUIRED", "Cause", "Rule", "Spec"]
 
 DUPLICATE = "FieldValueDuplicate"
 FORBIDDEN = "FieldValueForbidden"
-REQUIRED = "FieldValueRequired"
 
 Spec = dict[str, Any]
 """A canonical VMI spec, or a part of one: `domain`, `domain.devices` and `domain.resources` are always there."""

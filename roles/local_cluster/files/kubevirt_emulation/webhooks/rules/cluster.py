@@ -46,7 +46,7 @@ class Cluster(NamedTuple):
 
     def closed_gates(self) -> frozenset[str]:
         """The feature gates that the release asks for and that are not open."""
-        return self.behaviour.gates.difference(self.developer.get("featureGates") or ())
+        return self.release.gates.difference(self.developer.get("featureGates") or ())
 
     @property
     def architecture(self) -> str:

@@ -106,8 +106,7 @@ def test_boot_infers_what_is_not_given() -> None:
     assert "preference" in raw
     raw = manifest({"name": "a", "boot": boot, "spec": {"instancetype": {"name": "x"}}})["spec"]
     assert raw["instancetype"] == {"name": "x"}
-    assert not {"instancetype", "preference"} & manifest({"name": "a", "boot": boot, "infer": "none"})["spec"].keys()
-    one = manifest({"name": "a", "boot": boot, "preference": {"infer": False}})["spec"]
+    one = manifest({"name": "a", "boot": boot, "preference": {"infer": "none"}})["spec"]
     assert ("instancetype" in one, "preference" in one) == (True, False)
 
 
@@ -115,9 +114,18 @@ def test_boot_from_what_says_nothing_warns_unless_it_is_said() -> None:
     options = {"name": "a", "boot": {"container_disk": "x"}}
     assert "instancetype" not in manifest(options)["spec"]
     assert "512Mi" in warnings(options)[0]
-    for more in ({"memory": "1Gi"}, {"instancetype": {"name": "x"}}, {"infer": "none"}):
+    for more in ({"memory": "1Gi"}, {"instancetype": {"name": "x"}}, {"instancetype": {"infer": "none"}}):
         assert warnings({**options, **more}) == []
-    assert "no PVC and no DataVolume" in refused(boot={"container_disk": "x"}, infer="required")
+    assert "no PVC and no DataVolume" in refused(boot={"container_disk": "x"}, preference={"infer": "required"})
+
+
+def test_inference_that_may_come_to_nothing() -> None:
+    both = {"instancetype": {"infer": "auto"}, "preference": {"infer": "auto"}}
+    spec = manifest({"name": "a", "boot": {"pvc": "disk"}, **both})["spec"]
+    assert spec["instancetype"] == {"inferFromVolume": "boot", "inferFromVolumeFailurePolicy": "Ignore"}
+    assert not both.keys() & manifest({"name": "a", "boot": {"container_disk": "x"}, **both})["spec"].keys()
+    sized = manifest({"name": "a", "boot": {"pvc": "disk"}, "memory": "1Gi", **both})["spec"]
+    assert ("instancetype" in sized, "preference" in sized) == (False, True)
 
 
 @pytest.mark.parametrize("text", ["a/b/c", "/a", "a/"])
@@ -132,14 +140,14 @@ def test_other_addresses_are_told(url: str) -> None:
 
 def test_volumes_of_the_template_can_be_inferred_from() -> None:
     template = {"spec": {"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "c"}}]}}
-    spec = manifest({"name": "a", "template": template, "instancetype": {"infer": True}})["spec"]
+    spec = manifest({"name": "a", "template": template, "instancetype": {"infer": "required"}})["spec"]
     assert spec["instancetype"] == {"inferFromVolume": "root"}
 
 
 def test_a_data_volume_that_is_there_can_be_inferred_from() -> None:
-    given = {"infer_from_volume": "root", "infer_from_volume_failure_policy": "Ignore"}
+    given = {"infer_from_volume": "root"}
     spec = manifest({"name": "a", "volumes": [{"data_volume": "root"}], "preference": given})["spec"]
-    assert spec["preference"] == {"inferFromVolume": "root", "inferFromVolumeFailurePolicy": "Ignore"}
+    assert spec["preference"] == {"inferFromVolume": "root"}
 
 
 def test_memory_and_instancetype_exclude_each_other() -> None:
@@ -241,11 +249,8 @@ def test_options_are_not_changed() -> None:
     assert options == before
 
 
-def test_a_volume_that_says_nothing_is_asked_where_that_may_be_ignored() -> None:
-    given = {"infer_from_volume": "disk", "infer_from_volume_failure_policy": "Ignore"}
+def test_a_volume_without_labels_is_refused_where_it_is_named() -> None:
     volumes = [{"name": "disk", "container_disk": "x"}]
-    spec = manifest({"name": "a", "volumes": volumes, "preference": given})["spec"]
-    assert spec["preference"] == {"inferFromVolume": "disk", "inferFromVolumeFailurePolicy": "Ignore"}
     assert refused(volumes=volumes, preference={"infer_from_volume": "disk"}).startswith(
         "preference.infer: 'disk' is no PVC and no DataVolume"
     )

@@ -1,4 +1,4 @@
-"""instancetype_bundle where the source, the catalog or the cluster is not what it should be."""
+"""catalog where the source, the catalog or the cluster is not what it should be."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def cluster(*sizes: Manifest, vms: tuple[Manifest, ...] = ()) -> Store:
 def deploy(run: Run) -> Run:
     def one(store: Store, **options: Any) -> dict[str, Any]:
         given = {"namespaces": ["shop"], "catalog": "acme", "source": "definitions", "definitions": [DEFINITION]}
-        return run("instancetype_bundle", store, **{**given, **options})
+        return run("catalog", store, **{**given, **options})
 
     return one
 

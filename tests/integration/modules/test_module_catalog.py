@@ -1,4 +1,4 @@
-"""instancetype_bundle: deployed, unchanged, upgraded, pruned, side by side; and what goes wrong."""
+"""catalog: deployed, unchanged, upgraded, pruned, side by side; and what goes wrong."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def deploy(run: Run, namespace: str) -> Run:
 
     def one(definition: Definition, /, **options: Any) -> dict[str, Any]:
         given = {"namespaces": [namespace], "catalog": "acme", "source": "definitions", "definitions": [definition]}
-        return run("instancetype_bundle", **{**given, **options})
+        return run("catalog", **{**given, **options})
 
     return one
 
@@ -219,14 +219,14 @@ def test_one_refused_object_is_told_nothing_is_pruned_and_the_next_run_converges
         "spec": {"cpu": {"guest": 7}, "memory": {"guest": "4Gi"}},
     }
     kind(api).server_side_apply(manifest, name="web.huge", namespace=namespace, field_manager="other")
-    told = deploy(SECOND, prune="unused", existing="apply")
+    told = deploy(SECOND, prune="unused")
     assert told["failed"]
     assert "web.huge" in told["msg"] and '"other" owns' in told["msg"]
     results = by_name(told["results"])
     assert results["web.small"]["changed"] and results["web.huge"]["failed"]
     assert told["upgrade"]["gone"][0]["kept"] == "not pruned, since 1 of the wanted objects failed"
     assert "web.large" in names(api, namespace)
-    again = deploy(SECOND, prune="unused", existing="apply", force_conflicts=True)
+    again = deploy(SECOND, prune="unused", force_conflicts=True)
     assert (again["counts"]["changed"], again["counts"]["deleted"]) == (1, 1)
     assert not deploy(SECOND, prune="unused")["changed"]
 

@@ -1,4 +1,4 @@
-"""What the controller reads for instancetype_bundle, and what it says of files that cannot be deployed."""
+"""What the controller reads for catalog, and what it says of files that cannot be deployed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.virtshape.instancetypes.plugins.action.instancetype_bundle import ActionModule
+from ansible_collections.virtshape.instancetypes.plugins.action.catalog import ActionModule
 
 TEXT = "kind: A\n---\nkind: B\n"
 DIGEST = hashlib.sha256(TEXT.encode()).hexdigest()
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 def sent(**options: Any) -> dict[str, Any]:
     """The options with which the module is run."""
     loader = DataLoader()
-    task = mock.Mock(args=options, action="virtshape.instancetypes.instancetype_bundle", async_val=0, diff=False)
+    task = mock.Mock(args=options, action="virtshape.instancetypes.catalog", async_val=0, diff=False)
     task.get_search_path.return_value = [loader.get_basedir()]
     action = ActionModule(task, mock.Mock(), mock.Mock(check_mode=False), loader, mock.Mock(), mock.Mock())
     with mock.patch.object(action, "_execute_module", return_value={"changed": True}) as execute:

@@ -1,4 +1,4 @@
-"""The edge of the module instancetype_bundle: options, the source, one message, the result."""
+"""The edge of the module catalog: options, the source, one message, the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, failure, take_over_of, tell
 
-__all__ = ["run_bundle"]
+__all__ = ["run_catalog"]
 
 Manifest = dict[str, Any]
 Told = dict[str, Any]
@@ -54,14 +54,14 @@ _SPEC: dict[str, dict[str, Any]] = {
     "download_proxy": {"type": "str"},
     "download_ca_cert": {"type": "path"},
     "download_timeout": {"type": "int", "default": 60},
-    "cache_dir": {"type": "path", "default": "~/.cache/virtshape/bundles"},
+    "cache_dir": {"type": "path", "default": "~/.cache/virtshape/catalogs"},
     "other_kinds": {"type": "str", "choices": ["fail", "skip"], "default": "fail"},
     "namespaces": {**_LIST, "aliases": ["namespace"]},
     "catalog": {"type": "str"},
     "catalog_version": {"type": "str"},
     "labels": {"type": "dict", "default": {}},
     "name_prefix": {"type": "str", "default": ""},
-    "existing": {"type": "str", "choices": ["apply", "keep"], "default": "keep"},
+    "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
     "prune": {"type": "str", "choices": ["never", "unused", "always"], "default": "never"},
     "force": {"type": "bool", "default": False},
     "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
@@ -73,8 +73,8 @@ _HOW = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_
 
 
 @last_net
-def run_bundle() -> None:
-    """The module instancetype_bundle."""
+def run_catalog() -> None:
+    """The module catalog."""
     module = make_module(argument_spec=_SPEC)
     options = module.params
     try:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: instancetype_bundle
+module: catalog
 short_description: Deploy, upgrade and prune catalogs of instancetypes and preferences
 version_added: 1.0.0
 description:
@@ -83,7 +83,7 @@ options:
     description:
       - Where fetched files are kept, by checksum. A file that is there is not fetched again.
     type: path
-    default: ~/.cache/virtshape/bundles
+    default: ~/.cache/virtshape/catalogs
   other_kinds:
     description:
       - What to do with manifests that are neither instancetype nor preference.
@@ -185,7 +185,7 @@ options:
         they are, with V(apply) they are declared like all others. Those that C(virt-operator) manages are always kept.
     type: str
     choices: [apply, keep]
-    default: keep
+    default: apply
   prune:
     description:
       - What to do with objects of this catalog, in the same O(namespaces) or cluster-wide, that are selected no more.
@@ -252,28 +252,28 @@ notes:
 
 EXAMPLES = r"""
 - name: Offer the common instancetypes and preferences to the whole cluster
-  virtshape.instancetypes.instancetype_bundle:
+  virtshape.instancetypes.catalog:
 
 - name: See what the version for another release of KubeVirt would change, and for which VMs
-  virtshape.instancetypes.instancetype_bundle:
+  virtshape.instancetypes.catalog:
     version: v1.4.1
   check_mode: true
 
 - name: See what the next release would change, and for which VMs
-  virtshape.instancetypes.instancetype_bundle:
+  virtshape.instancetypes.catalog:
     source: url
     version: v1.7.0
   check_mode: true
   register: upgrade
 
 - name: Upgrade, and remove what is gone and no VM uses
-  virtshape.instancetypes.instancetype_bundle:
+  virtshape.instancetypes.catalog:
     source: url
     version: v1.7.0
     prune: unused
 
 - name: A company's own catalog beside it
-  virtshape.instancetypes.instancetype_bundle:
+  virtshape.instancetypes.catalog:
     source: path
     path: catalogs/acme.yml
     catalog: acme
@@ -281,7 +281,7 @@ EXAMPLES = r"""
     prune: unused
 
 - name: Some of the common catalog in two namespaces
-  virtshape.instancetypes.instancetype_bundle:
+  virtshape.instancetypes.catalog:
     namespaces: [shop, office]
     series: [u1, rt*]
     os: [windows]
@@ -375,13 +375,13 @@ deployed_versions:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype_bundle import (
-    run_bundle,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog import (
+    run_catalog,
 )
 
 
 def main() -> None:
-    run_bundle()
+    run_catalog()
 
 
 if __name__ == "__main__":

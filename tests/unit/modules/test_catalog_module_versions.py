@@ -1,4 +1,4 @@
-"""instancetype_bundle: the version of a catalog that fits the cluster, and preferences that do not."""
+"""catalog: the version of a catalog that fits the cluster, and preferences that do not."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def kubevirt_1_8(architecture: str = "amd64") -> Store:
 def deploy(run: Run) -> Run:
     def one(store: Store, **options: Any) -> dict[str, Any]:
         given = {"namespaces": ["shop"], "source": "definitions", "definitions": [CATALOG], "kinds": ["preference"]}
-        return run("instancetype_bundle", store, **{**given, **options})
+        return run("catalog", store, **{**given, **options})
 
     return one
 
