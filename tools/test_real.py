@@ -72,6 +72,7 @@ def contract(given: Given, kubeconfig: str, options: argparse.Namespace) -> Outc
         reason = f"no scenarios were recorded with KubeVirt {given.release or 'of an unknown release'}"
         return Outcome(0, 0, Counter({reason: scenarios}))
     without = [name for name in ("cdi", "snapshots") if name not in given.has]
+    without += ["no-storage-class"] if "storage" in given.has else []
     without += [] if options.change_configuration else ["configuration"]
     command = [sys.executable, TESTS / "contract" / "run.py", TESTS / "contract" / "scenarios"]
     command += ["--kubeconfig", kubeconfig, "--patience", "6", "--jobs", "8"]

@@ -32,8 +32,12 @@ LAST_GROUP = "11"
 """Of those that were recorded with the other releases, too."""
 NOT_ASKED = {"01-persistent-state"}
 """Scenarios of these groups that were recorded with the newest release only."""
-GROUPS = {"cdi": "cdi.kubevirt.io", "snapshots": "snapshot.storage.k8s.io"}
-"""What scenarios may need → the API group by which it is known."""
+SIGNS = {
+    "cdi": "cdi.kubevirt.io",
+    "snapshots": "snapshot.storage.k8s.io",
+    "no-storage-class": "no default storage class found",
+}
+"""What scenarios may need → the text by which such a scenario is known."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -107,7 +111,7 @@ def overlay(options: argparse.Namespace) -> Path | None:
 def needs(entry: dict[str, Any]) -> set[str]:
     """What not every cluster has or may give: see --without."""
     text = json.dumps(entry)
-    found = {name for name, group in GROUPS.items() if group in text}
+    found = {name for name, sign in SIGNS.items() if sign in text}
     return found | ({"configuration"} if entry.get("serial") or "configuration" in entry else set())
 
 
@@ -131,8 +135,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--without",
         nargs="+",
         default=[],
-        choices=[*GROUPS, "configuration"],
-        help="leave out scenarios that need CDI, VolumeSnapshots, or another configuration of the cluster's KubeVirt",
+        choices=[*SIGNS, "configuration"],
+        help="leave out scenarios that need CDI, VolumeSnapshots, no default StorageClass, or to configure KubeVirt",
     )
     parser.add_argument("--name", default="", help="only scenarios whose name holds this")
     parser.add_argument(

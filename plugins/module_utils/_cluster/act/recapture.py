@@ -15,6 +15,7 @@ from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed, each
+from .send import foreseen
 
 __all__ = ["Recapture", "raise_generation"]
 
@@ -58,9 +59,7 @@ class Recapture:
     def run(self, results: list[Changed]) -> None:
         """Gives the VMs the revisions that are decided. One that KubeVirt could not start with these gets its old
         ones back, and fails."""
-        freed = [result for result in results if result.change.release]
-        for namespace in {result.before.namespace for result in freed}:
-            self._methods[namespace] = self._method(next(r for r in freed if r.before.namespace == namespace))
+        self._choose_methods(results)
         self._each(results, self._write)
         self._await([result for result in _well(results) if result.method != _KIND], self._captured)
         self._spell_back([result for result in _well(results) if result.method == _KIND])
@@ -71,6 +70,26 @@ class Recapture:
         for result in results:
             if result.vm is not None and not result.back:
                 result.revisions = _revisions(result)
+
+    def rehearse(self, results: list[Changed]) -> None:
+        """Sends the first writes as dry runs. What the server refuses fails; what it cannot tell is a warning.
+
+        For a Recapture whose session is a rehearsal."""
+
+        def ask(result: Changed) -> None:
+            told = foreseen(lambda: self._write(result), "PATCH", _VM)
+            result.failed = told.refused
+            result.written = False
+            if told.unknown is not None:
+                result.warnings.append(told.unknown)
+
+        self._choose_methods(results)
+        self._each(results, ask)
+
+    def _choose_methods(self, results: list[Changed]) -> None:
+        freed = [result for result in results if result.change.release]
+        for namespace in {result.before.namespace for result in freed}:
+            self._methods[namespace] = self._method(next(r for r in freed if r.before.namespace == namespace))
 
     def _method(self, result: Changed) -> str:
         """By the status where that may be patched: it leaves the spec alone and takes no second capture."""

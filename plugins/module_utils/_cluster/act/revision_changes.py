@@ -25,17 +25,22 @@ def change(
     check_mode: bool,
     seconds: float,
     concurrency: int,
+    server_dry_run: bool = True,
 ) -> list[Changed]:
     """Gives VMs the revisions that `decide` says; restart: never, if_required or always.
 
     What KubeVirt would refuse afterwards is decided as a refusal: such a VM is left as it is and fails. A VM that was
     changed by a run which was cut off before its restart is restarted by the next one; one that was restarted is not.
     Guests are restarted once all VMs have their revisions.
+    server_dry_run: whether check mode asks the server what it would say to the writes.
     """
     results = [_planned(one, decide(one), restart) for one in seen]
+    due = [result for result in results if result.change.due and result.due]
     if check_mode:
+        if server_dry_run:
+            Recapture(session.rehearsal(), seconds, concurrency).rehearse(due)
         return results
-    Recapture(session, seconds, concurrency).run([result for result in results if result.change.due and result.due])
+    Recapture(session, seconds, concurrency).run(due)
     for result in results:
         result.restart = result.restart and result.failed is None
     Guests(session, seconds, concurrency).run([result for result in results if _has_guest_to_look_at(result)])

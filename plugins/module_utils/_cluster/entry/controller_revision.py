@@ -17,7 +17,7 @@ from ..client.session import Session
 from ..read.revisions import Inspected, inspect, roles_of, unknown_names
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
-from .argument_spec import AUTH, REQUESTS
+from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, selection, selector
 
@@ -44,6 +44,7 @@ def run_revision() -> None:
             **AUTH,
             **SELECTION,
             **REQUESTS,
+            **DRY_RUN,
             "state": {
                 "type": "str",
                 "choices": ["refreshed", "pinned", "unpinned", "upgraded", "pruned"],
@@ -76,6 +77,7 @@ def run_revision() -> None:
         module.check_mode,
         options["wait_timeout"],
         options["concurrency"],
+        options["server_dry_run"],
     )
     for result in results:
         for warning in result.warnings:

@@ -54,7 +54,9 @@ class Cluster:
 
 def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[Result]:
     with session_with(cluster) as session:
-        return power(session, [Entry("shop", name, Wanted(state)) for name in names], Settings(**options))
+        return power(
+            session, [Entry("shop", name, Wanted(state)) for name in names], Settings(**{"wait": True, **options})
+        )
 
 
 def test_a_migration_is_asked_for_and_watched_to_its_end() -> None:

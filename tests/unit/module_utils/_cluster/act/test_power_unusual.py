@@ -42,7 +42,7 @@ def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
 def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[Result]:
     entries = [Entry("shop", name, Wanted(state)) for name in names]
     with session_with(cluster) as session:
-        return power(session, entries, Settings(**settings))
+        return power(session, entries, Settings(**{"wait": True, **settings}))
 
 
 def test_vms_are_chosen_by_labels_in_order() -> None:

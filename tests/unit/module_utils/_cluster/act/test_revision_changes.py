@@ -18,6 +18,10 @@ from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]
 UNKNOWN = drift.Drift(None, None, drift.Effect({}, {}), drift.Specs(None, None))
+_FORBIDDEN = (
+    'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
+    ' in API group "kubevirt.io"'
+)
 REFRESH = Change(roles=(INSTANCETYPE,), release=True)
 
 
@@ -53,7 +57,11 @@ class Cluster:
                 return 200, listed()
             if method == "PATCH":
                 if rest[0].endswith("d"):
-                    return status(403, "virtualmachines.kubevirt.io is forbidden", "Forbidden")
+                    return status(403, _FORBIDDEN, "Forbidden")
+                if rest[0].endswith("x"):
+                    return status(422, "spec.template: Invalid value", "Invalid")
+                if query.get("dryRun"):
+                    return 200, self.vm(f"{namespace}/{rest[0]}")
                 self.released.add(f"{namespace}/{rest[0]}")
                 return 200, self.vm(f"{namespace}/{rest[0]}")
             there = [label for label in self.labels if label.startswith(f"{namespace}/") and not label.endswith("g")]
@@ -65,10 +73,12 @@ def _captured(name: str) -> Manifest:
     return {"name": "size", "controllerRevisionRef": {"name": f"{name}-new"}}
 
 
-def refreshed(cluster: Cluster, seconds: float = 30, decided: Change = REFRESH, check: bool = False) -> list[Changed]:
+def refreshed(
+    cluster: Cluster, seconds: float = 30, decided: Change = REFRESH, check: bool = False, dry_run: bool = True
+) -> list[Changed]:
     with session_with(cluster) as session:
         seen = [Inspected(cluster.vm(label), UNKNOWN, [], KubeVirt(NEWEST)) for label in cluster.labels]
-        return change(session, seen, lambda _one: decided, "never", check, seconds, concurrency=4)
+        return change(session, seen, lambda _one: decided, "never", check, seconds, 4, dry_run)
 
 
 def test_many_vms_take_a_write_each_and_one_watch_for_each_namespace() -> None:
@@ -105,9 +115,21 @@ def test_each_that_fails_says_why_and_stops_no_other() -> None:
 
 def test_check_mode_and_what_is_not_due_send_nothing() -> None:
     cluster = Cluster("shop/one", "shop/two")
-    assert all(result.changed and not result.written for result in refreshed(cluster, check=True))
+    assert all(result.changed and not result.written for result in refreshed(cluster, check=True, dry_run=False))
     assert not any(result.changed for result in refreshed(cluster, decided=Change()))
     assert not cluster.asked
+
+
+def test_check_mode_sends_dry_runs_alone() -> None:
+    cluster = Cluster("shop/well", "shop/refused-x", "lab/denied-d")
+    results = {result.before.name: result for result in refreshed(cluster, check=True)}
+    assert {query.get("dryRun") for query in cluster.queries} == {"All"} and not cluster.released
+    assert set(cluster.asked) == {"PATCH status", "PATCH "}
+    assert results["well"].changed and not results["well"].written and not results["well"].warnings
+    assert not results["refused-x"].changed and "spec.template: Invalid value" in str(results["refused-x"].failed)
+    # Without the right to write the local judgement stands.
+    assert results["denied-d"].changed and results["denied-d"].failed is None
+    assert "forbidden" in results["denied-d"].warnings[0]
 
 
 def test_a_halted_vm_needs_nothing_for_what_it_takes_at_its_next_start() -> None:
