@@ -177,7 +177,7 @@ def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Ru
     assert (found["failed"], found["changed"]) == (True, True)
     assert found["msg"] == (
         f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives it what it has; "
-        "nearest is small: differs in domain.resources.limits"
+        "nearest is small: differs in domain.resources.limits; 1 adopted"
     )
     told = by_name(found["results"])
     assert [(told[name]["changed"], told[name]["failed"], told[name]["fits"]) for name in ("odd", "web")] == [

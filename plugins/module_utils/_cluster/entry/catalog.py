@@ -189,7 +189,7 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
         rest = f"{done} others were written, and the next run goes on from there" if done else "nothing was written"
         if told.misfits and module.params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
-        failures = [(result.entry.label, result.failed) for result in failed]
+        failures = [(result.entry.label, result.failed or "") for result in failed]
         fail(module, _WORDS.plural, failures, len(every), outcome, rest)
     module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
 
