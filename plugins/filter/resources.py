@@ -10,22 +10,41 @@ short_description: What a VM's guest gets and what its pod asks for
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Expands a VM and sums up what comes out. For the guest that is vCPUs and their topology, memory, GPUs and host
-    devices; for the pod it is what the node has to have free.
-  - The pod's figures are those of KubeVirt's newest release on a cluster without memory overcommit or automatic limits
-    of its own.
-  - Not included are the memory overhead of the launcher pod, which KubeVirt adds to RV(_value.pod.memory) and which
-    depends on node and devices, and the devices that every VM asks for, such as kvm and tun.
+  - Expands a VM and computes its guest, that is vCPUs and their topology, memory, GPUs and host devices, and its
+    virt-launcher pod as virt-controller would write it, with the requests and limits of every container, the memory
+    overhead, the devices, the QoS class and the nodes that it may run on.
+  - Without O(kubevirt), O(namespace) and O(quotas) it answers for a cluster and a namespace with KubeVirt's defaults.
+    What the API server adds, such as the defaults of a LimitRange, is not included.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter
 options:
-  cpu_allocation_ratio:
+  kubevirt:
     description:
-      - How many vCPUs share a CPU of the node, where they are not dedicated.
-      - It is C(developerConfiguration.cpuAllocationRatio) of the cluster's KubeVirt object.
-    type: int
-    default: 10
+      - The cluster's KubeVirt object. Its configuration decides on overcommit, CPU allocation ratio, feature gates,
+        support containers, node selectors and more. Its release counts unless O(kubevirt_version) names another.
+    type: dict
+  namespace:
+    description:
+      - The Namespace of the VM, whose labels may ask for automatic limits.
+    type: dict
+  quotas:
+    description:
+      - The ResourceQuotas of the namespace. One with C(limits.cpu) or C(limits.memory) makes KubeVirt set limits.
+    type: list
+    elements: dict
+    default: []
+  networks:
+    description:
+      - The NetworkAttachmentDefinitions that the VM uses, for the devices behind them. If they are not given, no
+        network is taken to need a device. KubeVirt 1.9 and later leave this to a webhook unless the feature gate
+        C(ExternalNetResourceInjection) is disabled.
+    type: list
+    elements: dict
+  migrates_from:
+    description:
+      - The Node that the running VM migrates from. The pod is then the target of the migration.
+    type: dict
 """
 
 EXAMPLES = r"""
@@ -46,7 +65,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The figures of the VM, or a list of them where a list was given. What a VM has not is left out.
+  description: The figures of the VM, or a list of them where a list was given. What a VM does not have is left out.
   type: raw
   contains:
     guest:
@@ -56,22 +75,104 @@ _value:
           and C(io_threads) (the threads of the supplemental pool).
       type: dict
     pod:
-      description:
-        - What the pod asks for, C(cpu) (a quantity), C(dedicated_cpus) (their number), C(memory) (a quantity, without
-          overhead), C(memory_bytes), C(overcommit_percent) (by how much the request is less than the guest's memory),
-          C(hugepages) (quantities by page size), C(devices) (numbers by resource name) and C(claims) (of dynamic
-          resource allocation, with C(claim) and C(request)).
+      description: What the pod asks for.
       type: dict
       contains:
+        cpu:
+          description: The CPU that the whole pod requests, a quantity.
+          type: str
         memory:
-          description: The memory, a quantity. Of a VM with huge pages only what it asks for besides them.
+          description: The memory that the whole pod requests, a quantity with the overhead. Huge pages are not in it.
+          type: str
+        memory_bytes:
+          description: The same in bytes.
+          type: int
+        overhead:
+          description: The memory overhead, a quantity. The request of the container C(compute) contains it.
+          type: str
+        overhead_bytes:
+          description: The same in bytes.
+          type: int
+        overcommit_percent:
+          description: By how many percent the request for the guest is less than the guest's memory.
+          type: float
+        dedicated_cpus:
+          description: How many CPUs the guest has for itself.
+          type: int
+        requests:
+          description: What the whole pod requests, as scheduler and quota count it. Quantities by resource name.
+          type: dict
+        limits:
+          description: The sum of the limits. Quantities by resource name.
+          type: dict
+        qos_class:
+          description: The QoS class.
+          type: str
+          sample: Burstable
+        devices:
+          description: How many devices the pod needs, by resource name, with those of KubeVirt itself.
+          type: dict
+          sample: {devices.kubevirt.io/kvm: 1, nvidia.com/A30: 1}
+        hugepages:
+          description: The huge pages. Quantities by page size.
+          type: dict
+        claims:
+          description: The requests to claims of dynamic resource allocation, with C(claim) and C(request).
+          type: list
+          elements: dict
+        resource_claims:
+          description: The claims of the pod, as in its C(resourceClaims).
+          type: list
+          elements: dict
+        containers:
+          description: The containers in the order of the pod, with C(name), C(requests), C(limits) and C(claims).
+          type: list
+          elements: dict
+        init_containers:
+          description: The init containers, in the same form. Those with C(restartPolicy=Always) run beside the others.
+          type: list
+          elements: dict
+        node_selector:
+          description: The labels that the node must have.
+          type: dict
+        affinity:
+          description: The affinity of the pod.
+          type: dict
+        tolerations:
+          description: The tolerations of the pod.
+          type: list
+          elements: dict
+        topology_spread_constraints:
+          description: The topology spread constraints of the pod.
+          type: list
+          elements: dict
+        scheduler:
+          description: The scheduler that the VM names.
+          type: str
+        priority_class:
+          description: The priority class that the VM names.
+          type: str
+        runtime_class:
+          description: The cluster's default runtime class.
           type: str
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted, vm_filter, whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
+    netted,
+    one_manifest,
+    several_manifests,
+    vm_filter,
+)
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"resources": vm_filter("resources", questions.resources, cpu_allocation_ratio=whole_number)})
+        options = {
+            "kubevirt": one_manifest,
+            "namespace": one_manifest,
+            "quotas": several_manifests,
+            "networks": several_manifests,
+            "migrates_from": one_manifest,
+        }
+        return netted({"resources": vm_filter("resources", questions.resources, **options)})

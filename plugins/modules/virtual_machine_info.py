@@ -218,7 +218,8 @@ virtual_machines:
           type: dict
           returned: always
         pod:
-          description: What the pod asks for, C(cpu), C(memory), C(memory_bytes) and more.
+          description: What the pod asks for, C(cpu), C(memory), C(memory_bytes) and more, by the cluster's KubeVirt.
+            Limits that a ResourceQuota of the namespace calls for and the devices behind networks are not included.
           type: dict
           returned: always
     problem:

@@ -19,9 +19,20 @@ from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.mistake import unforeseen
 from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.choose.selection import Rejected
+from ..module_utils._resolver.instancetype.vmi.cluster import version_of
 from ._questions import Unanswerable
 
-__all__ = ["answering", "choice", "each", "manifests", "netted", "vm_filter", "whole_number"]
+__all__ = [
+    "answering",
+    "choice",
+    "each",
+    "manifests",
+    "netted",
+    "one_manifest",
+    "several_manifests",
+    "vm_filter",
+    "whole_number",
+]
 
 Check = Callable[[Any], Any]
 
@@ -62,7 +73,8 @@ def _of_the_call(error: TypeError) -> str:
 def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
     """A filter over one VM or a list of VMs.
 
-    answer: called with (vm, given, objects, release) and the options that `checks` names, if they were given.
+    answer: called with (vm, given, objects, release) and the options that `checks` names, if they were given. The
+    release is that of the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names one.
     checks: what each option's value becomes; raises ValueError for one that does not do.
     """
 
@@ -80,7 +92,7 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
                 raise AnsibleFilterError(f"{name}: {option}: expected a manifest or a spec, found {manifest!r}")
         more = {option: _checked(name, option, entry, checks) for option, entry in options.items()}
         known = manifests(name, "objects", objects)
-        version = answering(name, kubevirt_version)
+        version = answering(name, kubevirt_version or version_of(more.get("kubevirt") or {}) or None)
         return each(name, value, lambda vm: answer(vm, given, known, version, **more))
 
     return apply
@@ -133,6 +145,21 @@ def choice(*values: str) -> Check:
         return value
 
     return check
+
+
+def one_manifest(value: Any) -> dict[str, Any]:
+    """A check for an option that takes a manifest."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected a manifest, found {value!r}")
+    return dict(value)
+
+
+def several_manifests(value: Any) -> list[dict[str, Any]]:
+    """A check for an option that takes manifests, or one alone."""
+    entries = [value] if isinstance(value, Mapping) else value
+    if not isinstance(entries, Iterable) or isinstance(entries, str):
+        raise ValueError(f"expected a list of manifests, found {value!r}")
+    return [one_manifest(entry) for entry in entries if entry is not None]
 
 
 def whole_number(value: Any) -> int:

@@ -41,7 +41,7 @@ def test_what_is_told_of_a_vm_that_has_drifted(run: Run, shop: str) -> None:
     assert (preference["state"], preference["changes"]) == ("current", [])
     # At its next start it gets what it has captured, not what the instancetype is now.
     assert (web["resources"]["guest"]["vcpus"], web["resources"]["guest"]["memory"]) == (1, "2Gi")
-    assert (web["resources"]["pod"]["cpu"], web["resources"]["pod"]["memory"]) == ("100m", "2Gi")
+    assert (web["resources"]["pod"]["cpu"], web["resources"]["pod"]["overhead"]) == ("105m", "268Mi")
     assert (web["instance"]["phase"], web["instance"]["guest"]["memory"]) == ("Running", "2Gi")
     assert web["instance"]["node"]
 

@@ -8,9 +8,9 @@ import pytest
 
 from _resolver.api import schema
 from _resolver.instancetype.vmi.defaults import Configuration
+from _resolver.instancetype.vmi.vmi_defaults import set_vmi_defaults
 from kubevirt_emulation.controllers.node import changes
 from kubevirt_emulation.controllers.vmi_factory import FINALIZER
-from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
 
 Manifest = dict[str, Any]
 

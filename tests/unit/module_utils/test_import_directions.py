@@ -23,11 +23,12 @@ INSTANCETYPE = {
     "_resolver.instancetype.revision",
     "_resolver.instancetype.webhooks",
 }
+POD = WEBHOOKS
 CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
-RESOLVER = CATALOG | {"_resolver.catalog"}
+RESOLVER = CATALOG | {"_resolver.catalog", "_resolver.pod"}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -42,6 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.instancetype.revision": REVISION,
     "_resolver.instancetype.vmi": VMI,
     "_resolver.instancetype.webhooks": WEBHOOKS,
+    "_resolver.pod": POD,
     "_resolver.choose": CHOOSE,
     "_resolver.refresh": REFRESH,
     "_resolver.declare": DECLARE,

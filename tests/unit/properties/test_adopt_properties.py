@@ -25,8 +25,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
     Configuration,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.vmi_defaults import (
+    set_vmi_defaults,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate
-from kubevirt_emulation.webhooks.vmi_defaults import set_vmi_defaults
 
 Spec = dict[str, Any]
 

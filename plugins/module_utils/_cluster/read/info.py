@@ -12,7 +12,8 @@ from ..._resolver.instancetype.find import find
 from ..._resolver.instancetype.vmi import expand
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
-from ..._resolver.instancetype.vmi.resources import resources
+from ..._resolver.pod.pod import Unrenderable
+from ..._resolver.pod.resources import around, resources
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
 from .revisions import Inspected, inspect
@@ -108,7 +109,11 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
     failed = expand.fill(template, *seen.drift.captured, cluster.configuration, cluster.release)
     if failed is not None:
         return {"problem": failed.error.message if failed.error is not None else "it cannot be expanded"}
-    return {"resources": resources(template["metadata"], template["spec"], cluster.cpu_allocation_ratio)}
+    metadata = {**template["metadata"], "name": seen.name, "namespace": seen.namespace}
+    try:
+        return {"resources": resources(metadata, template["spec"], cluster, around(cluster))}
+    except Unrenderable as error:
+        return {"problem": f"KubeVirt makes no pod of it: {error}"}
 
 
 def _missing(matcher: str, part: RoleDrift) -> str:

@@ -1,14 +1,14 @@
-"""Kubernetes' label selectors, in the text form that `kubectl get --selector` takes."""
+"""Kubernetes' label selectors: as objects have them, and in the text form that `kubectl get --selector` takes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from .names import shown
 
-__all__ = ["SelectorError", "selector"]
+__all__ = ["SelectorError", "fits", "matches", "selector"]
 
 Test = Callable[[Mapping[str, str]], bool]
 
@@ -54,3 +54,36 @@ def _requirement(part: str, text: str) -> Test:
 
 def _among(key: str, values: frozenset[str], wanted: bool) -> Test:
     return lambda labels: (labels.get(key) in values) == wanted
+
+
+def matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether labels fit a LabelSelector object; one that cannot be read fits none, an empty one fits all."""
+    wanted = selector.get("matchLabels") or {}
+    expressions = selector.get("matchExpressions") or ()
+    return all(labels.get(key) == value for key, value in wanted.items()) and all(
+        fits(expression, labels) for expression in expressions
+    )
+
+
+def fits(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Whether labels fit an expression of a label or node selector, {key, operator, values}.
+
+    As in Kubernetes NotIn also fits where there is no such label. Gt and Lt compare whole numbers.
+    """
+    key, operator = expression.get("key", ""), expression.get("operator")
+    values: Sequence[str] = expression.get("values") or ()
+    if operator == "In":
+        return key in labels and labels[key] in values
+    if operator == "NotIn":
+        return key not in labels or labels[key] not in values
+    if operator == "Exists":
+        return key in labels
+    if operator == "DoesNotExist":
+        return key not in labels
+    if operator not in ("Gt", "Lt") or len(values) != 1:
+        return False
+    try:
+        have, bound = int(labels[key]), int(values[0])
+    except (KeyError, ValueError):
+        return False
+    return have > bound if operator == "Gt" else have < bound

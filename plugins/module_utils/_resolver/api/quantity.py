@@ -17,8 +17,10 @@ __all__ = [
     "DECIMAL_SI",
     "Quantity",
     "QuantityError",
+    "add",
     "canonical",
     "human",
+    "of_nanos",
     "parse",
     "plus",
 ]
@@ -125,6 +127,16 @@ def plus(text: str, nanos: int) -> str:
     """The quantity and so many billionths more, written as the quantity is. Raises QuantityError."""
     quantity = parse(text)
     return _print(quantity.nanos + nanos, quantity.format)
+
+
+def add(first: Quantity, second: Quantity) -> Quantity:
+    """The sum, written as the first is, or as the second if the first is zero (``Quantity.Add``)."""
+    return of_nanos(first.nanos + second.nanos, first.format if first.nanos else second.format)
+
+
+def of_nanos(nanos: int, form: str) -> Quantity:
+    """So many billionths, in the given format."""
+    return Quantity(nanos, form, _print(nanos, form), -(-nanos // _NANO) if nanos > 0 else nanos // _NANO)
 
 
 def human(text: str, binary: bool = True) -> str:

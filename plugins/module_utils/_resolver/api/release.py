@@ -149,6 +149,10 @@ class Release(NamedTuple):
         """Whether this release is of a version (`1.6`) or later."""
         return self.version >= _version(version)
 
+    def is_patched(self, versions: str) -> bool:
+        """Whether this release is one of the given patches (`1.4.1 1.5.1`) or a later one of the same minor version."""
+        return any(self.version[:2] == patch[:2] and self.version >= patch for patch in map(_version, versions.split()))
+
 
 NEWEST: Final = Release((1, 9, 0))
 

@@ -1,6 +1,7 @@
 """Objects as the API of an older KubeVirt release has them.
 
-The notes of a field (`fields/`) tell the first release that knows it, `since`. Of a field that is left out today when
+The notes of a field (`fields/`) tell the first release that knows it, `since`, and the patches of earlier ones that
+were given it, `backported`. Of a field that is left out today when
 it is empty they tell the first release that does so: until then it was always written (`written_until`), or was kept if
 it was given empty (`kept_until`). An API server drops what it does not know without a word.
 """
@@ -92,8 +93,9 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
 
 def is_known(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    since = _notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("since")
-    return since is None or release.has(since)
+    notes = _notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
+    since = notes.get("since")
+    return since is None or release.has(since) or release.is_patched(notes.get("backported", ""))
 
 
 def is_required(expression: str, name: str, release: Release) -> bool:

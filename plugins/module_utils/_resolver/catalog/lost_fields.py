@@ -144,7 +144,8 @@ def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[
     properties = found.get("properties") or {}
     for name, declaration in schema.TYPES[bare].items():
         notes = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
-        if "since" in notes:
+        # A backported field tells nothing of the minor version.
+        if "since" in notes and "backported" not in notes:
             yield notes["since"], name in properties
         if name in properties:
             yield from _noted(schema.field_type(declaration), properties[name], above | {bare})

@@ -125,7 +125,7 @@ FILTERS: dict[str, Any] = {
     "explain": {},
     "infer": {},
     "requirements": {},
-    "resources": {"cpu_allocation_ratio": 8},
+    "resources": {"kubevirt": {"spec": {"configuration": {"developerConfiguration": {"cpuAllocationRatio": 8}}}}},
 }
 
 

@@ -62,7 +62,8 @@ def _subject(plural: str, options: Options) -> Subject:
 
 def left_alone(live: Manifest, existing: str) -> str | None:
     """Why a live object is left as it is, or None."""
-    if (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR:
+    labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
+    if labelled or ownership.updated(live, OPERATOR):
         return f"it is managed by {OPERATOR}, which undoes other changes"
     if existing == "keep" and ownership.owned(live, FIELD_MANAGER) is None:
         return "it exists and was not declared by this collection"

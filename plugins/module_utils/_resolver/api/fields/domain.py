@@ -177,7 +177,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "enabled": (
             "*bool",
             "Whether there is a TPM. Default is true; false in a VM turns off the one that its preference gives.",
-            {"since": "1.6"},
+            {"since": "1.6", "backported": "1.4.1 1.5.1"},
         ),
         "persistent": ("*bool", "Whether the TPM keeps its state when the VM stops. Default is false."),
     },

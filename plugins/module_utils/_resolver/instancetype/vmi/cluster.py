@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ...api import release as releases
 from ...api.release import NEWEST, Release
 from ..find.find import Lookup
 from .defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
-from .resources import CPU_ALLOCATION_RATIO
 
 __all__ = ["Cluster", "KubeVirt", "kubevirt_of", "version_of"]
 
 Manifest = dict[str, Any]
+
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 _LIVE_UPDATE: Final = "LiveUpdate"
 _STAGE: Final = "Stage"
@@ -22,18 +24,20 @@ class KubeVirt(NamedTuple):
     """The KubeVirt of a cluster.
 
     release: how it behaves. configuration: what decides on the defaults of VMs. live_updates: whether changes of a VM
-    reach its running guest; otherwise all of them wait for a restart. cpu_allocation_ratio: vCPUs for each CPU.
+    reach its running guest; otherwise all of them wait for a restart.
     closed_gates: the feature gates that the release asks for and that are not open.
     version: the release in the cluster's own words, such as ``v1.6.2``, also of a build of one's own; "" if not known.
+    settings: `spec.configuration` of its object, as it is. annotations: those of the object.
     doubt: what of this is assumed and not read, and why, on one line; "" if nothing is.
     """
 
     release: Release
     configuration: Configuration = Configuration()
     live_updates: bool = True
-    cpu_allocation_ratio: int = CPU_ALLOCATION_RATIO
     closed_gates: frozenset[str] = frozenset()
     version: str = ""
+    settings: Mapping[str, Any] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
     doubt: str = ""
 
 
@@ -90,13 +94,13 @@ def _read(manifest: Manifest, release: Release) -> KubeVirt:
     spec: Manifest = (manifest.get("spec") or {}).get("configuration") or {}
     status: Manifest = manifest.get("status") or {}
     developer: Manifest = spec.get("developerConfiguration") or {}
-    ratio = developer.get("cpuAllocationRatio")
     return KubeVirt(
         release,
         configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
         _updates_live(spec, release),
-        int(ratio) if ratio else CPU_ALLOCATION_RATIO,
         release.gates.difference(developer.get("featureGates") or ()),
+        settings=spec,
+        annotations=(manifest.get("metadata") or {}).get("annotations") or {},
     )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "add_disks_for_volumes",
     "add_network_interface",
     "configuration",
+    "is_valid",
     "machine_type",
     "set_architecture",
     "set_machine_type",
@@ -59,7 +60,7 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
     KubeVirt does not use a configuration with a value that it refuses, but its defaults; so does this.
     """
     spec = spec or {}
-    if not _is_valid(spec):
+    if not is_valid(spec):
         return Configuration()
     network = spec.get("network") or {}
     machine_types = dict(_MACHINE_TYPES)
@@ -80,7 +81,8 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
     )
 
 
-def _is_valid(spec: dict[str, Any]) -> bool:
+def is_valid(spec: dict[str, Any]) -> bool:
+    """Whether KubeVirt uses a configuration (`spec.configuration`); one that it refuses counts as none."""
     developer = spec.get("developerConfiguration") or {}
     try:
         quantity.parse(str(spec.get("cpuRequest") or _CPU_REQUEST))

@@ -7,13 +7,13 @@ from typing import Any
 
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi.vmi_defaults import has_pcie
 from _resolver.instancetype.webhooks import architecture, endpoint, mutate
 from kubevirt_emulation import behaviour, go_metadata
 from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
-from kubevirt_emulation.webhooks.vmi_defaults import has_pcie
 
 Manifest = dict[str, Any]
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import uuid
+
 from _resolver.api import release_schema, unmarshal
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi.maximums import Limits, limits
+from _resolver.instancetype.vmi.vmi_defaults import NO_LIMITS, select_nodes, set_vmi_defaults
 from _resolver.instancetype.webhooks import endpoint
 from _resolver.instancetype.webhooks.admission import bad_request
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
-from kubevirt_emulation.webhooks.maximums import Limits, limits
-from kubevirt_emulation.webhooks.vmi_defaults import NO_LIMITS, select_nodes, set_vmi_defaults
 
 
 class VmiMutator:
@@ -47,6 +49,7 @@ def stored(
         return Answer(status=bad_request(unreadable).status())
     spec = release_schema.canonical("VirtualMachineInstanceSpec", review.object["spec"], release)
     set_vmi_defaults(spec, config, cpu_model, allowed, release)
+    spec["domain"]["firmware"].setdefault("uuid", str(uuid.uuid4()))
     if behaviour.of(release).selects_nodes:
         select_nodes(spec)
     return Answer(patch=({"op": "replace", "path": "/spec", "value": spec},))

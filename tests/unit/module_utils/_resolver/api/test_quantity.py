@@ -237,3 +237,23 @@ def test_what_is_no_quantity_is_told_in_go_s_words(text: str, told: str) -> None
 )
 def test_a_sum_is_written_as_the_quantity_is(text: str, nanos: int, expected: str) -> None:
     assert quantity.plus(text, nanos) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        ("1Gi", "1M", "1074741824"),
+        ("1Gi", "512Mi", "1536Mi"),
+        ("0", "512Mi", "512Mi"),
+        ("1500m", "500m", "2"),
+        ("1", "1n", "1000000001n"),
+    ],
+)
+def test_a_sum_is_written_as_its_first_part(first: str, second: str, text: str) -> None:
+    found = quantity.add(quantity.parse(first), quantity.parse(second))
+    assert found.text == text and found == quantity.of_nanos(found.nanos, found.format)
+
+
+def test_whole_units_of_billionths_are_rounded_away_from_zero() -> None:
+    values = [quantity.of_nanos(nanos, quantity.DECIMAL_SI).value for nanos in (1, 10**9, -1)]
+    assert values == [1, 1, -1]

@@ -197,6 +197,14 @@ def test_notes_of_fields_are_versions() -> None:
     for fields in schema.TYPES.values():
         for declaration in fields.values():
             notes = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
-            assert set(notes) <= {"since", "deprecated", "written_until", "kept_until"}
+            assert set(notes) <= {"since", "backported", "deprecated", "written_until", "kept_until"}
             for name in notes.keys() - {"deprecated"}:
-                assert (1, 0, 0) < of(notes[name]).version <= NEWEST.version
+                for version in notes[name].split():
+                    assert (1, 0, 0) < of(version).version <= NEWEST.version
+
+
+@pytest.mark.parametrize(
+    ("version", "known"), [("1.4.0", False), ("1.4.1", True), ("1.5.0", False), ("1.5.3", True), ("1.6.0", True)]
+)
+def test_a_backported_field_is_known_from_its_patch_on(version: str, known: bool) -> None:
+    assert release_schema.is_known("TPMDevice", "enabled", of(version)) is known

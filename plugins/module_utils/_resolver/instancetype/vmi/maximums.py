@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from _resolver.api import quantity
-from _resolver.instancetype.vmi.hot_plug import memory_refused
-from _resolver.instancetype.vmi.live_update import HOTPLUG_RATIO
+from ...api import quantity
+from .hot_plug import memory_refused
+from .live_update import HOTPLUG_RATIO
+
+__all__ = ["Limits", "limits", "set_maximums"]
 
 Spec = dict[str, Any]
 

@@ -1,21 +1,25 @@
-"""Defaults that only a VMI gets, beside those it shares with an expanded VM (`_resolver.instancetype.vmi.defaults`).
+"""Defaults that only a VMI gets, beside those that it shares with an expanded VM (`defaults`).
 
 All functions change the canonical VMI spec, or the part of it, that they are given.
 """
 
 from __future__ import annotations
 
-import uuid
 from typing import Any, Final
 
-from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.vmi import defaults
-from kubevirt_emulation.webhooks.maximums import Limits, set_maximums
-from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X
+from ...api.release import NEWEST, Release
+from . import defaults
+from .maximums import Limits, set_maximums
+
+__all__ = ["NO_LIMITS", "has_pcie", "select_nodes", "set_vmi_defaults"]
 
 Spec = dict[str, Any]
 
 NO_LIMITS: Final = Limits()
+
+_AMD64: Final = "amd64"
+_ARM64: Final = "arm64"
+_S390X: Final = "s390x"
 
 _SPINLOCKS: Final = 4096
 _PROBE: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
@@ -37,22 +41,23 @@ def set_vmi_defaults(
     allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,
 ) -> None:
-    """All defaults of a new VMI. cpu_model: that of the cluster's configuration, if it has one.
+    """All defaults of a new VMI but the UUID of its firmware, which is random where the VM gives none.
 
+    cpu_model: that of the cluster's configuration, if it has one.
     allowed: what running guests may be given, None where the cluster does not change them.
     """
     defaults.set_spec_defaults(spec, config, release)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
-    domain.setdefault("firmware", {}).setdefault("uuid", str(uuid.uuid4()))
+    domain.setdefault("firmware", {})
     _features(domain.setdefault("features", {}), architecture)
     _timers(domain)
     _devices(domain["devices"], architecture)
     _hyperv_needs(domain)
-    if architecture == ARM64:
+    if architecture == _ARM64:
         _boot_arm64(domain["firmware"])
         domain["cpu"].setdefault("model", "host-passthrough")
     domain["cpu"].setdefault("model", cpu_model or "host-model")
-    if allowed is not None and architecture != ARM64:
+    if allowed is not None and architecture != _ARM64:
         set_maximums(spec, allowed)
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
@@ -76,12 +81,12 @@ def select_nodes(spec: Spec) -> None:
 def has_pcie(spec: Spec) -> bool:
     """Whether the guest has PCI Express, to which devices can be plugged (SupportsPCIeHotplug)."""
     machine = (spec["domain"].get("machine") or {"type": "q35"})["type"]
-    return spec.get("architecture", "") in (AMD64, ARM64, "") and ("q35" in machine or machine.startswith("virt"))
+    return spec.get("architecture", "") in (_AMD64, _ARM64, "") and ("q35" in machine or machine.startswith("virt"))
 
 
 def _features(features: Spec, architecture: str) -> None:
     acpi = features.setdefault("acpi", {})
-    if architecture == S390X:
+    if architecture == _S390X:
         acpi.setdefault("enabled", False)
     for name in ("acpi", "apic", "smm", "pvspinlock"):
         _enable(features.get(name))
@@ -120,7 +125,7 @@ def _timers(domain: Spec) -> None:
 
 
 def _devices(devices: Spec, architecture: str) -> None:
-    default_bus = "virtio" if architecture in (ARM64, S390X) else "sata"
+    default_bus = "virtio" if architecture in (_ARM64, _S390X) else "sata"
     for disk in devices.get("disks", ()):
         if not any(kind in disk for kind in ("disk", "lun", "cdrom")):
             disk["disk"] = {}
@@ -137,7 +142,7 @@ def _devices(devices: Spec, architecture: str) -> None:
     for gpu in devices.get("gpus", ()):
         _enable(((gpu.get("virtualGPUOptions") or {}).get("display") or {}).get("ramFB"))
     if "watchdog" in devices:
-        model = "diag288" if architecture == S390X else "i6300esb"
+        model = "diag288" if architecture == _S390X else "i6300esb"
         devices["watchdog"].setdefault(model, {}).setdefault("action", "reset")
 
 

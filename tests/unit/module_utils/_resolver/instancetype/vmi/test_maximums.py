@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from kubevirt_emulation.webhooks.maximums import Limits, limits, set_maximums
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.maximums import (
+    Limits,
+    limits,
+    set_maximums,
+)
 
 Manifest = dict[str, Any]
 

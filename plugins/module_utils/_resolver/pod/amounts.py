@@ -1,0 +1,46 @@
+"""Amounts of resources: quantities by resource name, as requests and limits hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..api.quantity import Quantity, add, parse
+
+__all__ = ["Amounts", "add_to", "maximum", "own", "texts", "total"]
+
+Amounts = dict[str, Quantity]
+
+
+def own(spec: Mapping[str, Any], kind: str) -> Amounts:
+    """What a VMI's own resources say. kind: requests or limits."""
+    return {name: parse(text) for name, text in (spec["domain"]["resources"].get(kind) or {}).items()}
+
+
+def add_to(amounts: Amounts, name: str, more: Quantity) -> None:
+    """Adds to one resource."""
+    amounts[name] = add(amounts[name], more) if name in amounts else more
+
+
+def total(*parts: Amounts) -> Amounts:
+    """The sum of each resource."""
+    result: Amounts = {}
+    for part in parts:
+        for name, amount in part.items():
+            add_to(result, name, amount)
+    return result
+
+
+def maximum(*parts: Amounts) -> Amounts:
+    """The largest amount of each resource."""
+    result: Amounts = {}
+    for part in parts:
+        for name, amount in part.items():
+            if name not in result or amount.nanos > result[name].nanos:
+                result[name] = amount
+    return result
+
+
+def texts(amounts: Amounts) -> dict[str, str]:
+    """The canonical text of each amount."""
+    return {name: amount.text for name, amount in amounts.items()}

@@ -1,0 +1,36 @@
+"""A container of a pod, as far as resources go."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .amounts import Amounts, texts
+
+__all__ = ["Container"]
+
+
+class Container(NamedTuple):
+    """name; requests, limits: as KubeVirt writes them; claims: [{name, request}]; restarts: it runs beside the others,
+    though it is an init container."""
+
+    name: str
+    requests: Amounts
+    limits: Amounts
+    claims: tuple[dict[str, str], ...] = ()
+    restarts: bool = False
+
+    @property
+    def stored(self) -> Amounts:
+        """The requests as the API server stores them: a limit without a request is one."""
+        return {**self.limits, **self.requests}
+
+    def manifest(self) -> dict[str, Any]:
+        """{name, requests, limits, claims, restartPolicy}; what is empty is left out."""
+        parts = {
+            "name": self.name,
+            "restartPolicy": "Always" if self.restarts else "",
+            "requests": texts(self.requests),
+            "limits": texts(self.limits),
+            "claims": list(self.claims),
+        }
+        return {field: value for field, value in parts.items() if value}

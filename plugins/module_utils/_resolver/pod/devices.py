@@ -1,0 +1,120 @@
+"""The devices and claims of the compute container."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .environment import Environment
+from .traits import Spec, has_sev, has_snp, has_tdx
+
+__all__ = ["UnknownNetwork", "claims", "needed", "not_permitted", "plugged"]
+
+_PREFIX: Final = "devices.kubevirt.io/"
+_MSHV: Final = "hyperv-direct"
+_PERMITTED: Final = ("pciHostDevices", "mediatedDevices", "usb")
+_GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
+
+
+class UnknownNetwork(LookupError):
+    """A network attachment definition is not there; the message is KubeVirt's."""
+
+
+def needed(spec: Spec, around: Environment) -> list[str]:
+    """The devices that KubeVirt itself gives guests, a limit of 1 each."""
+    devices = spec["domain"]["devices"]
+    interfaces = devices.get("interfaces", ())
+    names = []
+    if interfaces or devices.get("autoattachPodInterface", True):
+        names.append("tun")
+    if not around.emulated:
+        if any(interface.get("model", "") in ("", "virtio") for interface in interfaces):
+            names.append("vhost-net")
+        names.append(_hypervisor(around))
+    if devices.get("autoattachVSOCK"):
+        names.append("vhost-vsock")
+    return [_PREFIX + name for name in names]
+
+
+def _hypervisor(around: Environment) -> str:
+    configured = around.configuration.get("hypervisors") or ()
+    if around.has_gate("ConfigurableHypervisor") and configured and configured[0].get("name") == _MSHV:
+        return "mshv"
+    return "kvm"
+
+
+def plugged(namespace: str, spec: Spec, around: Environment) -> Iterator[str]:
+    """The resource name of each further device, as often as it is asked for: requests and limits.
+
+    Raises UnknownNetwork where networks are known, and not this one.
+    """
+    yield from _networks(namespace, spec, around)
+    for field, _kind, _gate in _GATES:
+        for device in spec["domain"]["devices"].get(field, ()):
+            name = device.get("deviceName", "")
+            if not _claims(device) and (name or around.rules.nameless_devices):
+                yield name
+    if has_sev(spec) or (has_snp(spec) and around.rules.sev_device_of_snp):
+        yield f"{_PREFIX}sev"
+    if has_tdx(spec) and around.rules.has_tdx_device:
+        yield f"{_PREFIX}tdx"
+    if any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ())):
+        yield f"{_PREFIX}pr-helper"
+    if around.has_gate("IOMMUFD"):
+        yield f"{_PREFIX}iommufd"
+
+
+def _networks(namespace: str, spec: Spec, around: Environment) -> Iterator[str]:
+    if around.networks is None or around.has_gate("ExternalNetResourceInjection"):
+        return
+    named = {network["name"]: network["multus"] for network in spec.get("networks", ()) if "multus" in network}
+    for multus in named.values():
+        name = multus["networkName"]
+        whole = name if "/" in name else f"{namespace}/{name}"
+        resource = around.networks.get(whole, around.networks.get(whole.removeprefix(f"{namespace}/")))
+        if resource is None:
+            raise UnknownNetwork(f"failed to locate network attachment definition {whole}")
+        if resource:
+            yield resource
+
+
+def _claims(device: Spec) -> bool:
+    return "claimName" in device or "requestName" in device
+
+
+def claims(spec: Spec, around: Environment) -> list[dict[str, str]]:
+    """The claims of the compute container: [{name, request}]."""
+    found: list[dict[str, str]] = []
+    for field, _kind, gate in _GATES:
+        devices = spec["domain"]["devices"].get(field, ())
+        if around.has_gate(gate):
+            found += [_claim(device) for device in devices if _claims(device) and not device.get("deviceName")]
+    if around.has_gate("NetworkDevicesWithDRA"):
+        networks = spec.get("networks", ())
+        found += [_claim(network["resourceClaim"]) for network in networks if "resourceClaim" in network]
+    if around.rules.claims_need_request:
+        found = [claim for claim in found if claim["name"] and "request" in claim]
+    if around.rules.claims_once:
+        found = list({claim["name"]: claim for claim in reversed(found)}.values())[::-1]
+    return found
+
+
+def _claim(named: Spec) -> dict[str, str]:
+    request = named.get("requestName")
+    return {"name": named.get("claimName", ""), **({"request": request} if request else {})}
+
+
+def not_permitted(spec: Spec, around: Environment) -> list[str]:
+    """What KubeVirt says of devices that are not among the cluster's permittedHostDevices."""
+    permitted = around.configuration.get("permittedHostDevices")
+    if permitted is None:
+        return []
+    known = {entry.get("resourceName", "") for field in _PERMITTED for entry in permitted.get(field) or ()}
+    problems = []
+    for field, kind, gate in _GATES:
+        for device in spec["domain"]["devices"].get(field, ()):
+            claimed = around.has_gate(gate) and (_claims(device) or not around.rules.checks_claimed_devices)
+            name = device.get("deviceName", "")
+            if not claimed and name not in known:
+                problems.append(f"{kind} {name} is not permitted in permittedHostDevices configuration")
+    return problems

@@ -1,0 +1,26 @@
+"""The labels of a pod, by which affinity and topology spread find it (``podLabels``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .traits import Spec
+
+__all__ = ["CREATED_BY", "labels"]
+
+CREATED_BY: Final = "kubevirt.io/created-by"
+
+_LONGEST: Final = 63
+
+
+def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
+    """The labels of a VMI's pod, without those of reserved volumes and of a name that is too long for a label."""
+    name = str(metadata.get("name", ""))
+    return {
+        **(metadata.get("labels") or {}),
+        "kubevirt.io": "virt-launcher",
+        CREATED_BY: metadata.get("uid", ""),
+        "vm.kubevirt.io/name": spec.get("hostname") or name.split(".")[0][:_LONGEST],
+        **({"vmi.kubevirt.io/id": name} if len(name) <= _LONGEST else {}),
+    }

@@ -1,0 +1,77 @@
+"""The pod that a guest migrates to (``createTargetPod``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..api.tree import copy
+from .affinity import HOSTNAME, keep_apart
+from .environment import Environment
+from .labels import CREATED_BY
+from .pod import Manifest, Pod, Unrenderable, pod
+from .traits import Spec
+
+__all__ = ["target"]
+
+_FEATURE: Final = "cpu-feature.node.kubevirt.io/"
+_MODEL: Final = "cpu-model-migration.node.kubevirt.io/"
+_VENDOR: Final = "cpu-vendor.node.kubevirt.io/"
+_HOST_MODEL: Final = "host-model-cpu.node.kubevirt.io/"
+_HOST_FEATURE: Final = "host-model-required-features.node.kubevirt.io/"
+
+
+def target(
+    metadata: Manifest,
+    spec: Spec,
+    around: Environment,
+    status: Mapping[str, Any] | None = None,
+    node_labels: Mapping[str, str] | None = None,
+    source_selector: Mapping[str, str] | None = None,
+    added_selector: Mapping[str, str] | None = None,
+) -> Pod:
+    """The target pod of a running VMI's migration.
+
+    node_labels: of the node that it runs on. source_selector: the node selector of its present pod, if that differs
+    from a new one's. added_selector: that of the migration. Raises Unrenderable.
+    """
+    made = pod(metadata, spec, around, status, migrated=True)
+    labels = node_labels or {}
+    selector = (
+        {**(added_selector or {}), **made.node_selector} if around.rules.added_node_selector else {**made.node_selector}
+    )
+    if (spec["domain"].get("cpu") or {}).get("model") == "host-model":
+        present = made.node_selector if source_selector is None else source_selector
+        model = _host_model(present, labels)
+        if not model and around.rules.needs_host_model:
+            raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model", made.overhead)
+        selector.update(model)
+    if around.rules.vendor_label and not any(_vendors(selector)):
+        selector.update(dict.fromkeys([*_vendors(labels)][:1], "true"))
+    affinity: dict[str, Any] = copy(made.affinity)
+    own = {"matchLabels": {CREATED_BY: metadata.get("uid", "")}}
+    keep_apart(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})
+    return made._replace(node_selector=selector, affinity=affinity)
+
+
+def _vendors(labels: Mapping[str, str]) -> Iterator[str]:
+    return (label for label in labels if label.startswith(_VENDOR))
+
+
+def _host_model(present: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels of nodes with the CPU of the source, or of the first source, if the guest has migrated before.
+
+    None where the source has no model: newer releases then let the guest migrate to any node.
+    """
+    kept = {label: value for label, value in present.items() if _FEATURE in label or _MODEL in label}
+    if kept:
+        return kept
+    models = [label for label in labels if label.startswith(_HOST_MODEL)]
+    if not models:
+        return {}
+    found = {
+        _FEATURE + label.removeprefix(_HOST_FEATURE): value
+        for label, value in labels.items()
+        if label.startswith(_HOST_FEATURE)
+    }
+    return {**found, _MODEL + models[-1].removeprefix(_HOST_MODEL): labels[models[-1]]}

@@ -1,0 +1,145 @@
+"""What the guest of a VM gets, and what its pod asks the cluster for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..api.quantity import parse
+from ..api.tree import copy
+from ..instancetype.vmi.cluster import KubeVirt
+from ..instancetype.vmi.guest import guest
+from .amounts import Amounts, texts
+from .environment import Environment, environment
+from .migration import target
+from .pod import Manifest, Pod, pod
+from .stored import expected_status, store
+from .traits import Spec, is_dedicated, pool_threads
+
+__all__ = ["around", "figures", "launcher", "resources"]
+
+_HUGE_PAGES: Final = "hugepages-"
+# What is no device of the pod.
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+def around(
+    kubevirt: KubeVirt,
+    namespace_labels: Mapping[str, str] | None = None,
+    quotas: tuple[Mapping[str, Any], ...] = (),
+    networks: Mapping[str, str] | None = None,
+) -> Environment:
+    """The environment of the pods of a cluster's KubeVirt; see Environment for the rest."""
+    architecture = kubevirt.configuration.architecture
+    return environment(kubevirt.release, kubevirt.settings, architecture, namespace_labels, quotas, networks)
+
+
+def launcher(
+    metadata: Manifest,
+    spec: Spec,
+    kubevirt: KubeVirt,
+    place: Environment,
+    source: Mapping[str, str] | None = None,
+) -> Pod:
+    """The pod of a VMI that is yet to be created; metadata and spec as virt-controller would write them.
+
+    place: `around` of its namespace. source: the labels of a node; the pod is then the one that the guest would migrate
+    to from there. Raises Unrenderable.
+    """
+    metadata, spec = copy(metadata), copy(spec)
+    store(metadata, spec, place, kubevirt.live_updates, kubevirt.annotations)
+    status = expected_status(spec, place)
+    if source is not None:
+        return target(metadata, spec, place, status, source)
+    return pod(metadata, spec, place, status)
+
+
+def resources(
+    metadata: Manifest,
+    spec: Spec,
+    kubevirt: KubeVirt,
+    place: Environment,
+    source: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """{guest, pod} of an expanded template's canonical metadata and spec; what is absent is left out.
+
+    guest: as `guest` has it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launcher`,
+    whose arguments these are, with overcommit_percent and dedicated_cpus.
+    """
+    made = launcher(metadata, spec, kubevirt, place, source)
+    return {"guest": _guest(spec), "pod": {**_sharing(spec, made), **figures(made)}}
+
+
+def figures(made: Pod) -> dict[str, Any]:
+    """What a person asks of a pod: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a quantity),
+    overhead_bytes, qos_class, hugepages (quantities by page size), devices (counts by resource name), claims ([{claim,
+    request}]), containers, init_containers, and where it may run. What is absent is left out.
+    """
+    requests = made.requests
+    pages, devices = _split(requests)
+    first = made.containers[0]
+    parts = {
+        "cpu": requests["cpu"].text if "cpu" in requests else None,
+        "memory": requests["memory"].text,
+        "memory_bytes": requests["memory"].value,
+        "requests": texts(requests),
+        "limits": texts(made.limits),
+        "overhead": made.overhead.text,
+        "overhead_bytes": made.overhead.value,
+        "qos_class": made.qos_class,
+        "hugepages": pages,
+        "devices": devices,
+        "claims": [{"claim": claim["name"], "request": claim.get("request", "")} for claim in first.claims],
+        "containers": [container.manifest() for container in made.containers],
+        "init_containers": [container.manifest() for container in made.init_containers],
+        "node_selector": made.node_selector,
+        "affinity": made.affinity,
+        "tolerations": made.tolerations,
+        "topology_spread_constraints": made.spread,
+        "resource_claims": made.claims,
+        "scheduler": made.scheduler,
+        "priority_class": made.priority_class,
+        "runtime_class": made.runtime_class,
+    }
+    return {name: value for name, value in parts.items() if value not in (None, {}, [], "")}
+
+
+def _split(requests: Amounts) -> tuple[dict[str, str], dict[str, int]]:
+    pages = {
+        name.removeprefix(_HUGE_PAGES): amount.text for name, amount in requests.items() if name.startswith(_HUGE_PAGES)
+    }
+    devices = {
+        name: amount.value
+        for name, amount in requests.items()
+        if name not in _PLAIN and not name.startswith(_HUGE_PAGES)
+    }
+    return pages, devices
+
+
+def _guest(spec: Spec) -> dict[str, Any]:
+    domain = spec["domain"]
+    memory = domain.get("memory", {})
+    parts = {
+        **guest(spec),
+        "memory_bytes": parse(memory["guest"]).value if "guest" in memory else None,
+        "max_sockets": domain.get("cpu", {}).get("maxSockets"),
+        "max_memory": memory.get("maxGuest"),
+        "io_threads_policy": domain.get("ioThreadsPolicy"),
+        "io_threads": pool_threads(spec) or None,
+    }
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def _sharing(spec: Spec, made: Pod) -> dict[str, Any]:
+    """How many CPUs are the guest's own, and how much memory the node may not have for it."""
+    result: dict[str, Any] = {}
+    asked, memory = made.containers[0].stored, spec["domain"].get("memory", {})
+    if is_dedicated(spec) and "cpu" in asked:
+        result["dedicated_cpus"] = asked["cpu"].value
+    if "guest" in memory and "hugepages" not in memory:
+        without = spec["domain"]["resources"].get("overcommitGuestOverhead")
+        own = asked["memory"].nanos - (0 if without else made.overhead.nanos)
+        wanted = parse(memory["guest"]).nanos
+        if own < wanted:
+            result["overcommit_percent"] = round(100 * (1 - own / wanted), 1)
+    return result

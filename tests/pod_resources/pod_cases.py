@@ -1,0 +1,169 @@
+"""Cases of launcher pods: read, given to the resolver, compared.
+
+A group is a file below the directory: ``vectors/overhead`` for the newest release, ``vectors-v1.6.6/overhead`` for an
+older one. Files may be compressed (``.jsonl.gz``). Quantities are compared by value, everything else as it is; lists
+in order, but the terms of required anti-affinity, whose order KubeVirt leaves to chance.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+# The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
+sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "tests" / "conformance")]
+
+from compare import differences  # noqa: E402
+
+from _resolver.api import release_schema  # noqa: E402
+from _resolver.api.quantity import parse  # noqa: E402
+from _resolver.api.release import NEWEST, of  # noqa: E402
+from _resolver.pod.environment import Environment, environment  # noqa: E402
+from _resolver.pod.migration import target  # noqa: E402
+from _resolver.pod.pod import Pod, Unrenderable, pod  # noqa: E402
+from _resolver.pod.stored import expected_status, store  # noqa: E402
+
+__all__ = ["Failure", "failures", "groups", "load"]
+
+Case = dict[str, Any]
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_UID = "11111111-2222-3333-4444-555555555555"
+_SHOWN_INPUT = 900
+
+
+class Failure(NamedTuple):
+    """A case that did not give what KubeVirt gives; `reasons` has a line for each difference."""
+
+    case: Case
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        given = json.dumps(self.case["input"], separators=(",", ":"))
+        if len(given) > _SHOWN_INPUT:
+            given = f"{given[:_SHOWN_INPUT]} ..."
+        return "\n".join([self.case["id"], f"  input: {given}", *(f"  {reason}" for reason in self.reasons)])
+
+
+def groups(directory: Path) -> list[str]:
+    """The names of all groups below a directory, sorted."""
+    files = [*directory.rglob("*.jsonl"), *directory.rglob("*.jsonl.gz")]
+    return sorted({file.relative_to(directory).as_posix().partition(".jsonl")[0] for file in files})
+
+
+def load(directory: Path, group: str) -> list[Case]:
+    """The cases of one group."""
+    plain = directory / f"{group}.jsonl"
+    if plain.exists():
+        text = plain.read_text(encoding="utf-8")
+    else:
+        text = gzip.decompress((directory / f"{group}.jsonl.gz").read_bytes()).decode()
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def failures(cases: list[Case]) -> Iterator[Failure]:
+    """The failures among the cases, in their order."""
+    for case in cases:
+        before = json.dumps(case["input"])
+        try:
+            reasons = list(differences(_comparable(case["expect"]), _comparable(_answer(case))))
+        # Whatever is wrong with one case, the others are still run.
+        except Exception as error:
+            reasons = [f"raised {type(error).__name__}: {error}"]
+        if json.dumps(case["input"]) != before:
+            reasons.append("the input was changed")
+        if reasons:
+            yield Failure(case, reasons)
+
+
+def _answer(case: Case) -> Case:
+    given = case["input"]
+    around = _environment(case)
+    vmi = given["created"] if given.get("operation") == "default" else given["vmi"]
+    metadata = dict(vmi["metadata"])
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", vmi["spec"], around.release)
+    if given.get("operation") == "default":
+        configuration = given.get("config") or {}
+        live = configuration.get("vmRolloutStrategy", "LiveUpdate") == "LiveUpdate"
+        store(metadata, spec, around, live, given.get("kubevirtAnnotations"))
+        status = expected_status(spec, around)
+        # The server gives a VMI its UID; the cases have one for all.
+        return {"vmi": {"metadata": {**metadata, "uid": _UID}, "spec": spec, **({"status": status} if status else {})}}
+    status = vmi.get("status")
+    try:
+        if given.get("operation") == "migrationTarget":
+            selectors = given.get("sourcePodNodeSelector"), given.get("addedNodeSelector")
+            made = target(metadata, spec, around, status, given.get("sourceNodeLabels"), *selectors)
+        else:
+            made = pod(metadata, spec, around, status)
+    except Unrenderable as failed:
+        return {"error": str(failed), "overhead": _overhead(failed.overhead)}
+    return _written(made)
+
+
+def _environment(case: Case) -> Environment:
+    given = case["input"]
+    volumes = (given.get("vmi") or given.get("created"))["spec"].get("volumes") or ()
+    sources = [source for volume in volumes for source in volume.values() if isinstance(source, dict)]
+    names = [source[field] for source in sources for field in ("name", "claimName") if source.get(field)]
+    return environment(
+        of(case["version"]) if "version" in case else NEWEST,
+        given.get("config"),
+        given.get("arch") or "amd64",
+        given.get("namespaceLabels"),
+        given.get("quotas") or (),
+        given.get("nads") or {},
+        {name: f"pvc-{name}" for name in names},
+    )
+
+
+def _overhead(amount: Any) -> Case:
+    return {"quantity": amount.text, "bytes": amount.value}
+
+
+def _written(made: Pod) -> Case:
+    """The pod as the cases have it: what is empty is left out."""
+    parts = {
+        "containers": [container.manifest() for container in made.containers],
+        "initContainers": [container.manifest() for container in made.init_containers],
+        "overhead": _overhead(made.overhead),
+        "overheadAnnotation": str(made.overhead.value) if made.overhead_reported else None,
+        "totalRequests": {name: amount.text for name, amount in made.requests.items()},
+        "totalLimits": {name: amount.text for name, amount in made.limits.items()},
+        "qosClass": made.qos_class,
+        "nodeSelector": made.node_selector,
+        "affinity": made.affinity,
+        "tolerations": made.tolerations,
+        "topologySpreadConstraints": made.spread,
+        "resourceClaims": made.claims,
+        "schedulerName": made.scheduler,
+        "priorityClassName": made.priority_class,
+        "runtimeClassName": made.runtime_class,
+    }
+    return {name: value for name, value in parts.items() if value}
+
+
+def _comparable(expected: Case) -> Case:
+    result = json.loads(json.dumps(expected))
+    if "error" in result:
+        result["error"] = True
+    if "overhead" in result:
+        result["overhead"]["quantity"] = parse(result["overhead"]["quantity"]).nanos
+    for amounts in _amounts(result):
+        for name, text in amounts.items():
+            amounts[name] = parse(text).nanos
+    terms = ((result.get("affinity") or {}).get("podAntiAffinity") or {}).get(_REQUIRED)
+    if terms:
+        terms.sort(key=lambda term: json.dumps(term, sort_keys=True))
+    return result
+
+
+def _amounts(result: Case) -> Iterator[Case]:
+    yield from (result[field] for field in ("totalRequests", "totalLimits") if field in result)
+    for container in (*result.get("containers", ()), *result.get("initContainers", ())):
+        yield from (container[field] for field in ("requests", "limits") if field in container)

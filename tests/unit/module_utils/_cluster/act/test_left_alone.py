@@ -1,0 +1,28 @@
+"""Which instancetypes and preferences of others are left as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import left_alone
+
+FIELDS = {"f:spec": {"f:cpu": {"f:guest": {}}}}
+
+
+def live(manager: str = "kubectl", operation: str = "Update", **labels: str) -> dict[str, Any]:
+    entry = {"manager": manager, "operation": operation, "fieldsType": "FieldsV1", "fieldsV1": FIELDS}
+    return {"metadata": {"name": "u1.small", "labels": labels, "managedFields": [entry]}}
+
+
+@pytest.mark.parametrize("existing", ["apply", "keep"])
+@pytest.mark.parametrize("found", [live("virt-operator"), live(**{"app.kubernetes.io/managed-by": "virt-operator"})])
+def test_the_objects_of_virt_operator(found: dict[str, Any], existing: str) -> None:
+    assert "virt-operator" in str(left_alone(found, existing))
+
+
+def test_the_objects_of_others_and_our_own() -> None:
+    assert left_alone(live(), "apply") is None
+    assert left_alone(live(), "keep") == "it exists and was not declared by this collection"
+    assert left_alone(live("virtshape", "Apply"), "keep") is None

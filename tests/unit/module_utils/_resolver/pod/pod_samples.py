@@ -1,0 +1,30 @@
+"""VMIs and environments for the tests of pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.environment import (
+    Environment,
+    environment,
+)
+
+__all__ = ["METADATA", "around", "spec_of"]
+
+METADATA = {"name": "web", "namespace": "shop", "uid": "u"}
+
+
+def around(version: str = "1.9", **given: Any) -> Environment:
+    """An environment. version: of KubeVirt. given: as for environment, `gates` being feature gates that are on."""
+    gates = given.pop("gates", None)
+    if gates is not None:
+        given["configuration"] = {"developerConfiguration": {"featureGates": gates}}
+    return environment(of(version), **given)
+
+
+def spec_of(domain: dict[str, Any] | None = None, version: str = "1.9", **spec: Any) -> dict[str, Any]:
+    """A canonical VMI spec with a vCPU."""
+    whole = {"cpu": {"sockets": 1, "cores": 1, "threads": 1}, "devices": {}, **(domain or {})}
+    return release_schema.canonical("VirtualMachineInstanceSpec", {"domain": whole, **spec}, of(version))
