@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plugins" / "module_utils"))
+sys.path[:0] = [str(ROOT / "plugins" / "module_utils"), str(ROOT / "tools")]
+
+import module_docs  # noqa: E402
 
 from _resolver.api.fields.enums import ENUMS  # noqa: E402
 from _resolver.api.schema import TYPES  # noqa: E402
@@ -40,12 +43,14 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 '''
 
+ENTRIES_HEADER = HEADER.replace("plugins/module_utils/_resolver/api/fields", "the module's own documentation").replace(
+    "The options for the fields of {what}", "The option for a list of {noun}s, with the options of its entries"
+)
+
 
 def main(arguments: list[str]) -> int:
     stale = []
-    for name in FRAGMENTS:
-        path = fragment_path(name)
-        text = fragment(name)
+    for path, text in generated():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path)
             if "--check" not in arguments:
@@ -55,6 +60,15 @@ def main(arguments: list[str]) -> int:
     return 1 if stale and "--check" in arguments else 0
 
 
+def generated() -> Iterator[tuple[Path, str]]:
+    """Each generated file with its text, in the order in which one follows from another."""
+    for name in FRAGMENTS:
+        yield fragment_path(name), fragment(name)
+    for module in module_docs.LISTED:
+        yield fragment_path(f"{module}_entries"), entries_fragment(module)
+    yield ROOT / "docs" / "results.md", module_docs.results_page()
+
+
 def fragment_path(name: str) -> Path:
     return ROOT / "plugins" / "doc_fragments" / f"{name}.py"
 
@@ -62,9 +76,18 @@ def fragment_path(name: str) -> Path:
 def fragment(name: str) -> str:
     """The text of a generated doc fragment's file."""
     type_name, what = FRAGMENTS[name]
-    documentation = {"options": _options(type_name, type_name, required=False)}
-    text = yaml.dump(documentation, Dumper=_Dumper, sort_keys=False, width=90, allow_unicode=True)
-    return HEADER.format(what=what) + text + '"""\n'
+    return HEADER.format(what=what) + _options_text(_options(type_name, type_name, required=False))
+
+
+def entries_fragment(module: str) -> str:
+    """The text of the doc fragment with the option for a module's list of objects."""
+    listed = module_docs.LISTED[module]
+    return ENTRIES_HEADER.format(noun=listed.noun) + _options_text({listed.option: module_docs.entries(module)})
+
+
+def _options_text(options: dict[str, Any]) -> str:
+    text = yaml.dump({"options": options}, Dumper=_Dumper, sort_keys=False, width=90, allow_unicode=True)
+    return text + '"""\n'
 
 
 def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, Any]:

@@ -88,7 +88,7 @@ FORMS = {"markdown": markdown, "html": html, "svg": svg}
 def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and preferences", version: Any = "") -> Any:
     """See DOCUMENTATION."""
     if form != "data" and form not in FORMS:
-        raise AnsibleFilterError(f"catalog: form: {form!r} is not one of its values; choose data, {', '.join(FORMS)}")
+        raise AnsibleFilterError(f"catalog: form: {form!r} is not a valid value; choose data, {', '.join(FORMS)}")
     if not isinstance(title, str):
         raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
     if not isinstance(version, str):

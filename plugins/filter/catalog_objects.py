@@ -165,13 +165,13 @@ def catalog_objects(
 def _check(option: str, value: Any, choices: tuple) -> None:
     if value not in choices:
         known = " or ".join(choice for choice in choices if choice)
-        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not one of its values; choose {known}")
+        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not a valid value; choose {known}")
 
 
 def _sources(value: Any) -> list:
     too_much = oversized(value)
     if too_much:
-        raise AnsibleFilterError(f"catalog_objects: the catalog {too_much}; no catalog does")
+        raise AnsibleFilterError(f"catalog_objects: the catalog {too_much}; simplify the catalog")
     if isinstance(value, Mapping):
         return [dict(value)]
     if isinstance(value, Iterable) and not isinstance(value, str):

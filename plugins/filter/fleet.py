@@ -176,7 +176,7 @@ def _moment(value: Any) -> str:
     try:
         return datetime.strptime(str(value), _TIME).strftime(_TIME)
     except ValueError:
-        raise ValueError(f"{value!r} is no time; write for example 2026-03-01T08:00:00Z") from None
+        raise ValueError(f"{value!r} is not a time; write a time such as 2026-03-01T08:00:00Z") from None
 
 
 def _checked(option: str, value: Any, check: Any) -> Any:

@@ -83,7 +83,7 @@ _value:
           description: Its value before.
           type: raw
         now_path:
-          description: The field that has its meaning now. Empty if it is gone.
+          description: The field that has its meaning now. Empty if the VM no longer exists.
           type: str
         now:
           description: The value there.

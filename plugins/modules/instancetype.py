@@ -54,12 +54,6 @@ options:
       - The spec as the API has it, or the part of it that has no option of its own. Merged with the typed options;
         giving both with different values is an error.
     type: dict
-  instancetypes:
-    description:
-      - A list of instancetypes. Entries take the same options as the top level; what an entry does not give is
-        taken from there.
-    type: list
-    elements: dict
   existing:
     description:
       - What to do with instancetypes that exist and were never declared by this collection. With V(keep) they
@@ -80,6 +74,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_fields
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.instancetype_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure

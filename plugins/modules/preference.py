@@ -56,12 +56,6 @@ options:
       - The spec as the API has it, or the part of it that has no option of its own. Merged with the typed options;
         giving both with different values is an error.
     type: dict
-  preferences:
-    description:
-      - A list of preferences. Entries take the same options as the top level; what an entry does not give is taken
-        from there.
-    type: list
-    elements: dict
   existing:
     description:
       - What to do with preferences that exist and were never declared by this collection. With V(keep) they are
@@ -82,6 +76,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_fields
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.preference_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure

@@ -684,13 +684,9 @@ options:
       - never
       - if_required
     default: never
-  virtual_machines:
-    description:
-      - A list of VMs. Entries take the same options as the top level; what an entry does not give is taken from there.
-    type: list
-    elements: dict
 extends_documentation_fragment:
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.virtual_machine_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure

@@ -247,7 +247,7 @@ def _need(one: Any, names: tuple[str, ...], where: str) -> None:
         raise FleetError(f"{where}: expected an entry of a module's result, found {one!r}")
     missing = [name for name in names if name not in one]
     if missing:
-        raise FleetError(f"{where}: has no {missing[0]}; give what the module returned")
+        raise FleetError(f"{where}: {missing[0]} is missing; pass the module's result unchanged")
 
 
 def _label(one: Mapping[str, Any]) -> str:

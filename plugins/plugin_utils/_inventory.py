@@ -28,7 +28,7 @@ _LOST = {
     "VirtualMachineInstance": "hosts have no address and no instance",
     "Service": "hosts have no address",
     "Node": "hosts have the names of nodes as addresses",
-    "ControllerRevision": "what hosts have captured is unknown",
+    "ControllerRevision": "the captured revisions of hosts are unknown",
 }
 
 

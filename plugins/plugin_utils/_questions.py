@@ -125,7 +125,7 @@ def resources(
         around = resource.around(kubevirt, _labels(where.namespace), _hard(where.quotas), _resources(where.networks))
         return resource.resources(metadata, template["spec"], kubevirt, around, source)
     except Unrenderable as error:
-        raise Unanswerable(f"KubeVirt makes no pod of it: {error}") from None
+        raise Unanswerable(f"KubeVirt cannot create a pod for the VM: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if where.kubevirt is None:
             raise
@@ -210,7 +210,7 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
     kept = manifest.get("data") if captured else manifest
     kind = kept.get("kind") if isinstance(kept, dict) else None
     if not isinstance(kept, dict) or kind not in ROLE_OF_KIND:
-        raise FieldError("data.kind", f"{kind!r} is neither instancetype nor preference")
+        raise FieldError("data.kind", f"{kind!r} is neither an instancetype nor a preference")
     role = ROLE_OF_KIND[kind]
     if captured:
         decoded = drifting.kept_spec(manifest, role, release)
@@ -281,7 +281,7 @@ def _admitted(vm: Manifest, release: Release) -> Manifest:
 
 def _check(vm: Manifest) -> None:
     if not isinstance(vm.get("spec"), dict):
-        raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
+        raise FieldError("spec", "missing; pass the manifest of a VirtualMachine")
 
 
 def _check_inferred(role: Role, vm: Manifest) -> None:
@@ -290,7 +290,8 @@ def _check_inferred(role: Role, vm: Manifest) -> None:
     if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
         volume = matcher["inferFromVolume"]
         raise FieldError(
-            f"spec.{role.matcher}", f"is to be inferred from the volume {volume}; give the VM to the filter infer first"
+            f"spec.{role.matcher}",
+            f"must be inferred from the volume {volume}; pass the VM through the filter infer first",
         )
 
 

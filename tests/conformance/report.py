@@ -20,7 +20,7 @@ _QUOTED = re.compile(r"is missing in '(\{.*\})'")
 
 
 class Failure(NamedTuple):
-    """A case that did not give what KubeVirt gives; `reasons` has a line for each difference."""
+    """A case that did not give KubeVirt gives; `reasons` has a line for each difference."""
 
     case: Case
     reasons: list[str]

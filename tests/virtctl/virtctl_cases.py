@@ -128,7 +128,7 @@ def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
 
 
 def _with_cause(error: FieldError) -> str:
-    """A user is not told why something is no quantity; virtctl says it."""
+    """A user is not told why something is not a quantity; virtctl says it."""
     return f"{error} [{error.__cause__}]" if error.__cause__ else str(error)
 
 

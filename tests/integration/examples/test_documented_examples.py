@@ -81,11 +81,11 @@ def argument_spec(module: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any
 
 
 def mistakes(options: Any, spec: dict[str, Any], where: str) -> Iterator[str]:
-    """Options that there are not, and values that are none of the choices; templates are left alone."""
+    """Options that the cluster has not, and values that are none of the choices; templates are left alone."""
     names = {alias: name for name, option in spec.items() for alias in (name, *option.get("aliases", ()))}
     for key, value in (options or {}).items():
         if key not in names:
-            yield f"{where}: there is no option {key}"
+            yield f"{where}: no option {key}"
             continue
         option = spec[names[key]]
         for entry in value if isinstance(value, list) else [value]:

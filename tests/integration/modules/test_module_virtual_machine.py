@@ -166,7 +166,7 @@ def test_one_refused_vm_does_not_stop_the_others(run: Run, shop: str, api: Any) 
 def test_fail_fast_sends_nothing(run: Run, shop: str, api: Any) -> None:
     done = run("virtual_machine", namespace=shop, fail_fast=True, virtual_machines=[vm("a"), vm("b", "tiny")])
     assert (done["failed"], done["changed"]) == (True, False)
-    assert done["results"][0]["msg"] == "not sent: another object of the task had failed (fail_fast)"
+    assert done["results"][0]["msg"] == "not sent because another object of the task failed and fail_fast is set"
     assert vms(api).get(namespace=shop).items == []
 
 

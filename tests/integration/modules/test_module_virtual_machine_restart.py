@@ -99,7 +99,7 @@ def test_a_restart_that_is_refused_is_an_error_with_the_servers_words(run: Run, 
     declare(vm("web", run_strategy="Once"), wait=True)
     done = run("virtual_machine", namespace=shop, **vm("web", "medium", run_strategy="Once"), restart="if_required")
     assert (done["failed"], done["changed"], done["result"]["changed"]) == (True, True, True)
-    assert done["msg"].startswith(f"{shop}/web: it is not restarted: ")
+    assert done["msg"].startswith(f"{shop}/web: the restart failed: ")
     assert done["msg"].endswith("RunStategy Once does not support manual restart requests")
 
 

@@ -69,7 +69,7 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
 
         def look(_name: str, item: Manifest | None, owners: dict[str, str] = owners) -> State:
             gone = item is None or not any(owned_by(item, uid) for uid in owners.values())
-            return State(done=gone, pending="it to be gone")
+            return State(done=gone, pending="the object to disappear")
 
         left = max(0.0, deadline - time.monotonic())
         waited = wait_for(session, kind, namespace, owners, look, left, metadata_only=True) if owners else {}

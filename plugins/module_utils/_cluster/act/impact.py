@@ -100,7 +100,7 @@ class Restarts:
         for result, told in zip(due, done):
             result.restart = told.changed
             result.live = told.vm or result.live
-            result.failed = f"it is not restarted: {told.failed}" if told.failed else None
+            result.failed = f"the restart failed: {told.failed}" if told.failed else None
         self._without_settled(session, [one for one in due if not one.failed])
 
     def _without_settled(self, session: Session, results: list[Result]) -> list[Result]:

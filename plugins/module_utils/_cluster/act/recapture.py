@@ -28,7 +28,7 @@ _KIND: Final = "kind"
 # virt-controller's cache of instancetypes lags behind by less than a second.
 _TRIES: Final = 4
 _LAG: Final = 1.0
-_CAPTURE: Final = "its revision to be captured"
+_CAPTURE: Final = "KubeVirt to capture the revision"
 
 
 def raise_generation(session: Session, namespace: str, name: str) -> None:
@@ -144,7 +144,9 @@ class Recapture:
         except ApiError as error:
             if error.code == 403 and result.denied:
                 # Either right would do; the message names the one tried last, so add the other.
-                error.message = f"{error.message}. Patching virtualmachines/status would do as well ({result.denied})"
+                error.message = (
+                    f"{error.message}. Permission to patch virtualmachines/status would suffice too ({result.denied})"
+                )
             raise
         result.written = True
 
@@ -180,7 +182,9 @@ class Recapture:
             self._await([result for result in _well(stale) if result.method != _KIND], self._captured)
             self._spell_back([result for result in _well(stale) if result.method == _KIND])
         for result in stale:
-            result.failed = "KubeVirt has captured an older generation than there is, again and again; try again later"
+            result.failed = (
+                "KubeVirt keeps capturing an older generation than the current one; run the task again later"
+            )
 
     def _rehearse(self, result: Changed) -> None:
         """Whether KubeVirt still accepts the VM; if not, its next start would fail, and its guest be lost."""
@@ -193,18 +197,18 @@ class Recapture:
                 raise
 
     def _take_back(self, result: Changed, refusal: ApiError) -> None:
-        result.failed = f"could not start again after the change: {explain(refusal, 'PATCH', _VM)}"
+        result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
         back = steps.taken_back(result.before.vm, result.before.drift, result.change.roles)
         if back is None:
-            result.failed += "; it has lost what it had before, so nothing was taken back"
+            result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
             _patch(self._session, result.before, back)
         except (ApiError, ConnectionFailed) as error:
-            result.failed += f"; it could not be taken back: {explain(error, 'PATCH', _VM)}"
+            result.failed += f"; restoring the previous revisions failed: {explain(error, 'PATCH', _VM)}"
             return
         result.back = True
-        result.failed += "; the revisions that it had were given back to it"
+        result.failed += "; the task restored the previous revisions"
 
     def _unpin(self, result: Changed) -> None:
         if any(role.reference_of(result.before.vm) for role in result.change.roles):
@@ -245,7 +249,7 @@ class Recapture:
 def _take(result: Changed, waited: Waited) -> None:
     result.vm = waited.object or result.vm
     if waited.failure is not None or waited.object is None:
-        result.failed = result.failed or waited.failure or "it is gone"
+        result.failed = result.failed or waited.failure or "the VM no longer exists"
 
 
 def _well(results: list[Changed]) -> list[Changed]:

@@ -53,7 +53,7 @@ class _Until(io.RawIOBase):
     def readinto(self, buffer: Any) -> Any:
         if time.monotonic() > deadline.get(float("inf")):
             # No TimeoutError, for which urllib3 has words of its own.
-            raise OSError("the answer was not complete in time")
+            raise OSError("the server did not complete its answer in time")
         return self._raw.readinto(buffer)
 
     def close(self) -> None:

@@ -137,7 +137,7 @@ def _catalog(options: Told) -> str:
     if options["catalog"]:
         return str(options["catalog"])
     if options["prune"] != "never" and not published:
-        raise CatalogError("catalog: is missing; prune needs the name of the catalog whose objects may go")
+        raise CatalogError("catalog: required with prune; set the name of the catalog whose objects may be deleted")
     return "common" if published else "custom"
 
 
@@ -186,7 +186,11 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
     failed = [result for result in every if result.failed]
     if failed:
         done = sum(result.changed for result in every)
-        rest = f"{done} others were written, and the next run goes on from there" if done else "nothing was written"
+        rest = (
+            f"{done} other objects were written, and the next run continues from there"
+            if done
+            else "nothing was written"
+        )
         if told.misfits and module.params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
         failures = [(result.entry.label, result.failed or "") for result in failed]
@@ -229,9 +233,9 @@ def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: b
         name += f" ({source['version_reason']})"
     text = f"{name}: {counts['instancetypes']} instancetypes, {counts['preferences']} preferences: {would}{done}"
     if counts["gone"]:
-        text += f"; {counts['gone']} that are no longer in it are kept"
+        text += f"; {counts['gone']} objects that the catalog no longer has are kept"
     if told.affected:
-        text += f"; {len(told.affected)} virtual machines use what changes or is gone"
+        text += f"; {len(told.affected)} virtual machines use changed or removed objects"
     reasons = {result.left: 0 for result in told.results if result.left}
     for result in told.results:
         if result.left:

@@ -153,7 +153,7 @@ def _add_users(module: Any, session: Session, found: list[Told]) -> None:
         for option in ("in_use", "used_by"):
             if module.params[option] is not None:
                 module.fail_json(msg=f"{option}: {reason}")
-        module.warn(f"which virtual machines use them is not known: {reason}")
+        module.warn(f"cannot tell which virtual machines use them: {reason}")
         for one in found:
             one["used_by"] = None
 
@@ -165,7 +165,7 @@ def _bytes(module: Any, option: str) -> int | None:
     try:
         return parse(value).value
     except QuantityError:
-        module.fail_json(msg=f"{option}: {value!r} is no quantity; write for example 4Gi")
+        module.fail_json(msg=f"{option}: {value!r} is not a quantity; write a quantity such as 4Gi")
         return None
 
 

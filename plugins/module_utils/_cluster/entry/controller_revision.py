@@ -96,12 +96,14 @@ def _check_revisions(module: Any) -> None:
     matchers = [role.matcher for role in ROLES]
     for name, names in wanted.items():
         if not isinstance(names, dict) or not names or set(names) - set(matchers):
-            module.fail_json(msg=f"revisions: {name}: has to be a dictionary of {' and '.join(matchers)}")
+            module.fail_json(
+                msg=f"revisions: {name}: expected a dictionary with the keys {' and '.join(matchers)}, or one of them"
+            )
     missing = [name for name in module.params["names"] or [] if name not in wanted]
     if module.params["names"] is None:
         module.params["names"] = list(wanted)
     elif missing:
-        module.fail_json(msg=f"revisions: says nothing of {', '.join(missing)}")
+        module.fail_json(msg=f"revisions: no entry for {', '.join(missing)}; give every VM of names an entry")
 
 
 def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]:
@@ -131,14 +133,14 @@ def _run_prune(module: Any) -> None:
     options = module.params
     # What is referenced can only be told from all VMs, so a selection would be dangerous here.
     if options["names"] or options["label_selectors"]:
-        module.fail_json(msg="state pruned is for a whole namespace; leave out names and label_selectors")
+        module.fail_json(msg="state: pruned applies to a whole namespace; remove names and label_selectors")
     try:
         session = Session(options)
         found = prunable(session, options["namespace"], options["keep"])
     except ConnectionFailed as error:
         module.fail_json(msg=str(error))
     except Unreadable as error:
-        module.fail_json(msg=f"{error}; nothing was pruned, since what cannot be seen might refer to a revision")
+        module.fail_json(msg=f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision")
     if not module.check_mode:
         prune(session, found, options["concurrency"])
     results = [

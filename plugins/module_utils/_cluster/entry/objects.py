@@ -62,6 +62,7 @@ class ObjectModule(NamedTuple):
         exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
         module = make_module(
             prepare=lambda options: spelled_out(options, self.spec),
+            unchecked={self.plural: {"type": "list", "elements": "dict", "options": self._of_entries()}},
             argument_spec={
                 **AUTH,
                 **REQUESTS,
@@ -91,6 +92,14 @@ class ObjectModule(NamedTuple):
             module.fail_json(msg=str(error))
         self._exit(module, subject, results)
 
+    def _of_entries(self) -> dict[str, Any]:
+        """The argument spec of an entry, as it is documented: what an entry leaves out is the task's."""
+        return {
+            **self.spec,
+            "name": {**self.spec["name"], "required": True},
+            "state": {key: value for key, value in self.spec["state"].items() if key != "default"},
+        }
+
     def _entries(self, module: Any) -> list[Any]:
         if module.params["name"] is not None:
             options = {name: module.params.get(name) for name in self.spec}
@@ -103,7 +112,7 @@ class ObjectModule(NamedTuple):
         for index, options in enumerate(given):
             entry = self._entry(options)
             if entry.problem is None and entry.key in seen:
-                problem = f"name: is given twice, by entries {seen[entry.key]} and {index} of {self.plural}"
+                problem = f"name: entries {seen[entry.key]} and {index} of {self.plural} have the same name"
                 entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
             seen.setdefault(entry.key, index)
             entries.append(entry)
@@ -137,7 +146,7 @@ class ObjectModule(NamedTuple):
             try:
                 result = validator.validate(own)
             except OverflowError:
-                told.append(f"{where}: {not_finite(own)}: is no finite number; write one such as 2")
+                told.append(f"{where}: {not_finite(own)}: expected a finite number such as 2")
                 continue
             module.no_log_values.update(result._no_log_values)
             told += [f"{where}: {_words(e, module.no_log_values)}" for e in result.errors]
@@ -162,7 +171,7 @@ class ObjectModule(NamedTuple):
         state = options["state"]
         nothing = Key("", options.get("namespace"), options["name"])
         if self.namespaced(options) and not options.get("namespace"):
-            return Entry(label, nothing, state, {}, "namespace: is missing; say which namespace it is for")
+            return Entry(label, nothing, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
         except FieldError as error:

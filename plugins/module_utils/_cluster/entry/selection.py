@@ -38,7 +38,7 @@ def selection(module: Any) -> dict[str, Any]:
     """The module's options, when they select VMs in a sensible way."""
     options: dict[str, Any] = module.params
     if options["names"] and not options["namespace"]:
-        module.fail_json(msg="names: give the namespace of these virtual machines too")
+        module.fail_json(msg="namespace: required with names")
     return options
 
 

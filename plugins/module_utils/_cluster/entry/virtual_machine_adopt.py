@@ -82,8 +82,8 @@ def _exit(module: Any, results: list[Adopted]) -> None:
 def _message(module: Any, results: list[Adopted]) -> str:
     count, failed = sum(result.changed for result in results), sum(bool(result.failed) for result in results)
     done = "would be" if module.check_mode else "were"
-    told = [f"{count} {done} adopted", f"{len(results) - count - failed} have an instancetype already"]
-    told += [f"{failed} cannot be"] if failed else []
+    told = [f"{count} {done} adopted", f"{len(results) - count - failed} already have an instancetype"]
+    told += [f"{failed} cannot be adopted"] if failed else []
     return f"{amount(len(results), 'virtual machines')}: {', '.join(told)}"
 
 
@@ -99,7 +99,7 @@ def _failure(result: Adopted) -> str:
         return str(result.failed)
     names = " and ".join(one["name"] for one in (nearest[0].instancetype, nearest[0].preference) if one)
     why = nearest[0].refusal or f"differs in {', '.join(one['field'] for one in nearest[0].differences)}"
-    return f"{result.failed}; nearest is {names}: {why}"
+    return f"{result.failed}; the nearest match is {names}: {why}"
 
 
 def _tell(result: Adopted) -> Outcome:

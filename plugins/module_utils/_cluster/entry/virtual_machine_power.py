@@ -73,9 +73,11 @@ def _chosen(module: Any, session: Session) -> list[Entry]:
     wanted = _wanted(module, options, "")
     names, labels = options["names"], selector(options)
     if names is not None and not options["namespace"]:
-        module.fail_json(msg="names: give the namespace of these virtual machines too")
+        module.fail_json(msg="namespace: required with names")
     if labels is None and names is None:
-        module.fail_json(msg="label_selectors: is empty, which would mean all virtual machines; name the ones you mean")
+        module.fail_json(
+            msg="label_selectors: an empty list would select all virtual machines; set names or a label selector"
+        )
     if labels is None:
         return [Entry(options["namespace"], name, wanted) for name in dict.fromkeys(names)]
     found = selected(session, options["namespace"], labels)
@@ -91,10 +93,10 @@ def _listed(module: Any) -> list[Entry]:
         if problem:
             module.fail_json(msg=f"{where}: {problem}")
         if not own["namespace"]:
-            module.fail_json(msg=f"{where}: namespace: is missing; say which namespace it is in")
+            module.fail_json(msg=f"{where}: namespace: required; set the namespace of the VM")
         entry = Entry(own["namespace"], given["name"], _wanted(module, own, f"{where}: "))
         if entry[:2] in entries:
-            module.fail_json(msg=f"{where}: name: {entry.label} is given twice")
+            module.fail_json(msg=f"{where}: name: another entry names {entry.label} too; remove one of them")
         entries[entry[:2]] = entry
     return list(entries.values())
 
@@ -103,13 +105,13 @@ def _wanted(module: Any, options: Outcome, where: str) -> Wanted:
     state, grace = options["state"], options["grace_period"]
     problem = None
     if state is None:
-        problem = f"state: is missing; give one of {', '.join(STATES)}"
+        problem = f"state: required; choose from {', '.join(STATES)}"
     elif options["paused"] and state != STARTED:
-        problem = f"paused: goes with state {STARTED}, not with {state}"
+        problem = f"paused: only valid with state {STARTED}, not with {state}"
     elif (options["force"] or grace is not None) and state not in (STOPPED, RESTARTED):
-        problem = f"force: goes with the states {STOPPED} and {RESTARTED}, not with {state}"
+        problem = f"force: only valid with the states {STOPPED} and {RESTARTED}, not with {state}"
     elif grace is not None and not options["force"]:
-        problem = "grace_period: goes with force; without it the guest has the time that its VM says"
+        problem = "grace_period: only valid with force; otherwise the grace period of the VM applies"
     if problem:
         module.fail_json(msg=f"{where}{problem}")
     return Wanted(state, bool(options["paused"]), (grace or 0) if options["force"] else None)

@@ -108,19 +108,19 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", seen.vm["spec"].get("template"))
     failed = expand.fill(template, *seen.drift.captured, cluster.configuration, cluster.release)
     if failed is not None:
-        return {"problem": failed.error.message if failed.error is not None else "it cannot be expanded"}
+        return {"problem": failed.error.message if failed.error is not None else "the VM cannot be expanded"}
     metadata = {**template["metadata"], "name": seen.name, "namespace": seen.namespace}
     try:
         return {"resources": resources(metadata, template["spec"], cluster, around(cluster))}
     except Unrenderable as error:
-        return {"problem": f"KubeVirt makes no pod of it: {error}"}
+        return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
 
 
 def _missing(matcher: str, part: RoleDrift) -> str:
     if part.state == UNKNOWN:
-        return f"{matcher}: its ControllerRevision {part.revision} could not be read: {part.problem}"
+        return f"{matcher}: cannot read the ControllerRevision {part.revision}: {part.problem}"
     if part.revision:
         return find.not_found("ControllerRevision", part.revision).message
     if part.kind in find.KINDS:
         return find.not_found(part.kind, part.name).message
-    return f"{matcher}.kind: {part.kind} is none that KubeVirt knows"
+    return f"{matcher}.kind: KubeVirt has no kind {part.kind}"

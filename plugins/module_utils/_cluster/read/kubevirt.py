@@ -25,7 +25,7 @@ def kubevirt(session: Session) -> KubeVirt:
     try:
         items, _version = session.list(_KUBEVIRT)
         found = items[0] if items else None
-        problem = "" if items else "there is no KubeVirt object"
+        problem = "" if items else "the cluster has no KubeVirt object"
     except ApiError as error:
         problem = explain(error, "LIST", _KUBEVIRT)
     except ConnectionFailed as error:

@@ -48,7 +48,7 @@ def _requirement(part: str, text: str) -> Test:
         none, key = match.groups()
         return lambda labels: (key in labels) != bool(none)
     raise SelectorError(
-        f"{shown(part)} in {shown(text)} is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+        f"{shown(part)} in {shown(text)} is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     )
 
 

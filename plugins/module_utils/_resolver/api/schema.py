@@ -128,8 +128,11 @@ class _Readers(dict[str, _Reader]):
     def _unknown(self, name: str) -> _Reader:
         if self._mode.unknown == "refuse":
             hint = nearest(name, self._declarations)
-            more = f"{' Or' if hint.endswith('?') else '; or'} set accept_unknown_fields, if a newer KubeVirt has it"
-            raise FieldError("", f"there is no such field{hint}{more}")
+            more = (
+                f"{' Otherwise' if hint.endswith('?') else '; or'} set accept_unknown_fields if a newer"
+                " KubeVirt has the field"
+            )
+            raise FieldError("", f"unknown field{hint}{more}")
         return _KEEP if self._mode.unknown == "keep" else _DROP
 
 
@@ -314,7 +317,7 @@ def _quantity(value: Value) -> str:
     try:
         return quantity.canonical(value.strip() or "0")
     except quantity.QuantityError as error:
-        raise FieldError("", f"{shown(value)} is no quantity; write for example 512Mi, 4Gi or 4G") from error
+        raise FieldError("", f"{shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
 
 
 def _int_or_string(value: Value) -> int | str:

@@ -54,7 +54,7 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
             target[key] += copy(value)
         elif value is not None and target[key] != value:
             found = "" if key in SECRET else f", as {shown(target[key])} and as {shown(value)}"
-            raise FieldError(here, f"is given twice{found}; keep one of them")
+            raise FieldError(here, f"is set twice{found}; remove one of them")
     return target
 
 

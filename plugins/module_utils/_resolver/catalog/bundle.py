@@ -63,21 +63,24 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "
         if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
                 raise CatalogError(
-                    f"document {position}: kind: {shown(kind)} is neither instancetype nor preference; take it out, or"
+                    f"document {position}: kind: {shown(kind)} is neither an instancetype nor a preference;"
+                    " remove the document, or"
                     " set other_kinds to skip"
                 )
-            notes.append(f"skipped {kind} {_name(document)}, which is neither instancetype nor preference")
+            notes.append(f"skipped {kind} {_name(document)}, which is neither an instancetype nor a preference")
             continue
         if kind is not None and document.get("apiVersion") != API_VERSION:
             document, note = _modern(document, position)
             notes.append(note)
         if kind is not None and not isinstance(document.get("spec"), dict):
             where = f"document {position} ({kind} {_name(document)})"
-            raise CatalogError(f"{where}: spec: is missing; is the bundle complete?")
+            raise CatalogError(f"{where}: spec: missing; check that the bundle is complete")
         sources.append(document)
     objects = expand_catalog(*sources, version=version)
     if not objects:
-        raise CatalogError("the bundle: holds no instancetype and no preference; is it the right file, and complete?")
+        raise CatalogError(
+            "the bundle contains no instancetype and no preference; check that the file is the right one and complete"
+        )
     return Bundle(objects, notes)
 
 
@@ -102,7 +105,7 @@ def marked(
         own[VERSION_LABEL] = version
     for key in own:
         if key in (labels or {}):
-            raise CatalogError(f"labels: {key} says whose the objects are; leave it out")
+            raise CatalogError(f"labels: {key} is reserved for this collection; remove the label")
     made = adapt(objects, namespace=namespace, labels={**(labels or {}), **own}, name_prefix=name_prefix)
     for manifest in made:
         _check(manifest)
@@ -117,7 +120,7 @@ def check_name(catalog: str) -> None:
 def _check_label(what: str, value: str) -> None:
     reason = names.label_value(value) if value else "is empty"
     if reason:
-        raise CatalogError(f"{what}: {shown(value)} {reason}; it becomes a label of the objects")
+        raise CatalogError(f"{what}: {shown(value)} {reason}; the value becomes a label of the objects")
 
 
 def version_of(objects: Iterable[Manifest]) -> str:
@@ -147,7 +150,7 @@ def _modern(document: Manifest, position: int) -> tuple[Manifest, str]:
         raise CatalogError(
             f"{where}: apiVersion: {shown(document.get('apiVersion'))} is not supported; use {API_VERSION}"
         )
-    return modern.manifest, f"{where}: {document.get('apiVersion')} was written as {API_VERSION}"
+    return modern.manifest, f"{where}: converted from {document.get('apiVersion')} to {API_VERSION}"
 
 
 def _check(manifest: Manifest) -> None:
@@ -155,7 +158,7 @@ def _check(manifest: Manifest) -> None:
     answer = validate(manifest["kind"], manifest, Objects([]))
     if not answer.allowed:
         told = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message
-        raise CatalogError(f"{where}: KubeVirt would refuse it: {told}")
+        raise CatalogError(f"{where}: KubeVirt would reject the object: {told}")
 
 
 def _name(document: Manifest) -> str:

@@ -150,7 +150,7 @@ def _over(
             raise CatalogError(f"{where}: extends: {shown(parent)} is not in {sort.groups}{nearest(parent, groups)}")
         if parent in above:
             circle = " > ".join((*above, parent))
-            raise CatalogError(f"{where}: extends: {circle} goes round in a circle; take one of them out")
+            raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
         base = _over(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
     own = _own(sort, entry, where)
     # A null among the labels stays until the derived ones are known: it removes these, too.

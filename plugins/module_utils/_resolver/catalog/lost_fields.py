@@ -54,14 +54,14 @@ class Misfit(NamedTuple):
         """One line for a person."""
         told = []
         if self.lost:
-            told.append(f"the cluster's KubeVirt has no {', '.join(self.lost)}")
+            told.append(f"the cluster's KubeVirt does not know {', '.join(self.lost)}")
         if self.vcpus is not None:
             told.append(f"a VM with {self.vcpus[0]} vCPUs would get {self.vcpus[1]}")
         shown = [f"{one['field']} {_words(one['before'])} -> {_words(one['after'])}" for one in self.effects]
         if shown and self.vcpus is None:
             told.append(f"a VM would have {', '.join(shown)}")
         elif self.lost and not shown:
-            told.append("a VM comes out the same, but nothing checks it")
+            told.append("VMs come out the same, but KubeVirt does not check the requirement")
         return "; ".join(told)
 
 

@@ -114,7 +114,7 @@ def _fitting(
     known = dict.fromkeys(value for value in values if value)
     for pattern in patterns:
         if not any(fnmatchcase(value, pattern) for value in known):
-            raise CatalogError(f"{what}: nothing in the catalog fits {shown(pattern)}{nearest(pattern, known)}")
+            raise CatalogError(f"{what}: nothing in the catalog matches {shown(pattern)}{nearest(pattern, known)}")
     return [
         manifest
         for manifest, value in zip(objects, values)

@@ -86,7 +86,7 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
         if not isinstance(manifest, dict):
             raise Rejected(f"[{index}]: expected a manifest, found {shown(manifest)}")
         if "kind" not in manifest:
-            raise Rejected(f"[{index}].kind: is missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
+            raise Rejected(f"[{index}].kind: missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
         if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
             continue
         try:
@@ -109,7 +109,9 @@ def _preference(given: Manifest | str, manifests: list[Any], release: Release) -
             and (manifest.get("metadata") or {}).get("name") == given
         ]
         if not named:
-            raise Rejected(f"preference: there is no preference {shown(given)} among the manifests; give its manifest")
+            raise Rejected(
+                f"preference: no manifest of the preference {shown(given)} is given; add it to the manifests"
+            )
         given = named[0]
     # The spec of a preference has no field `spec`.
     bare = "spec" not in given
@@ -140,4 +142,4 @@ def _bytes(value: Any) -> int:
     try:
         return parse(str(value)).value
     except QuantityError:
-        raise Rejected(f"memory: {shown(value)} is no quantity; write for example 512Mi, 4Gi or 4G") from None
+        raise Rejected(f"memory: {shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from None

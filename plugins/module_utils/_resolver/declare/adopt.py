@@ -232,7 +232,7 @@ def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     """What of a VM decides on its guest and pod, so that equal ones are equal in meaning; or why KubeVirt fails."""
     built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
     if built.spec is None or built.metadata is None:
-        return built.error.message if built.error is not None else "it cannot be expanded"
+        return built.error.message if built.error is not None else "the VM cannot be expanded"
     spec = built.spec
     # Only the network could be a problem, and that it has by now.
     defaults.set_spec_defaults(spec, cluster.configuration, cluster.release)

@@ -17,4 +17,4 @@ def amount(path: str, text: Any) -> str:
     try:
         return quantity.canonical(str(text))
     except QuantityError as error:
-        raise FieldError(path, f"{shown(text)} is no quantity; write for example 512Mi, 4Gi or 4G") from error
+        raise FieldError(path, f"{shown(text)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error

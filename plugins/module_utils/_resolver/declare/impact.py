@@ -93,8 +93,8 @@ def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None
     if made is None or found is None or _size(made) == _size(found):
         return None
     return (
-        f"the cluster has put what its instancetype stood for in the place of it (reference policy), {_size(found)},"
-        f" and that stays; now it stands for {_size(made)}: declare cpu and memory to change the VM"
+        f"the cluster's reference policy replaced the instancetype by its values ({_size(found)}); the instancetype now"
+        f" gives {_size(made)}, which the VM does not get: declare cpu and memory to change the VM"
     )
 
 

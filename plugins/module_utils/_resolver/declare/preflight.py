@@ -23,7 +23,7 @@ __all__ = ["Issue", "issues"]
 Manifest = dict[str, Any]
 
 
-_OPEN_GATE: Final = "open the feature gate in the KubeVirt object, or leave the field out"
+_OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
 class Issue(NamedTuple):
@@ -106,7 +106,7 @@ def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[
     elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), listed)
     if elsewhere:
         return [Issue(f"{field}: {found.error.message}; {elsewhere}")]
-    hint = f"did you mean {either(close)}?" if close else f"there are {len(names)} {kind}s"
+    hint = f"did you mean {either(close)}?" if close else f"the cluster has {len(names)} {kind}s"
     return [Issue(f"{field}: {found.error.message}; {hint}", missing=True)]
 
 
@@ -116,17 +116,17 @@ def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Name
     namespace = vm["metadata"].get("namespace", "") if find.KINDS[other].namespaced else ""
     if not any(manifest["metadata"]["name"] == name for manifest in listed(other, namespace)):
         return ""
-    return f"there is a {other} of that name: set {role.matcher}.kind to {other}"
+    return f"a {other} has this name; set {role.matcher}.kind to {other}"
 
 
 def _remedy(answer: dict[str, Any], vm: Manifest, cluster: Cluster, listed: Names) -> str:
     stage = answer.get("stage")
     if stage == "apply" and "conflicts with selected" in str(answer.get("message")):
-        return "leave these fields to the instancetype, or give the VM none"
+        return "remove these fields from the VM, or remove its instancetype"
     if vm["spec"].get("instancetype") and stage in ("apply", "requirements"):
         would_do = _fitting(vm, cluster, listed)
         if would_do:
-            return f"{either(would_do)} would do"
+            return f"use for example {either(would_do)}"
     elif stage == "requirements":
         return suggestions.to_add(INSTANCETYPE, vm, cluster, listed)
     return ""

@@ -73,10 +73,10 @@ def warnings(options: Options | None) -> list[str]:
         return []
     told = []
     if options.get("password") is not None or options.get("password_file") is not None:
-        told.append("cloud_init: the password is stored in clear text in the VM, for all who may read it")
+        told.append("cloud_init: the VM stores the password in clear text, readable by everyone who may read the VM")
     unused = [name for name, value in options.items() if value and name not in ("type", "user", "quote")]
     if options.get("type") == NONE and unused:
-        told.append(f"cloud_init: has the type none, so {', '.join(sorted(unused))} has no effect")
+        told.append(f"cloud_init: type is none, so {', '.join(sorted(unused))} has no effect")
     return told
 
 

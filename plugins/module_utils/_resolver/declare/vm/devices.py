@@ -20,7 +20,7 @@ def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
     for index, entry in enumerate(entries):
         name = entry.get("name") or "default"
         if any(network["name"] == name for network in found):
-            raise FieldError(f"networks[{index}].name", f"there is already a network named {shown(name)}")
+            raise FieldError(f"networks[{index}].name", f"another network is already named {shown(name)}")
         multus = entry.get("multus")
         found.append({"name": name, **({"multus": {"networkName": multus}} if multus else {"pod": {}})})
         interfaces.append(_interface(name, entry))

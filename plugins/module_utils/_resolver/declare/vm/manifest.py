@@ -54,7 +54,7 @@ def check_exclusive(options: Options) -> None:
     """Raises FieldError for options of which each decides what the other does."""
     instancetype = options.get("instancetype")
     if options.get("memory") is not None and instancetype is not None and instancetype.get("infer") != inference.AUTO:
-        raise FieldError("memory", "excludes instancetype, which decides it; keep one of them")
+        raise FieldError("memory", "cannot be combined with instancetype, which sets the memory; remove one of them")
 
 
 def warnings(options: Options) -> list[str]:
@@ -65,7 +65,8 @@ def warnings(options: Options) -> list[str]:
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
     if disk and boot.tells_nothing(disk) and not sized:
         told.append(
-            f"boot: nothing can be inferred from this disk, so a new VM has {DEFAULT_MEMORY} of memory; say more with"
+            f"boot: KubeVirt cannot infer an instancetype from this disk, so a new VM has {DEFAULT_MEMORY} of"
+            " memory; set"
             " instancetype and preference"
         )
     return told

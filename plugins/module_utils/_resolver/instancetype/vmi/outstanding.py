@@ -74,7 +74,7 @@ def outstanding(
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:
-        return Outstanding(problem=built.error.message if built.error is not None else "it cannot be expanded")
+        return Outstanding(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     now, running = dict(_leaves(built.spec)), dict(_leaves(instance["spec"]))
     started = started_spec(vm, instance, objects)
     unchanged = _start_of(instance) == start_revision_name(vm) and not _revised(vm, started)

@@ -95,7 +95,7 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
 def compare(
     vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
 ) -> bool | None:
-    """Pure: whether the VM differs from its start in what asks for a restart; None where it cannot be expanded.
+    """Pure: whether the VM differs from its start in what asks for a restart; None where the VM cannot be expanded.
 
     started: its spec then. live: whether the cluster changes running guests.
     """

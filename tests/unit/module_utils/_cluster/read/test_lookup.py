@@ -45,7 +45,7 @@ def test_what_may_not_be_read_is_a_problem_with_the_remedy() -> None:
         cut = lookup.problem("VirtualMachine", "shop")
         assert cut is not None and (cut.code, cut.reason) == (503, "ServiceUnavailable")
         assert lookup.get("VirtualMachine", "shop", "a") == cut
-        # Without the API there are none, which is no problem.
+        # Without the API the cluster has none, which is no problem.
         assert list(lookup.list("DataVolume", "shop")) == []
         assert lookup.problem("DataVolume", "shop") is None
 

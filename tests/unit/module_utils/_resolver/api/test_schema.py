@@ -23,7 +23,8 @@ def vm(**domain: Any) -> dict[str, Any]:
         ({"cpu": []}, "spec.template.spec.domain.cpu: expected an object, found a list"),
         (
             {"memory": {"guest": "4GB"}},
-            "spec.template.spec.domain.memory.guest: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G",
+            "spec.template.spec.domain.memory.guest: '4GB' is not a quantity; write a quantity such as 512Mi, 4Gi"
+            " or 4G",
         ),
         (
             {"devices": {"disks": [{"name": "a"}, {"name": "b", "bootOrder": 1.5}]}},
@@ -31,8 +32,8 @@ def vm(**domain: Any) -> dict[str, Any]:
         ),
         (
             {"resources": {"requests": {"cpu": "many"}}},
-            "spec.template.spec.domain.resources.requests.cpu: 'many' is no quantity;"
-            " write for example 512Mi, 4Gi or 4G",
+            "spec.template.spec.domain.resources.requests.cpu: 'many' is not a quantity;"
+            " write a quantity such as 512Mi, 4Gi or 4G",
         ),
     ],
 )

@@ -155,7 +155,7 @@ def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
     changed = {**MANIFEST, "metadata": {"name": "web", "labels": {"team": "b"}}}
     theirs = managed(kubectl=["team"], virtshape=["team"])
     words = str(plan.present(changed, theirs, OWNER, "virtshape").conflict)
-    assert words.startswith('fields are owned by another field manager: "kubectl" owns metadata.labels.team; remove')
+    assert words.startswith('another field manager owns declared fields: "kubectl" owns metadata.labels.team; remove')
     assert plan.present(changed, theirs, OWNER, "virtshape", force=True).conflict is None
     # The value that they declare, too.
     assert plan.present(MANIFEST, theirs, None, "virtshape").conflict is None

@@ -71,7 +71,10 @@ def test_template_and_spec_say_the_rest() -> None:
 
 def test_saying_two_things_about_a_field_is_an_error() -> None:
     options = {"name": "a", "memory": "1Gi", "template": {"spec": {"domain": {"memory": {"guest": "2Gi"}}}}}
-    with pytest.raises(FieldError, match=r"template\.spec\.domain\.memory\.guest: is given twice"):
+    with pytest.raises(
+        FieldError,
+        match=r"template\.spec\.domain\.memory\.guest: is set twice, as '1Gi' and as '2Gi'; remove one of them",
+    ):
         vms.manifest(options)
 
 
