@@ -16,8 +16,6 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-__all__ = ["WritingAction", "unified"]
-
 
 class WritingAction(ActionBase):
     """An action that runs the module of its name with the task's options."""

@@ -21,8 +21,6 @@ from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, selection, selector
 
-__all__ = ["run_info", "run_revision"]
-
 Outcome = dict[str, Any]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
-__all__ = ["ON_FAILURE", "amount", "fail", "several"]
-
 ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
     "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},
 }

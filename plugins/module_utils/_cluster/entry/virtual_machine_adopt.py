@@ -16,8 +16,6 @@ from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, named, selection
 
-__all__ = ["run_adopt"]
-
 Outcome = dict[str, Any]
 
 

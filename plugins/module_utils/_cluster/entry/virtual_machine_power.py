@@ -17,8 +17,6 @@ from .argument_spec import AUTH, REQUESTS
 from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, selector
 
-__all__ = ["run_power"]
-
 Outcome = dict[str, Any]
 
 # Of one VM; the top level gives them for all.
