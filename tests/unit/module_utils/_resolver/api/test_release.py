@@ -64,7 +64,7 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
     ]
 
     assert changed[8] == {"creates_panic_device", "infers_from_snapshots", "warns_of_launch_security"}
-    assert changed[7] == set()
+    assert changed[7] == {"gates"}
     assert changed[6] == {
         "any_memory_conflicts",
         "sets_matcher_kind",
@@ -80,6 +80,7 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         "refuses_unknown_objects",
         "takes_architecture_of_sources",
         "updates_live_by_default",
+        "gates",
     }
     assert changed[4] == {
         "conflict_cause",
