@@ -1,6 +1,10 @@
 """Writes the doc fragments that follow from the schema: the options of instancetypes and preferences.
 
-Run it after a change of `plugins/module_utils/_resolver/api/fields`. With --check it writes nothing and exits 1 if a
+The fields are those of `plugins/module_utils/_resolver/api/fields`, their descriptions those of `tools/descriptions`:
+type → field → text, or {text, deprecated: what to use instead}. Text in backticks is a value, or the path of a field
+from the spec.
+
+Run it after a change of either. With --check it writes nothing and exits 1 if a
 fragment is not up to date. Ansible reads doc fragments without running them, so their text has to be static.
 """
 
@@ -9,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +37,7 @@ HEADER = '''\
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields; do not edit.
+# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields and tools/descriptions; do not edit.
 
 """The options for the fields of {what}."""
 
@@ -43,9 +48,9 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 '''
 
-ENTRIES_HEADER = HEADER.replace("plugins/module_utils/_resolver/api/fields", "the module's own documentation").replace(
-    "The options for the fields of {what}", "The option for a list of {noun}s, with the options of its entries"
-)
+ENTRIES_HEADER = HEADER.replace(
+    "plugins/module_utils/_resolver/api/fields and tools/descriptions", "the module's own documentation"
+).replace("The options for the fields of {what}", "The option for a list of {noun}s, with the options of its entries")
 
 
 def main(arguments: list[str]) -> int:
@@ -95,7 +100,7 @@ def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, A
     documented = {}
     spec = argument_spec.options(type_name, required=required)
     for field in argument_spec.fields(type_name):
-        option = {"description": _description(root, field), **spec[field.option]}
+        option = {"description": _description(root, type_name, field), **spec[field.option]}
         option.pop("no_log", None)
         inner = option.pop("options", None)
         if inner:
@@ -104,13 +109,29 @@ def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, A
     return documented
 
 
-def _description(root: str, field: argument_spec.Field) -> list[str]:
+@cache
+def descriptions() -> dict[str, dict[str, str | dict[str, str]]]:
+    """The files of `tools/descriptions` as one: type → field → description."""
+    found = {}
+    for path in sorted((ROOT / "tools" / "descriptions").glob("*.yml")):
+        found.update(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return found
+
+
+def described(type_name: str, field: str) -> tuple[str, str]:
+    """The description of a field, and what to use instead of it where it is deprecated, else ""."""
+    found = descriptions().get(type_name, {}).get(field, "")
+    return (found, "") if isinstance(found, str) else (found["text"], found["deprecated"])
+
+
+def _description(root: str, type_name: str, field: argument_spec.Field) -> list[str]:
     choices = ENUMS.get(field.type, ())
-    paragraphs = [field.description]
+    text, instead = described(type_name, field.name)
+    paragraphs = [text]
     if field.since:
         paragraphs.append(f"Needs KubeVirt {field.since} or later; earlier releases drop it without a word.")
-    if field.deprecated:
-        paragraphs.append(f"Deprecated by KubeVirt. {field.deprecated}")
+    if instead:
+        paragraphs.append(f"Deprecated by KubeVirt. {instead}")
     return [re.sub(r"`([^`]+)`", lambda match: _mark(root, choices, match[1]), text) for text in paragraphs]
 
 

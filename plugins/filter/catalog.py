@@ -11,8 +11,8 @@ version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Compares each instancetype of a catalog with each preference, for VMs that name both and add nothing of their own,
-    and tells which pairs fit and why others do not.
-  - Nothing is asked of a cluster. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
+    and returns which pairs fit and why others do not.
+  - Works offline. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
 options:
   _input:
     description:
@@ -70,15 +70,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     Matrix,
     as_data,
     from_data,
     matrix,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 

@@ -63,9 +63,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import QuantityError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import (
     Quantity,
-    QuantityError,
     human,
     parse,
 )

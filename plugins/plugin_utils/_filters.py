@@ -16,23 +16,11 @@ from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2.exceptions import TemplateError
 
 from ..module_utils._resolver.api import release
+from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.mistake import unforeseen
-from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.instancetype.vmi.cluster import version_of
 from ._questions import Unanswerable
-
-__all__ = [
-    "answering",
-    "choice",
-    "each",
-    "manifests",
-    "netted",
-    "one_manifest",
-    "several_manifests",
-    "vm_filter",
-    "whole_number",
-]
 
 Check = Callable[[Any], Any]
 

@@ -14,8 +14,6 @@ from ansible.errors import AnsibleFilterError
 from ..module_utils._resolver.choose.selection import Rejected, choose
 from ._filters import answering
 
-__all__ = ["fitting", "smallest"]
-
 _OPTIONS: dict[str, Any] = {
     "cpu": None,
     "memory": None,

@@ -12,11 +12,10 @@ from calendar import timegm
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from ..module_utils._resolver.api.errors import QuantityError
 from ..module_utils._resolver.api.matcher import ROLES
-from ..module_utils._resolver.api.quantity import QuantityError, parse
+from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.refresh import drift
-
-__all__ = ["AGES", "ENDED", "UNKNOWN_AGE", "FleetError", "summary"]
 
 Told = dict[str, Any]
 

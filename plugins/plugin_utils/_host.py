@@ -6,8 +6,6 @@ import re
 import string
 from typing import Any, Final
 
-__all__ = ["HOST_FIELDS", "HostError", "check_options", "host_names", "host_variables"]
-
 HOST_FIELDS: Final = ("name", "namespace", "uid")
 
 # Without a prefix there would be variables of names, such as `name`, that Ansible uses itself.

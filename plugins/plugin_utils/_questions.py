@@ -10,26 +10,23 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..module_utils._resolver.api import release_schema
-from ..module_utils._resolver.api.errors import Crash
+from ..module_utils._resolver.api.errors import Crash, FieldError
 from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..module_utils._resolver.api.release import NEWEST, Release
-from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.api.semantic import equal
 from ..module_utils._resolver.api.tree import copy, differences
 from ..module_utils._resolver.instancetype.apply import applier, conflict, topology
 from ..module_utils._resolver.instancetype.find import find
 from ..module_utils._resolver.instancetype.find import infer as inference
-from ..module_utils._resolver.instancetype.find.find import Objects
+from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of
-from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
+from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
 from ..module_utils._resolver.instancetype.webhooks import mutate, validate
 from ..module_utils._resolver.pod import resources as resource
 from ..module_utils._resolver.pod.pod import Unrenderable
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
-
-__all__ = ["Unanswerable", "conflicts", "drift", "expand", "explain", "infer", "requirements", "resources"]
 
 Manifest = dict[str, Any]
 Given = dict[str, "Manifest | None"]
@@ -222,7 +219,7 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
     name = (kept.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
-        raise Unanswerable(find.not_found(kind, name).message)
+        raise Unanswerable(not_found(kind, name).message)
     new = _spec(role.spec_type, live, release)
     return {"drifted": not equal(role.spec_type, old, new), "changes": differences(old, new)}
 

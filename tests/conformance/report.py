@@ -12,8 +12,6 @@ from bundles import Bundles
 from cases import Case
 from compare import differences
 
-__all__ = ["Failure", "failures"]
-
 _SHOWN_INPUT = 600
 _POSITION = re.compile(r'scheme "[^"]*register\.go:\d+"')
 _QUOTED = re.compile(r"is missing in '(\{.*\})'")

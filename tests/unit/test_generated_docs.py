@@ -27,6 +27,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
     REQUESTS,
     WAIT,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -98,6 +99,32 @@ def without_text(option: dict[str, Any]) -> dict[str, Any]:
 def test_generated_files_are_up_to_date(generate_docs: ModuleType) -> None:
     for path, text in generate_docs.generated():
         assert path.read_text(encoding="utf-8") == text, "run tools/generate_docs.py"
+
+
+def fields_below(type_name: str) -> Iterator[tuple[str, str]]:
+    """Every field below a type, with the type that holds it."""
+    for field in argument_spec.fields(type_name):
+        yield type_name, field.name
+        if (inner := field.type.removeprefix("[]")) in schema.TYPES:
+            yield from fields_below(inner)
+
+
+def test_every_field_is_described_in_a_sentence_and_nothing_else_is(generate_docs: ModuleType) -> None:
+    fields = {found for type_name, _what in generate_docs.FRAGMENTS.values() for found in fields_below(type_name)}
+    texts = {found: generate_docs.described(*found) for found in fields}
+    wrong = [
+        found
+        for found, (text, instead) in texts.items()
+        if not text.endswith(".") or not text[0].isupper() or (instead and not instead.endswith("."))
+    ]
+
+    assert wrong == []
+    assert {(holder, name) for holder, found in generate_docs.descriptions().items() for name in found} == fields
+
+
+def test_a_deprecated_field_says_what_to_use_instead(generate_docs: ModuleType) -> None:
+    assert generate_docs.described("FirmwarePreferences", "preferredUseEfi")[1] == "Use `firmware.preferredEfi`."
+    assert generate_docs.described("FirmwarePreferences", "preferredUseBios")[1] == ""
 
 
 def test_check_tells_of_a_stale_fragment_and_leaves_it(

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Flags", "Syntax", "named", "number", "params", "parse", "unused"]
-
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
 _DIGITS = {"": r"[1-9][0-9]*|0", "0x": r"[0-9a-f]+", "0b": r"[01]+", "0o": r"[0-7]+", "0": r"[0-7]+"}

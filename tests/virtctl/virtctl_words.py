@@ -13,8 +13,6 @@ from typing import Any
 
 from vm_flags import Stage
 
-__all__ = ["said", "warned"]
-
 Words = Callable[[re.Match[str], Stage], str]
 
 _LABEL = (

@@ -21,8 +21,6 @@ from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from .send import foreseen
 
-__all__ = ["Adopted", "Unreadable", "Wanted", "adopt"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]

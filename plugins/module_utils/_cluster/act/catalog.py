@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api import schema
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog import upgrade as catalog_upgrade
-from ..._resolver.catalog.bundle import CATALOG_LABEL, VERSION_LABEL
+from ..._resolver.catalog.change import changes as changes_of
+from ..._resolver.catalog.change import predicted
+from ..._resolver.catalog.labels import CATALOG_LABEL, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import Misfit
-from ..._resolver.catalog.upgrade import Place, place_of
+from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.declare import plan
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..._resolver.refresh.drift import Drift
@@ -26,8 +28,6 @@ from ..read.snapshot import Key, Unreadable
 from .catalog_fit import fits, foreign
 from .declare import Entry, Finding, Planned, Result, Settings, Subject, declare
 from .handlers.catalog import MANAGED_BY, OPERATOR, deletion_findings, deprecated, left_alone
-
-__all__ = ["Affected", "Change", "Deployed", "Gone", "Request", "deploy"]
 
 Manifest = dict[str, Any]
 
@@ -213,9 +213,9 @@ def _foresee(
         elif leave(live[key]) is None:
             owner = ownership.owned(live[key], FIELD_MANAGER)
             try:
-                spec = catalog_upgrade.predicted(manifest, live[key], owner)
-                changes = catalog_upgrade.changes(live[key], spec)
-            except schema.FieldError:
+                spec = predicted(manifest, live[key], owner)
+                changes = changes_of(live[key], spec)
+            except FieldError:
                 continue  # of a newer KubeVirt: declare says so, for the object
             if changes:
                 told.changed.append(Change(place, changes))

@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
 from ..._resolver.api.release import Release
+from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import Misfit, misfit, release_of, spec_schema
-from ..._resolver.catalog.selection import architecture_of
-from ..._resolver.catalog.upgrade import Place, place_of
+from ..._resolver.catalog.place import Place, place_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-
-__all__ = ["Fit", "fits", "foreign", "release_by_fields"]
 
 Manifest = dict[str, Any]
 

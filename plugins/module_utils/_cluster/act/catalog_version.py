@@ -10,8 +10,6 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from .catalog_fit import release_by_fields
 
-__all__ = ["AUTO", "Chosen", "choose_version"]
-
 AUTO: Final = "auto"
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
-from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import TakeOver, nobody
@@ -24,8 +24,6 @@ from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_for
 from .send import UNKNOWN_IN_CHECK_MODE, rehearse, send, verb_of
-
-__all__ = ["Entry", "Finding", "Result", "Settings", "Subject", "declare"]
 
 Manifest = dict[str, Any]
 

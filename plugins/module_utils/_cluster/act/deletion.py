@@ -7,13 +7,11 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare.claims import claims, owned_by
-from ..._resolver.instancetype.find.find import Problem
+from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.lookup import ClusterLookup
 from ..read.watch import State, wait_for
-
-__all__ = ["kept", "remains"]
 
 Manifest = dict[str, Any]
 

@@ -12,20 +12,18 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import power
-from ..._resolver.declare.readiness import RUNNING, is_up, observed, restart_required
+from ..._resolver.declare.readiness import RUNNING, is_up, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name
-from ..._resolver.refresh import steps
+from ..._resolver.refresh import generation
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.lookup import WideLookup
 from ..read.revisions import Inspected
 from ..read.watch import State, wait_for
+from ..read.wide_lookup import WideLookup
 from .changed import Changed, each
+from .generation import raise_generation
 from .power import Entry, Result, send
-from .recapture import raise_generation
-
-__all__ = ["Guests", "still_asked"]
 
 Manifest = dict[str, Any]
 
@@ -35,17 +33,6 @@ _REVISION = BY_NAME["ControllerRevision"]
 # virt-controller judges a new guest within this many seconds of its last write.
 _QUIET: Final = 2.0
 _LOOKS: Final = 5
-
-_STILL_ASKED: Final = (
-    "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine,"
-    " so the task does"
-    " not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
-)
-
-
-def still_asked(vm: Manifest) -> str:
-    """The warning about a VM whose guest has everything, and whose condition RestartRequired stands."""
-    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")
 
 
 class Guests:
@@ -121,7 +108,7 @@ class Guests:
         """Raises the generation of a VM whose restart would leave the condition RestartRequired standing."""
         seen = result.before
         start = lookup.get(_REVISION.kind, seen.namespace, start_revision_name(vm))
-        if not isinstance(start, dict) or not steps.ends_unclean(vm, start):
+        if not isinstance(start, dict) or not generation.ends_unclean(vm, start):
             return
         try:
             raise_generation(self._session, seen.namespace, seen.name)

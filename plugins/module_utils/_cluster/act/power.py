@@ -21,8 +21,6 @@ from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_in_namespaces
 
-__all__ = ["Entry", "Result", "Settings", "power", "selected", "send"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]

@@ -9,20 +9,18 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import Role
-from ..._resolver.refresh import steps
+from ..._resolver.refresh import generation, steps
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed, each
+from .generation import merge_patch, raise_generation
 from .send import foreseen
-
-__all__ = ["Recapture", "raise_generation"]
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
-_MERGE: Final = "application/merge-patch+json"
 _STATUS: Final = "status"
 _KIND: Final = "kind"
 # virt-controller's cache of instancetypes lags behind by less than a second.
@@ -31,20 +29,8 @@ _LAG: Final = 1.0
 _CAPTURE: Final = "KubeVirt to capture the revision"
 
 
-def raise_generation(session: Session, namespace: str, name: str) -> None:
-    """Raises a VM's generation by two and leaves its spec as it was. Raises ApiError or ConnectionFailed."""
-    for body in steps.RAISE:
-        _send(session, _VM.path(namespace, name), body)
-
-
 def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
-    _send(session, _VM.path(seen.namespace, seen.name, part), body, dry)
-
-
-def _send(session: Session, path: str, body: Manifest, dry: bool = False) -> None:
-    """A merge patch. What is set by it is no conflict with a play that declares the VM."""
-    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
-    session.request("PATCH", path, query, body, _MERGE)
+    merge_patch(session, _VM.path(seen.namespace, seen.name, part), body, dry)
 
 
 class Recapture:
@@ -112,7 +98,7 @@ class Recapture:
         if not decided.release:
             return
         result.method = self._methods[seen.namespace]
-        if result.method == _STATUS and steps.started_as_it_is(seen.vm, seen.revisions):
+        if result.method == _STATUS and generation.started_as_it_is(seen.vm, seen.revisions):
             self._raise(result)
         self._release(result, seen.vm)
 
@@ -217,7 +203,7 @@ class Recapture:
     def _captured(self, live: Manifest, result: Changed) -> bool:
         expected = result.change.expected or {}
         for role in result.change.roles:
-            name = steps.captured_name(live, role)
+            name = generation.captured_name(live, role)
             if not role.matcher_of(live):
                 continue  # the cluster's reference policy has put what it stands for in its place
             if name != expected[role.matcher] if role.matcher in expected else not steps.captured(live, role):
@@ -229,7 +215,7 @@ class Recapture:
             zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
         )
         return all(
-            (part := parts[role.matcher]) is None or steps.captured_name(live, role) == part.revision
+            (part := parts[role.matcher]) is None or generation.captured_name(live, role) == part.revision
             for role in result.change.roles
         )
 
@@ -271,4 +257,4 @@ def _has_matchers(result: Changed) -> bool:
 
 def _revisions(result: Changed) -> dict[str, str]:
     vm = result.vm or {}
-    return {role.matcher: steps.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}
+    return {role.matcher: generation.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}

@@ -14,8 +14,6 @@ from ..client.errors import ApiError, Cause, ConnectionFailed, explain, lacks_ri
 from ..client.session import Session
 from ..read.snapshot import Key
 
-__all__ = ["UNKNOWN_IN_CHECK_MODE", "Foreseen", "foreseen", "rehearse", "send", "verb_of"]
-
 Manifest = dict[str, Any]
 
 # A controller may write the object at the same moment.

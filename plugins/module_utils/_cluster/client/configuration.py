@@ -10,8 +10,6 @@ from typing import Any
 
 from .errors import ConnectionFailed
 
-__all__ = ["configure", "forget_files"]
-
 
 def configure(options: dict[str, Any]) -> Any:
     """A kubernetes.client.Configuration from the authentication options.

@@ -9,8 +9,6 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
 from ..._resolver.api.managed_fields import refusal
 
-__all__ = ["TOO_LARGE", "ApiError", "Cause", "ConnectionFailed", "explain", "lacks_right"]
-
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """How an API server says that an object is larger than etcd takes."""
 

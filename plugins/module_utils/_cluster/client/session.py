@@ -21,8 +21,6 @@ from .libraries import urllib3
 from .rate import TokenBucket
 from .transport import connections, deadline
 
-__all__ = ["FIELD_MANAGER", "PASSING", "Session"]
-
 FIELD_MANAGER: Final = "virtshape"
 # Faults of the request that are answered as if they were the server's: a field that the schema does not have, to
 # server-side apply, and an object that is too large for etcd.

@@ -13,8 +13,6 @@ from .configuration import forget_files
 from .errors import ConnectionFailed
 from .libraries import RESTClientObject
 
-__all__ = ["connections", "deadline"]
-
 deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 """When an answer that is under way in this thread is given up, on the clock of time.monotonic."""
 

@@ -17,8 +17,6 @@ from ..._resolver.api.mistake import unforeseen
 from ..._resolver.api.names import shown
 from ..client.libraries import MISSING
 
-__all__ = ["last_net", "make_module"]
-
 # What of a kubeconfig's user entry is secret.
 _SECRETS = ("token", "password", "client-key-data")
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)

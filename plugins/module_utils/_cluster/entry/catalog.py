@@ -6,10 +6,10 @@ from typing import Any
 
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.catalog.bundle import bundle, marked, version_of
+from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.catalog.matrix import matrix, unsatisfied
-from ..._resolver.catalog.objects import CatalogError
+from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.catalog.selection import Selection
-from ..._resolver.catalog.upgrade import Place, place_of
 from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
@@ -22,8 +22,6 @@ from ..read.catalog_users import label
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, failure, take_over_of, tell
-
-__all__ = ["run_catalog"]
 
 Manifest = dict[str, Any]
 Told = dict[str, Any]

@@ -20,8 +20,6 @@ from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .selection import SELECTION, selection, selector
 
-__all__ = ["run_info", "run_revision"]
-
 Outcome = dict[str, Any]
 
 

@@ -10,8 +10,6 @@ from ..client.session import Session
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 
-__all__ = ["run_lease"]
-
 
 @last_net
 def run_lease() -> None:

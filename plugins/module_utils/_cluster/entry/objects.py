@@ -9,10 +9,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.limits import not_finite
 from ..._resolver.api.names import shown
 from ..._resolver.api.redaction import secret_texts
-from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
 from ..._resolver.declare.take_over import TakeOver, whose
@@ -22,8 +22,6 @@ from ..client.session import Session
 from ..read.snapshot import Key
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-
-__all__ = ["ObjectModule", "counts", "diff", "failure", "take_over_of", "tell"]
 
 Options = dict[str, Any]
 

@@ -8,8 +8,6 @@ from ..._resolver.api.kinds import BY_NAME
 from ..client.errors import ApiError, explain
 from ..client.session import Session
 
-__all__ = ["SELECTION", "named", "selection", "selector"]
-
 # Which VMs a module is about.
 SELECTION: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},

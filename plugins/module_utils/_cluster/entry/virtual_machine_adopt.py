@@ -15,8 +15,6 @@ from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .selection import SELECTION, named, selection
 
-__all__ = ["run_adopt"]
-
 Outcome = dict[str, Any]
 
 _TOLD = 5

@@ -16,8 +16,6 @@ from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, selector
 
-__all__ = ["run_power"]
-
 Outcome = dict[str, Any]
 
 # Of one VM; the top level gives them for all.

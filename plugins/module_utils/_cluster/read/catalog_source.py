@@ -15,8 +15,6 @@ from urllib.request import getproxies, proxy_bypass
 from ..client.libraries import urllib3
 from .catalog_text import LARGEST, TextError, documents
 
-__all__ = ["SourceError", "Sources", "documents_of", "fetch", "parse", "release_files"]
-
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"
 _BUNDLES: Final = {

@@ -11,8 +11,6 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.names import shown
 from ..client.libraries import yaml
 
-__all__ = ["LARGEST", "TextError", "documents"]
-
 LARGEST: Final = 16 * 2**20
 """Bytes of a file; the published catalogs have 0.15 MB."""
 _MOST_NODES: Final = 500_000

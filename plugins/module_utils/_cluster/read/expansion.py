@@ -18,8 +18,6 @@ from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
 
-__all__ = ["Expansion", "expand_vms"]
-
 Manifest = dict[str, Any]
 
 _STORED = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._resolver.api import schema
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.declare.readiness import run_strategy
-from ..._resolver.instancetype.find import find
+from ..._resolver.instancetype.find import lookup
 from ..._resolver.instancetype.vmi import expand
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
@@ -17,8 +17,6 @@ from ..._resolver.pod.resources import around, resources
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
 from .revisions import Inspected, inspect
-
-__all__ = ["Filter", "tell", "virtual_machines"]
 
 Manifest = dict[str, Any]
 
@@ -120,7 +118,7 @@ def _missing(matcher: str, part: RoleDrift) -> str:
     if part.state == UNKNOWN:
         return f"{matcher}: cannot read the ControllerRevision {part.revision}: {part.problem}"
     if part.revision:
-        return find.not_found("ControllerRevision", part.revision).message
-    if part.kind in find.KINDS:
-        return find.not_found(part.kind, part.name).message
+        return lookup.not_found("ControllerRevision", part.revision).message
+    if part.kind in ROLE_OF_KIND:
+        return lookup.not_found(part.kind, part.name).message
     return f"{matcher}.kind: KubeVirt has no kind {part.kind}"

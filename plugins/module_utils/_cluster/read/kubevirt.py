@@ -9,8 +9,6 @@ from ..._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 
-__all__ = ["kubevirt"]
-
 _KUBEVIRT = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
 _VERSION = "/apis/subresources.kubevirt.io/v1/version"
 

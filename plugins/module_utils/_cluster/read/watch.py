@@ -14,8 +14,6 @@ from ..client.session import PASSING, Session
 from .events import newest_events
 from .waiting import blockers
 
-__all__ = ["STALE", "State", "Waited", "doubted", "once", "wait_for", "wait_in_namespaces"]
-
 Manifest = dict[str, Any]
 
 _VM = "VirtualMachine"

@@ -1,7 +1,7 @@
 """What the values of fields have to look like beyond their types: the rules of Kubernetes, and of KubeVirt's webhooks.
 
 Only what every API server and every supported release of KubeVirt refuses is here, so that nothing is held back that a
-cluster would take. `schema.checked` reads the table; a check returns None, or (path below the field, what is wrong).
+cluster would take. A check returns None, or (path below the field, what is wrong).
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import names, quantity
+from . import errors, names, quantity, schema
 from .names import shown
-
-__all__ = ["FIELDS", "TYPES", "Check", "size"]
+from .schema import Check, Checks
 
 Fault = tuple[str, str]
-Check = Callable[[Any], "Fault | None"]
 
 _MAC: Final = re.compile(
     r"[0-9a-f]{2}(:[0-9a-f]{2}){5}|[0-9a-f]{2}(-[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}", re.ASCII | re.IGNORECASE
@@ -30,6 +28,12 @@ _NANO: Final = 10**9
 _CLOUD_INIT: Final = 2048
 # Of all keys and values together.
 _ANNOTATIONS: Final = 256 * 1024
+
+
+def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False) -> dict[str, Any]:
+    """Like schema.declared, for what a user writes: raises FieldError also for values that no cluster takes and, unless
+    these are accepted, for fields that are unknown here."""
+    return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
 
 
 def size(text: str) -> str:
@@ -91,7 +95,7 @@ def _port(value: Any) -> Fault | None:
 def _quantity_text(value: str) -> Fault | None:
     try:
         text = quantity.canonical(value)
-    except quantity.QuantityError:
+    except errors.QuantityError:
         return "", f"{shown(value)} is not a quantity; write a quantity such as 2Mi or 1Gi"
     return ("", f"{shown(value)} {reason}") if (reason := size(text)) else None
 
@@ -231,3 +235,6 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
 
 # Type → what its fields have to be together.
 TYPES: Final[dict[str, Check]] = {"Toleration": _toleration}
+
+_STRICT: Final = Checks(FIELDS, TYPES, unknown_fields=True)
+_LENIENT: Final = Checks(FIELDS, TYPES, unknown_fields=False)

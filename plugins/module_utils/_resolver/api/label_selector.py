@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from .names import shown
 
-__all__ = ["SelectorError", "fits", "matches", "selector"]
-
 Test = Callable[[Mapping[str, str]], bool]
 
 _KEY: Final = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?"

@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple
 from . import names
 from .names import shown
 
-__all__ = ["NUMBERS", "Range", "not_finite", "oversized", "problem"]
-
 
 class Range(NamedTuple):
     """least, most: of a whole number. what: it counts, in the plural."""

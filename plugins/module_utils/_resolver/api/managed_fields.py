@@ -11,20 +11,6 @@ from typing import Any
 
 from .tree import copy
 
-__all__ = [
-    "Field",
-    "changed_at",
-    "declared",
-    "leaves",
-    "lookup",
-    "owned",
-    "put",
-    "take",
-    "unclaimed",
-    "undeclared",
-    "updated",
-]
-
 Field = tuple[str, ...]
 
 # Part of every object, and never among its managed fields.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import traceback
 from typing import Final
 
-__all__ = ["unforeseen"]
-
 _REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
 _PLACE: Final = "/plugins/"
 

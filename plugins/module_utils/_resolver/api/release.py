@@ -13,17 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from .names import shown
 
-__all__ = [
-    "MULTI_ARCHITECTURE",
-    "NEWEST",
-    "PERSISTENT_STATE",
-    "REFERENCE_POLICY",
-    "Release",
-    "UnknownRelease",
-    "differences",
-    "of",
-]
-
 Version = tuple[int, int, int]
 
 

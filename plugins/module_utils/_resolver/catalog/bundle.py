@@ -5,37 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from ..api import names
+from ..api.errors import FieldError
 from ..api.matcher import ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST
-from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.find.decode import API_VERSION
-from ..instancetype.find.find import Objects
+from ..instancetype.find.lookup import Objects
 from ..instancetype.webhooks.validate import validate
+from .errors import CatalogError
+from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
-from .objects import CatalogError, adapt, expand_catalog
-
-__all__ = [
-    "CATALOG_LABEL",
-    "MANAGED_BY_LABEL",
-    "MANAGER",
-    "VERSION_LABEL",
-    "Bundle",
-    "bundle",
-    "check_name",
-    "marked",
-    "version_of",
-]
+from .objects import adapt, expand_catalog
 
 Manifest = dict[str, Any]
 
-# By these the objects of a catalog are found again, whoever asks.
-CATALOG_LABEL: Final = "instancetypes.virtshape.io/catalog"
-VERSION_LABEL: Final = "instancetypes.virtshape.io/catalog-version"
-MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
-MANAGER: Final = "virtshape"
 # Where common-instancetypes writes its own version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
 
@@ -101,7 +85,7 @@ def marked(
     check_name(catalog)
     own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
     if version:
-        _check_label("catalog_version", version)
+        check_label("catalog_version", version)
         own[VERSION_LABEL] = version
     for key in own:
         if key in (labels or {}):
@@ -110,17 +94,6 @@ def marked(
     for manifest in made:
         _check(manifest)
     return made
-
-
-def check_name(catalog: str) -> None:
-    """Raises CatalogError for a catalog that is no label's value, with which none is deployed."""
-    _check_label("catalog", catalog)
-
-
-def _check_label(what: str, value: str) -> None:
-    reason = names.label_value(value) if value else "is empty"
-    if reason:
-        raise CatalogError(f"{what}: {shown(value)} {reason}; the value becomes a label of the objects")
 
 
 def version_of(objects: Iterable[Manifest]) -> str:

@@ -17,18 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.names import nearest, shown
-from ..api.schema import FieldError
 from ..api.tree import copy, merge
-
-__all__ = ["CatalogError", "Item", "items"]
+from .errors import CatalogError
 
 Entry = dict[str, Any]
-
-
-class CatalogError(ValueError):
-    """A catalog that does not work out; one line with the entry, the field, the value and what to do."""
 
 
 class Item(NamedTuple):

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import release, release_schema, schema
-from ..api.errors import Crash
+from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
 from ..instancetype.apply import applier
 from ..instancetype.vmi.guest import guest
-
-__all__ = ["Misfit", "misfit", "release_of", "spec_schema", "without_unknown"]
 
 Manifest = dict[str, Any]
 
@@ -143,7 +141,7 @@ def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[
         return
     properties = found.get("properties") or {}
     for name, declaration in schema.TYPES[bare].items():
-        notes = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
+        notes = schema.field_notes(declaration)
         # A backported field tells nothing of the minor version.
         if "since" in notes and "backported" not in notes:
             yield notes["since"], name in properties
@@ -161,7 +159,7 @@ def _shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
         preference = None if role is INSTANCETYPE else own
         # The VM says nothing that an instancetype could be in conflict with.
         applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, known)
-    except (Crash, schema.FieldError):
+    except (Crash, FieldError):
         return None
     shown: Manifest = template["spec"]
     return shown

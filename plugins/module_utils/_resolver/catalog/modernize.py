@@ -12,15 +12,13 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema, schema
+from ..api.errors import FieldError
 from ..api.fields.alpha import SPEC_TYPES
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST, Release
-from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.apply import topology
-
-__all__ = ["Change", "Left", "Modernized", "modernize"]
 
 Manifest = dict[str, Any]
 

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..api.errors import FieldError
 from ..api.fields.enums import ENUMS
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
-from ..api.schema import TYPES, FieldError, field_type
+from ..api.schema import TYPES, field_type
 from ..api.tree import copy
 from ..declare import manifests
 from ..instancetype.find.decode import API_VERSION
-from .language import CatalogError, items
+from .errors import CatalogError
+from .language import items
 from .versions import at_version
-
-__all__ = ["CatalogError", "adapt", "expand_catalog", "role_of", "select"]
 
 Manifest = dict[str, Any]
 

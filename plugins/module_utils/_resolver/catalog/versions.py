@@ -22,9 +22,7 @@ from typing import Any, Final
 from ..api import release
 from ..api.names import nearest, shown
 from ..api.release import Release
-from .language import CatalogError
-
-__all__ = ["at_version", "fitting_version", "version_names"]
+from .errors import CatalogError
 
 Document = dict[str, Any]
 

@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..api import release_schema
-from ..api.errors import Crash
+from ..api.errors import Crash, FieldError, QuantityError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
-from ..api.quantity import QuantityError, parse
+from ..api.quantity import parse
 from ..api.release import NEWEST, Release
-from ..api.schema import FieldError
 from ..instancetype.apply import topology
 from ..instancetype.webhooks import validate
-from .fitting import CLASS_LABEL, Wanted, fitting
-
-__all__ = ["Rejected", "choose", "spread"]
+from .fitting import Wanted, fitting
+from .series import CLASS_LABEL
 
 Manifest = dict[str, Any]
 

@@ -6,16 +6,14 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ..api import release_schema, schema
-from ..api.errors import Crash
+from ..api import release_schema
+from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..instancetype.find import find, infer
 from ..instancetype.vmi import defaults
 from ..instancetype.vmi.cluster import Cluster
 from . import fitting
-
-__all__ = ["SUGGESTED", "Names", "best", "either", "missing", "not_inferred", "to_add"]
 
 Manifest = dict[str, Any]
 # All manifests of a kind in a namespace ("" for a cluster-wide kind).
@@ -29,7 +27,7 @@ def not_inferred(vm: Manifest, cluster: Cluster) -> list[Role]:
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
         return [role for role in ROLES if _failure(canonical, role, cluster) is not None]
-    except (schema.FieldError, Crash):
+    except (FieldError, Crash):
         return []
 
 

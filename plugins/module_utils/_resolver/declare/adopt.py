@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api import release_schema, schema
+from ..api import release_schema
+from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.tree import copy, differences
@@ -22,12 +23,10 @@ from ..instancetype.apply.conflict import Conflict
 from ..instancetype.find import find
 from ..instancetype.vmi import defaults, vmi
 from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.configuration import Configuration
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate, validate
 from .reduction import reduced, without
-
-__all__ = ["Adoption", "Candidate", "adopt", "patch"]
 
 Manifest = dict[str, Any]
 
@@ -209,7 +208,7 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
     """None for what is not of the API's types."""
     try:
         spec = release_schema.canonical(role.spec_type, manifest.get("spec"), cluster.release)
-    except schema.FieldError:
+    except FieldError:
         return None
     return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)
 

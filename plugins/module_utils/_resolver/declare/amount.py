@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..api import quantity
+from ..api.errors import FieldError, QuantityError
 from ..api.names import shown
-from ..api.quantity import QuantityError
-from ..api.schema import FieldError
-
-__all__ = ["amount"]
 
 
 def amount(path: str, text: Any) -> str:

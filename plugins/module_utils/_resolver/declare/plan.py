@@ -11,8 +11,6 @@ from ..api import schema
 from ..api.managed_fields import Field
 from .take_over import TakeOver, holders, nobody
 
-__all__ = ["APPLY", "CREATE", "DELETE", "KEEP", "NONE", "TAKEN_BACK", "WRITES", "Plan", "absent", "present"]
-
 NONE = "none"
 CREATE = "create"
 APPLY = "apply"

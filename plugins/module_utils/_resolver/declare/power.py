@@ -10,23 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from .readiness import RUNNING, Readiness, is_up, run_strategy, trouble
 
-__all__ = [
-    "MIGRATED",
-    "RESTARTED",
-    "SOFT_REBOOTED",
-    "STARTED",
-    "STATES",
-    "STOPPED",
-    "Decision",
-    "Request",
-    "Wanted",
-    "decide",
-    "gone",
-    "migrated",
-    "reached",
-    "request",
-]
-
 Manifest = dict[str, Any]
 
 STARTED: Final = "started"

@@ -6,10 +6,11 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..choose import suggestions
-from ..choose.fitting import series_of
+from ..choose.series import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
@@ -17,8 +18,6 @@ from ..instancetype.webhooks import gates, validate
 from ..instancetype.webhooks.admission import invalid
 from . import sources
 from .outlook import Outlook
-
-__all__ = ["Issue", "issues"]
 
 Manifest = dict[str, Any]
 
@@ -100,7 +99,7 @@ def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[
     field = f"spec.{role.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
         return [Issue(f"{field}: {found.error.message}")]
-    namespace = vm["metadata"].get("namespace", "") if find.KINDS[kind].namespaced else ""
+    namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
     names = [manifest["metadata"]["name"] for manifest in listed(kind, namespace)]
     close = difflib.get_close_matches(str(matcher.get("name")), names, n=SUGGESTED, cutoff=0.5)
     elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), listed)
@@ -113,7 +112,7 @@ def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[
 def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Names) -> str:
     """The remedy where there is such an object, but of the other kind."""
     other = role.kind if kind == role.cluster_kind else role.cluster_kind
-    namespace = vm["metadata"].get("namespace", "") if find.KINDS[other].namespaced else ""
+    namespace = vm["metadata"].get("namespace", "") if BY_NAME[other].namespaced else ""
     if not any(manifest["metadata"]["name"] == name for manifest in listed(other, namespace)):
         return ""
     return f"a {other} has this name; set {role.matcher}.kind to {other}"
@@ -137,7 +136,7 @@ def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
     # A kind that there is not has been told already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
-    namespace = vm["metadata"].get("namespace", "") if find.KINDS[kind].namespaced else ""
+    namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
     series = series_of(str(vm["spec"]["instancetype"].get("name", "")))
     found = suggestions.best(listed(kind, namespace), vm, preference, cluster, series)
     return [manifest["metadata"]["name"] for manifest in found]

@@ -6,21 +6,6 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES
 
-__all__ = [
-    "HALTED",
-    "RUNNING",
-    "Readiness",
-    "Trouble",
-    "has_guest",
-    "is_up",
-    "observed",
-    "readiness",
-    "restart_required",
-    "run_strategy",
-    "same_status",
-    "trouble",
-]
-
 Manifest = dict[str, Any]
 
 # printableStatus of a VM that does not get better by itself.
@@ -181,3 +166,14 @@ def _power(vm: Manifest) -> Readiness:
     if strategy in _ENDING_STRATEGIES and ended:
         return Readiness(ready=True)
     return Readiness(pending=f"the VM to be ready ({now})" if printable in RUNNING else f"the VM to run ({now})")
+
+
+_STILL_ASKED: Final = (
+    "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine, so the task"
+    " does not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
+)
+
+
+def still_asked(vm: Manifest) -> str:
+    """The warning about a VM whose guest has everything, and whose condition RestartRequired stands."""
+    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..choose.suggestions import SUGGESTED, Names, either
-from ..instancetype.find.find import Lookup
-
-__all__ = ["missing"]
+from ..instancetype.find.lookup import Lookup
 
 Manifest = dict[str, Any]
 

@@ -9,8 +9,6 @@ from ..api.tree import copy
 from .environment import Environment
 from .traits import Spec
 
-__all__ = ["HOSTNAME", "affinity", "keep_apart"]
-
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"

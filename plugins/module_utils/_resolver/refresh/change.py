@@ -12,14 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
-from ..instancetype.find import decode, revision
-from ..instancetype.revision.store import captured_anew
+from ..instancetype.find import decode, naming
+from ..instancetype.find.naming import captured_anew
 from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift
 from .drift import Drift, Effect, Specs
-
-__all__ = ["PREVIOUS", "Change", "history", "pin", "refresh", "unpin", "unreferenced"]
 
 Manifest = dict[str, Any]
 
@@ -146,8 +144,8 @@ def history(vm: Manifest, role: Role, revisions: Iterable[Manifest]) -> list[Man
         one
         for one in revisions
         if any(owner.get("uid") == uid for owner in one["metadata"].get("ownerReferences") or [])
-        and revision.labels(one).get(revision.NAME_LABEL) == matcher.get("name")
-        and revision.labels(one).get(revision.KIND_LABEL) == role.kind_of(matcher)
+        and naming.labels(one).get(naming.NAME_LABEL) == matcher.get("name")
+        and naming.labels(one).get(naming.KIND_LABEL) == role.kind_of(matcher)
     ]
     return sorted(own, key=_generation)
 
@@ -171,7 +169,7 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
         (
             one
             for one in revisions
-            if revision.NAME_LABEL in revision.labels(one)
+            if naming.NAME_LABEL in naming.labels(one)
             and one["metadata"]["name"] not in used
             and not any(owner.get("uid") in capturing for owner in one["metadata"].get("ownerReferences") or [])
         ),
@@ -199,7 +197,7 @@ def _captures(vm: Manifest, role: Role) -> bool:
 
 
 def _generation(one: Manifest) -> int:
-    label = revision.labels(one).get(revision.GENERATION_LABEL, "")
+    label = naming.labels(one).get(naming.GENERATION_LABEL, "")
     return int(label) if label.isdigit() else 0
 
 
@@ -210,7 +208,7 @@ def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest |
     """
     own = history(vm, role, revisions)
     names = [one["metadata"]["name"] for one in own]
-    now = revision.referenced(vm, role).name
+    now = naming.referenced(vm, role).name
     if len(own) < 2 or now not in names:
         return None
     return own[min(len(own) - 2, names.index(now))]

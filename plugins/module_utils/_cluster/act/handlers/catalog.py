@@ -7,23 +7,14 @@ from typing import Any
 from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
+from ...._resolver.catalog.change import changes, predicted
 from ...._resolver.catalog.modernize import modernize
-from ...._resolver.catalog.upgrade import changes, place_of, predicted
+from ...._resolver.catalog.place import place_of
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import Users, labels
 from ...read.kubevirt import kubevirt
 from ..declare import Finding, Planned, Subject
-
-__all__ = [
-    "MANAGED_BY",
-    "OPERATOR",
-    "deletion_findings",
-    "deprecated",
-    "instancetype_subject",
-    "left_alone",
-    "preference_subject",
-]
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ...api.tree import copy
-
-__all__ = ["build"]
 
 Options = dict[str, Any]
 Part = dict[str, Any]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.names import shown
-from ...api.schema import FieldError
-
-__all__ = ["VOLUME", "tells_nothing", "volume"]
 
 Options = dict[str, Any]
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from ...api.tree import copy
 
-__all__ = ["DISK", "NONE", "PASSWORD_FILE", "source", "volume", "warnings", "with_password"]
-
 Options = dict[str, Any]
 Part = dict[str, Any]
 

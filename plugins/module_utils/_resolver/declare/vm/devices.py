@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...api.errors import FieldError
 from ...api.names import shown
-from ...api.schema import FieldError
-
-__all__ = ["efi", "networks", "tpm"]
 
 Options = dict[str, Any]
 Part = dict[str, Any]

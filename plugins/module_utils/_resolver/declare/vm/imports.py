@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ..amount import amount
-
-__all__ = ["SOURCES", "data_volume_spec"]
 
 Options = dict[str, Any]
 

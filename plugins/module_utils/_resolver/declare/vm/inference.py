@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
-from ...api.schema import FieldError
 from ...instancetype.find.infer import IGNORE
 from . import boot
-
-__all__ = ["AUTO", "NONE", "REQUIRED", "matcher"]
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]

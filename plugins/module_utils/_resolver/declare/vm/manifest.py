@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.matcher import ROLES
-from ...api.schema import FieldError
 from ...api.tree import merge
 from ..amount import amount
 from ..gate import check_name, passed
 from . import access_credentials, boot, cloud_init, devices, inference
 from .volumes import SYSPREP_DISK, Disks, sysprep_source
-
-__all__ = ["DEFAULT_MEMORY", "check_exclusive", "manifest", "warnings"]
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]

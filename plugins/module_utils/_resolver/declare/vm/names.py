@@ -9,10 +9,8 @@ import hashlib
 import re
 from typing import Final
 
+from ...api.errors import FieldError
 from ...api.names import shown
-from ...api.schema import FieldError
-
-__all__ = ["Names", "check_label", "derived"]
 
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")

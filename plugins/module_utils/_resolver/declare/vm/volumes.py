@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ..amount import amount
 from . import cloud_init
 from .imports import data_volume_spec
 from .names import Names, check_label, derived
-
-__all__ = ["SYSPREP_DISK", "Disks", "sysprep_source"]
 
 Options = dict[str, Any]
 Part = dict[str, Any]

@@ -7,10 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release as releases
 from ...api.release import NEWEST, Release
-from ..find.find import Lookup
-from .defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
-
-__all__ = ["Cluster", "KubeVirt", "kubevirt_of", "version_of"]
+from ..find.lookup import Lookup
+from .configuration import DEFAULT_ARCHITECTURE, Configuration, configuration
 
 Manifest = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _resolver.instancetype.find import revision
+from _resolver.instancetype.find import naming
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Work
 from kubevirt_emulation.resources import DATA_VOLUME
@@ -31,7 +31,7 @@ async def sync(context: Context, work: Work) -> None:
                 "namespace": namespace,
                 "labels": {**(metadata.get("labels") or {}), "kubevirt.io/created-by": vm["metadata"]["uid"]},
                 "annotations": metadata.get("annotations") or {},
-                "ownerReferences": [revision.owner_reference(vm)],
+                "ownerReferences": [naming.owner_reference(vm)],
             },
             "spec": template["spec"],
         }

@@ -8,11 +8,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
     ApiError,
     ConnectionFailed,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import (
-    ClusterLookup,
-    WideLookup,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Problem
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import ClusterLookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.wide_lookup import WideLookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
 
 CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"

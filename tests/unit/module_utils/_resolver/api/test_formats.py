@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 
 VM = "VirtualMachine"
 SIZE = "VirtualMachineInstancetype"
@@ -111,8 +112,8 @@ BASE64 = base64.b64encode(b"#cloud-config").decode()
     ],
 )
 def test_what_no_cluster_takes(vm: dict[str, Any], told: str) -> None:
-    with pytest.raises(schema.FieldError) as error:
-        schema.checked(VM, vm)
+    with pytest.raises(FieldError) as error:
+        formats.checked(VM, vm)
     assert told in str(error.value)
     assert "\n" not in str(error.value) and "a secret" not in str(error.value)
 
@@ -134,19 +135,19 @@ def test_what_no_cluster_takes(vm: dict[str, Any], told: str) -> None:
     ],
 )
 def test_what_clusters_take(vm: dict[str, Any]) -> None:
-    assert schema.checked(VM, vm) == schema.declared(VM, vm)
+    assert formats.checked(VM, vm) == schema.declared(VM, vm)
 
 
 def test_unknown_fields_pass_where_they_are_accepted_and_values_are_looked_at_all_the_same() -> None:
     vm = domain(cpus=2)
-    assert schema.checked(VM, vm, accept_unknown=True) == vm
-    with pytest.raises(schema.FieldError, match=r"metadata\.name: 'A' must"):
-        schema.checked(VM, {**vm, "metadata": {"name": "A"}}, accept_unknown=True)
+    assert formats.checked(VM, vm, accept_unknown=True) == vm
+    with pytest.raises(FieldError, match=r"metadata\.name: 'A' must"):
+        formats.checked(VM, {**vm, "metadata": {"name": "A"}}, accept_unknown=True)
 
 
 def test_sizes_of_instancetypes() -> None:
-    with pytest.raises(schema.FieldError, match=r"spec\.memory\.guest: '-4Gi' is too small"):
-        schema.checked(SIZE, {"metadata": {"name": "a"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "-4Gi"}}})
+    with pytest.raises(FieldError, match=r"spec\.memory\.guest: '-4Gi' is too small"):
+        formats.checked(SIZE, {"metadata": {"name": "a"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "-4Gi"}}})
 
 
 @pytest.mark.parametrize(("type_name", "field"), formats.FIELDS)

@@ -21,9 +21,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.language import items
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
-    CatalogError,
     adapt,
     expand_catalog,
     select,

@@ -38,7 +38,7 @@ def older(expression: str, found: dict[str, Any], known: release.Release) -> dic
         return found
     properties = {}
     for name, declaration in schema.TYPES[bare].items():
-        notes = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
+        notes = schema.field_notes(declaration)
         if "since" not in notes or known.has(notes["since"]):
             properties[name] = older(schema.field_type(declaration), found["properties"][name], known)
     return {**found, "properties": properties}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     PREFERENCE,
@@ -159,7 +159,7 @@ def test_bindings_that_are_gone_are_told() -> None:
     ],
 )
 def test_what_has_no_counterpart(manifest: Manifest, message: str) -> None:
-    with pytest.raises(schema.FieldError) as caught:
+    with pytest.raises(FieldError) as caught:
         modernize(manifest)
 
     assert str(caught.value).startswith(message)

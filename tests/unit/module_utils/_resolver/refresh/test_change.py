@@ -13,8 +13,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ROLES,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
+    naming,
+    revision,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import change as revision_change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
@@ -286,7 +289,7 @@ class TestHistory:
         stranger = copy.deepcopy(world.kept[0])
         stranger["metadata"].update(name="stranger", ownerReferences=[{"uid": "other"}])
         renamed = copy.deepcopy(world.kept[0])
-        renamed["metadata"]["labels"][revision.NAME_LABEL] = "small"
+        renamed["metadata"]["labels"][naming.NAME_LABEL] = "small"
         found = revision_change.history(world.vm, INSTANCETYPE, [*world.kept, stranger, renamed])
         assert [one["metadata"]["name"] for one in found] == [world.name(2), world.name(10)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import shown
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import Names, derived
 
 WRONG = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
