@@ -84,7 +84,6 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         "refuses_unknown_objects",
         "takes_architecture_of_sources",
         "updates_live_by_default",
-        "gates",
     }
     assert changed[4] == {
         "conflict_cause",
