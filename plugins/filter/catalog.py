@@ -11,8 +11,8 @@ version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Compares each instancetype of a catalog with each preference, for VMs that name both and add nothing of their own,
-    and tells which pairs fit and why others do not.
-  - Nothing is asked of a cluster. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
+    and returns which pairs fit and why others do not.
+  - Works offline. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
 options:
   _input:
     description:

@@ -11,7 +11,7 @@ version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Writes out catalogs, tables of instancetypes and families of preferences, as manifests, and chooses among them.
-  - Nothing is asked of a cluster. A mistake in a catalog fails with one line that names the entry and the field.
+  - Works offline. A mistake in a catalog fails with one line that names the entry and the field.
 notes:
   - The README of the role P(virtshape.instancetypes.common_instancetypes#role) describes the language of catalogs.
   - O(series), O(sizes) and O(names) are lists of names or shell patterns such as V(u*). An empty list leaves

@@ -13,7 +13,7 @@ description:
   - Counts what the modules that read VMs and catalogs return, such as VMs by instancetype, what they have been
     promised, how many drift, for how long and what a refresh would change, and what is unused or left over.
   - The page is one file of HTML without script, which refers to nothing else.
-  - Nothing is asked of a cluster. The playbook C(virtshape.instancetypes.fleet_report) reads a cluster and writes both.
+  - Works offline. The playbook C(virtshape.instancetypes.fleet_report) reads a cluster and writes both.
 options:
   _input:
     description:

@@ -143,7 +143,7 @@ def test_no_permission_to_read(run: Run, shop: str, someone: Callable[..., dict[
 
 def test_a_wrong_token(run: Run, shop: str) -> None:
     refused = run("virtual_machine", namespace=shop, **vm("web"), api_key="expired")
-    assert "the API server rejected the credentials (Unauthorized): log in again" in refused["msg"]
+    assert "the API server rejected the credentials (Unauthorized); log in again" in refused["msg"]
     assert "expired" not in refused["msg"]
 
 

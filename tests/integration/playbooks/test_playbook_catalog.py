@@ -99,7 +99,7 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
             {"path": "."},
             "is a kustomization; render it first: kubectl kustomize",
         ),
-        ("a.yml", CATALOG, {"prune": "unused"}, "prune needs the name of the catalog"),
+        ("a.yml", CATALOG, {"prune": "unused"}, "required with prune"),
         ("a.yml", CATALOG + "---\nkind: Secret\n", {}, "kind: 'Secret' is neither an instancetype nor a preference"),
     ],
 )
