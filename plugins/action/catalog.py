@@ -11,41 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
-from ansible.plugins.action import ActionBase
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_text import (
     LARGEST,
     TextError,
     documents,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import WritingAction
 
 # The collection holds the catalog once, in the role that is about it.
 BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
 SUFFIXES = (".yml", ".yaml", ".json")
 
 
-class ActionModule(ActionBase):
+class ActionModule(WritingAction):
     # Not TRANSFERS_FILES: what is read goes with the module's options.
-    _requires_connection = True
-
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        options = dict(self._task.args)
+    def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
         source = options.get("source", "builtin")
         if source == "path":
             options["definitions"] = self._documents(options)
         elif source == "builtin":
             options["definitions"] = [one for path in _files(BUILTIN) for one in _parse(path.read_bytes(), path)]
-        result.update(
-            self._execute_module(
-                module_name=self._task.action,
-                module_args=options,
-                task_vars=task_vars,
-                tmp=tmp,
-                wrap_async=self._task.async_val,
-            )
-        )
-        return result
+        return super().execute(options, tmp, task_vars)
 
     def _documents(self, options: dict[str, Any]) -> list[Any]:
         if "definitions" in options:

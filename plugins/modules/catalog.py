@@ -245,6 +245,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 notes:
@@ -319,7 +320,8 @@ notes:
 counts:
   description:
     - Numbers of C(instancetypes) and C(preferences) that were selected, of objects C(created), C(changed),
-      C(unchanged), C(kept) as they were, C(deleted) and C(failed), and of those C(gone) from the catalog that stay.
+      C(unchanged), C(kept) as they were, C(deleted), C(taken_over) and
+      C(failed), and of those C(gone) from the catalog that stay.
   returned: when the cluster was asked
   type: dict
 results:

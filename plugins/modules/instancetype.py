@@ -76,6 +76,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes

@@ -78,6 +78,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.preference_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes

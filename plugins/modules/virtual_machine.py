@@ -693,6 +693,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.virtual_machine_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes

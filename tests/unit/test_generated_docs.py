@@ -18,6 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     attributes,
     auth,
     instancetype_fields,
+    on_failure,
     preference_fields,
     requests,
     wait,
@@ -27,6 +28,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
     REQUESTS,
     WAIT,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.ending import ON_FAILURE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
 
@@ -35,6 +37,7 @@ ALL = {
     "attributes": attributes,
     "auth": auth,
     "instancetype_fields": instancetype_fields,
+    "on_failure": on_failure,
     "preference_fields": preference_fields,
     "requests": requests,
     "wait": wait,
@@ -175,11 +178,12 @@ def test_references_to_options_lead_somewhere(name: str) -> None:
     [
         (auth, AUTH),
         (requests, REQUESTS),
+        (on_failure, ON_FAILURE),
         (wait, WAIT),
         (instancetype_fields, argument_spec.options("VirtualMachineInstancetypeSpec", required=False)),
         (preference_fields, argument_spec.options("VirtualMachinePreferenceSpec", required=False)),
     ],
-    ids=["auth", "requests", "wait", "instancetype_fields", "preference_fields"],
+    ids=["auth", "requests", "on_failure", "wait", "instancetype_fields", "preference_fields"],
 )
 def test_documentation_and_argument_spec_agree(fragment: ModuleType, spec: dict[str, Any]) -> None:
     documented = {name: without_text(option) for name, option in documentation(fragment)["options"].items()}

@@ -95,7 +95,9 @@ def play(tmp_path: Path, directory: Path, collections: dict[str, str]) -> Play:
 
 
 def test_the_life_of_a_cluster(play: Play, directory: Path, tmp_path: Path) -> None:
-    assert play()[:2] == (1, 0)
+    changed, failed, printed = play()
+    assert (changed, failed) == (1, 0)
+    assert f"export K8S_AUTH_KUBECONFIG={directory / 'kubeconfig'}" in printed
     kubeconfig, same, result = json.loads((tmp_path / "facts").read_text())
     assert kubeconfig == same == str(directory / "kubeconfig")
     assert result["state"] == "running"

@@ -178,7 +178,7 @@ def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Ru
     assert found["msg"] == (
         f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives the VM the CPU, memory and devices"
         " that it has; "
-        "the nearest match is small: differs in domain.resources.limits"
+        "the nearest match is small: differs in domain.resources.limits; 1 adopted"
     )
     told = by_name(found["results"])
     assert [(told[name]["changed"], told[name]["failed"], told[name]["fits"]) for name in ("odd", "web")] == [

@@ -142,7 +142,7 @@ def test_many_with_a_state_each_one_of_them_missing(run: Run, shop: str) -> None
     entries = [{"name": name, "state": "stopped" if index % 2 else "paused"} for index, name in enumerate(names)]
     entries += [{"name": "gone"}]
     done = run("virtual_machine_power", wait=True, namespace=shop, state="started", virtual_machines=entries)
-    assert done["msg"] == f"1 of 7 virtual machines failed: {shop}/gone: the virtual machine does not exist"
+    assert done["msg"] == f"1 of 7 virtual machines failed: {shop}/gone: the virtual machine does not exist; 6 changed"
     told = by_name(done["results"])
     assert list(told) == [*names, "gone"]
     assert [told[name]["status"] for name in names] == ["Paused", "Stopped"] * 3

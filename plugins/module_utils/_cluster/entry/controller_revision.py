@@ -16,6 +16,7 @@ from ..read.revisions import Inspected, roles_of
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
+from .ending import ON_FAILURE, amount, fail, several
 from .revisions import Outcome, inspected, tell
 from .selection import SELECTION
 
@@ -41,6 +42,7 @@ def run_revision() -> None:
             "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
             "wait_timeout": {"type": "int", "default": 120},
             "concurrency": {"type": "int", "default": 16},
+            **ON_FAILURE,
         },
         required_if=[("state", "pinned", ["revision", "revisions"], True), ("state", "pruned", ["namespace"])],
         mutually_exclusive=[("revision", "revisions")],
@@ -135,14 +137,13 @@ def _run_prune(module: Any) -> None:
 
 def _exit(module: Any, outcome: Outcome, failures: list[tuple[str, str | None]], noun: str) -> None:
     outcome["changed"] = any(one["changed"] for one in outcome["results"])
-    failed = [f"{label}: {reason}" for label, reason in failures if reason]
-    if failed:
-        module.fail_json(msg=f"{len(failed)} of {len(failures)} {noun} failed: {'; '.join(failed)}", **outcome)
-    count = sum(one["changed"] for one in outcome["results"])
+    failed = [(label, reason) for label, reason in failures if reason]
+    count = sum(one["changed"] and not one["failed"] for one in outcome["results"])
     would = "would be " if module.check_mode and count else ""
-    done = f"{count} {would}{module.params['state']}, {len(failures) - count} unchanged"
-    what = noun if len(failures) != 1 else noun[:-1]
-    module.exit_json(msg=f"{len(failures)} {what}: {done}", **outcome)
+    changed, rest = f"{would}{module.params['state']}", len(failures) - count - len(failed)
+    if failed:
+        fail(module, noun, failed, len(failures), outcome, several({changed: count, "unchanged": rest}))
+    module.exit_json(msg=f"{amount(len(failures), noun)}: {count} {changed}, {rest} unchanged", **outcome)
 
 
 def _tell_changed(result: Changed) -> Outcome:

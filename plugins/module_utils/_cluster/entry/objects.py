@@ -22,10 +22,11 @@ from ..client.session import Session
 from ..read.snapshot import Key
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
+from .ending import ON_FAILURE, amount, fail, several
 
 Options = dict[str, Any]
 
-# How many failures the task's message spells out; all of them are in its results.
+# How many wrong entries or objects a message names.
 _TOLD = 5
 # More of what Ansible says of one option is of no use to anybody.
 _LONGEST = 500
@@ -65,6 +66,7 @@ class ObjectModule(NamedTuple):
                 **REQUESTS,
                 **WAIT,
                 **DRY_RUN,
+                **ON_FAILURE,
                 **self.settings,
                 **self.spec,
                 self.plural: {"type": "list", "elements": "dict"},
@@ -186,10 +188,10 @@ class ObjectModule(NamedTuple):
         _warn(module, [(result.entry.label, warning) for result in results for warning in result.warnings])
         failed = [result for result in results if result.failed]
         if failed:
-            module.fail_json(msg=failure(subject, failed, len(results)), **outcome)
-        module.exit_json(
-            msg=counts(subject, results, module.check_mode) + _restarts(told, module.check_mode), **outcome
-        )
+            failures = [(result.entry.label, result.failed) for result in failed]
+            done = several(_counts([result for result in results if not result.failed]))
+            fail(module, subject.plural, failures, len(results), outcome, done)
+        module.exit_json(msg=_message(subject, results, told, module.check_mode), **outcome)
 
 
 def take_over_of(module: Any) -> TakeOver:
@@ -230,14 +232,6 @@ def _words(error: Exception, secrets: set[str]) -> str:
     return f"unknown option {text}" if isinstance(error, UnsupportedError) else text
 
 
-def failure(subject: Any, failed: list[Any], total: int) -> str:
-    """Which objects failed and why, on one line."""
-    told = "; ".join(f"{result.entry.label}: {result.failed}" for result in failed[:_TOLD])
-    if len(failed) > _TOLD:
-        told += f"; and {len(failed) - _TOLD} more, see results"
-    return told if total == 1 else f"{len(failed)} of {total} {subject.plural} failed: {told}"
-
-
 _WORDS = {
     plan.CREATE: "created",
     plan.APPLY: "changed",
@@ -245,24 +239,34 @@ _WORDS = {
     plan.NONE: "unchanged",
     plan.KEEP: "left as they are",
 }
+_TAKEN_OVER = "taken over"
 
 
-def counts(subject: Any, results: list[Any], check_mode: bool) -> str:
-    """`3 virtual machines: 1 created, 2 unchanged`, for a person to read."""
-    words = [_WORDS[result.action] for result in results]
-    told = [f"{words.count(word)} {word}" for word in _WORDS.values() if word in words]
+def is_taken_over(result: Any) -> bool:
+    """Whether an object's fields became ours, and nothing else of it changes."""
+    return bool(result.action == plan.APPLY and result.before == result.after == {})
+
+
+def _counts(results: list[Any]) -> dict[str, int]:
+    words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[result.action] for result in results]
+    return {one: words.count(one) for one in (*_WORDS.values(), _TAKEN_OVER)}
+
+
+def _message(subject: Any, results: list[Any], told: list[dict[str, Any]], check_mode: bool) -> str:
+    """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`, for a person to read."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
-    noun = subject.plural if len(results) != 1 else subject.plural[:-1]
-    return f"{len(results)} {noun}: {would}{', '.join(told)}"
+    done = several(_counts(results))
+    return amount(len(results), subject.plural) + (f": {would}{done}" if done else "") + _restarts(told, check_mode)
 
 
 def _restarts(told: list[dict[str, Any]], check_mode: bool) -> str:
-    """Who was restarted, and who has to be for what was declared."""
+    """Who was restarted, and whose guest only gets by a restart what was declared."""
     restarted = sum(bool(one.get("restarted")) for one in told)
     waiting = sum(bool(one.get("restart_required") and not one.get("restarted")) for one in told)
     would = "would be " if check_mode else ""
-    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} waiting for a restart")
-    return "".join(word for word in words if word)
+    need = "would need" if check_mode else "needs" if waiting == 1 else "need"
+    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {need} a restart")
+    return "".join(one for one in words if one)
 
 
 def _label(options: Options) -> str:
@@ -286,7 +290,7 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
         told["left"] = result.left
     if result.kept:
         told["kept"] = result.kept
-    if result.action == plan.APPLY and result.before == result.after == {}:
+    if is_taken_over(result):
         told["taken_over"] = True
     if result.taken:
         told["taken_over_from"] = list(result.taken)

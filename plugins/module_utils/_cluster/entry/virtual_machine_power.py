@@ -14,6 +14,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
+from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, selector
 
 Outcome = dict[str, Any]
@@ -32,7 +33,6 @@ _WAIT: dict[str, dict[str, Any]] = {
     "concurrency": {"type": "int", "default": 16},
     "fail_fast": {"type": "bool", "default": False},
 }
-_TOLD = 5
 
 
 @last_net
@@ -49,6 +49,7 @@ def run_power() -> None:
             "virtual_machines": {"type": "list", "elements": "dict", "options": listed},
             **_WAIT,
             **REQUESTS,
+            **ON_FAILURE,
         },
         required_one_of=[("names", "label_selectors", "virtual_machines")],
         mutually_exclusive=[("virtual_machines", "names"), ("virtual_machines", "label_selectors")],
@@ -119,15 +120,15 @@ def _exit(module: Any, results: list[Result]) -> None:
     outcome: Outcome = {"changed": any(result.changed for result in results), "results": told}
     if module._diff:
         outcome["diff"] = [_diff(result, module.check_mode) for result in results if result.changed]
-    failed = [f"{result.entry.label}: {result.failed}" for result in results if result.failed]
-    if failed:
-        text = "; ".join(failed[:_TOLD]) + (f"; and {len(failed) - _TOLD} more, see results" if failed[_TOLD:] else "")
-        head = f"{len(failed)} of {len(results)} virtual machines failed: " if len(results) > 1 else ""
-        module.fail_json(msg=head + text, **outcome)
-    count = sum(result.changed for result in results)
+    failures = [(result.entry.label, result.failed) for result in results if result.failed]
+    count = sum(result.changed for result in results if not result.failed)
     would = "would be " if module.check_mode and count else ""
-    noun = "virtual machine" if len(results) == 1 else "virtual machines"
-    module.exit_json(msg=f"{len(results)} {noun}: {count} {would}changed, {len(results) - count} unchanged", **outcome)
+    rest = len(results) - count - len(failures)
+    if failures:
+        done = several({f"{would}changed": count, "unchanged": rest})
+        fail(module, "virtual machines", failures, len(results), outcome, done)
+    words = f"{count} {would}changed, {rest} unchanged"
+    module.exit_json(msg=f"{amount(len(results), 'virtual machines')}: {words}", **outcome)
 
 
 def _tell(result: Result) -> Outcome:

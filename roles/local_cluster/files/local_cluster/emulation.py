@@ -69,7 +69,7 @@ def check_installed() -> None:
 
 
 def sources_hash() -> str:
-    """A hash of all that the emulation runs: it changes when the emulation has waiting for a restart."""
+    """A hash of all that the emulation runs: it changes when the emulation has to be restarted."""
     digest = hashlib.sha256()
     for folder in (EMULATION_SOURCES, MODULE_UTILS / "_resolver"):
         for file in sorted(folder.rglob("*.py")):

@@ -45,7 +45,7 @@ def command(config_file: Path) -> list[str]:
 
 
 def sources_hash() -> str:
-    """A hash of all that the proxy runs: it changes when the proxy has waiting for a restart."""
+    """A hash of all that the proxy runs: it changes when the proxy has to be restarted."""
     digest = hashlib.sha256()
     for file in sorted(FAULT_PROXY_SOURCES.glob("*.py")):
         digest.update(f"{file.name}\n".encode() + file.read_bytes())
