@@ -81,6 +81,12 @@ def test_a_wrong_label_of_a_catalog(run: Run) -> None:
     assert told.startswith("instancetype web.s: labels: the key 'a b' must consist of")
 
 
+def test_a_label_that_a_catalog_makes_of_a_wrong_size_is_not_what_is_named(run: Run) -> None:
+    catalog = {"series": {"web": {"sizes": {"s": {"cpu": -1, "memory": "1Gi"}}}}}
+    told = refused(run, "catalog", source="definitions", definitions=[catalog])
+    assert told.startswith("instancetype web.s: spec.cpu.guest: -1 is not between")
+
+
 @pytest.mark.parametrize(
     ("module", "options", "told"),
     [
