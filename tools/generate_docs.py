@@ -1,6 +1,10 @@
 """Writes the doc fragments that follow from the schema: the options of instancetypes and preferences.
 
-Run it after a change of `plugins/module_utils/_resolver/api/fields`. With --check it writes nothing and exits 1 if a
+The fields are those of `plugins/module_utils/_resolver/api/fields`, their descriptions those of `tools/descriptions`:
+type → field → text, or {text, deprecated: what to use instead}. Text in backticks is a value, or the path of a field
+from the spec.
+
+Run it after a change of either. With --check it writes nothing and exits 1 if a
 fragment is not up to date. Ansible reads doc fragments without running them, so their text has to be static.
 """
 
@@ -8,13 +12,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "plugins" / "module_utils"))
+sys.path[:0] = [str(ROOT / "plugins" / "module_utils"), str(ROOT / "tools")]
+
+import module_docs  # noqa: E402
 
 from _resolver.api.fields.enums import ENUMS  # noqa: E402
 from _resolver.api.schema import TYPES  # noqa: E402
@@ -29,7 +37,7 @@ HEADER = '''\
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields; do not edit.
+# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields and tools/descriptions; do not edit.
 
 """The options for the fields of {what}."""
 
@@ -40,12 +48,14 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 '''
 
+ENTRIES_HEADER = HEADER.replace(
+    "plugins/module_utils/_resolver/api/fields and tools/descriptions", "the module's own documentation"
+).replace("The options for the fields of {what}", "The option for a list of {noun}s, with the options of its entries")
+
 
 def main(arguments: list[str]) -> int:
     stale = []
-    for name in FRAGMENTS:
-        path = fragment_path(name)
-        text = fragment(name)
+    for path, text in generated():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path)
             if "--check" not in arguments:
@@ -55,6 +65,15 @@ def main(arguments: list[str]) -> int:
     return 1 if stale and "--check" in arguments else 0
 
 
+def generated() -> Iterator[tuple[Path, str]]:
+    """Each generated file with its text, in the order in which one follows from another."""
+    for name in FRAGMENTS:
+        yield fragment_path(name), fragment(name)
+    for module in module_docs.LISTED:
+        yield fragment_path(f"{module}_entries"), entries_fragment(module)
+    yield ROOT / "docs" / "results.md", module_docs.results_page()
+
+
 def fragment_path(name: str) -> Path:
     return ROOT / "plugins" / "doc_fragments" / f"{name}.py"
 
@@ -62,9 +81,18 @@ def fragment_path(name: str) -> Path:
 def fragment(name: str) -> str:
     """The text of a generated doc fragment's file."""
     type_name, what = FRAGMENTS[name]
-    documentation = {"options": _options(type_name, type_name, required=False)}
-    text = yaml.dump(documentation, Dumper=_Dumper, sort_keys=False, width=90, allow_unicode=True)
-    return HEADER.format(what=what) + text + '"""\n'
+    return HEADER.format(what=what) + _options_text(_options(type_name, type_name, required=False))
+
+
+def entries_fragment(module: str) -> str:
+    """The text of the doc fragment with the option for a module's list of objects."""
+    listed = module_docs.LISTED[module]
+    return ENTRIES_HEADER.format(noun=listed.noun) + _options_text({listed.option: module_docs.entries(module)})
+
+
+def _options_text(options: dict[str, Any]) -> str:
+    text = yaml.dump({"options": options}, Dumper=_Dumper, sort_keys=False, width=90, allow_unicode=True)
+    return text + '"""\n'
 
 
 def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, Any]:
@@ -72,7 +100,7 @@ def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, A
     documented = {}
     spec = argument_spec.options(type_name, required=required)
     for field in argument_spec.fields(type_name):
-        option = {"description": _description(root, field), **spec[field.option]}
+        option = {"description": _description(root, type_name, field), **spec[field.option]}
         option.pop("no_log", None)
         inner = option.pop("options", None)
         if inner:
@@ -81,13 +109,29 @@ def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, A
     return documented
 
 
-def _description(root: str, field: argument_spec.Field) -> list[str]:
+@cache
+def descriptions() -> dict[str, dict[str, str | dict[str, str]]]:
+    """The files of `tools/descriptions` as one: type → field → description."""
+    found = {}
+    for path in sorted((ROOT / "tools" / "descriptions").glob("*.yml")):
+        found.update(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return found
+
+
+def described(type_name: str, field: str) -> tuple[str, str]:
+    """The description of a field, and what to use instead of it where it is deprecated, else ""."""
+    found = descriptions().get(type_name, {}).get(field, "")
+    return (found, "") if isinstance(found, str) else (found["text"], found["deprecated"])
+
+
+def _description(root: str, type_name: str, field: argument_spec.Field) -> list[str]:
     choices = ENUMS.get(field.type, ())
-    paragraphs = [field.description]
+    text, instead = described(type_name, field.name)
+    paragraphs = [text]
     if field.since:
         paragraphs.append(f"Needs KubeVirt {field.since} or later; earlier releases drop it without a word.")
-    if field.deprecated:
-        paragraphs.append(f"Deprecated by KubeVirt. {field.deprecated}")
+    if instead:
+        paragraphs.append(f"Deprecated by KubeVirt. {instead}")
     return [re.sub(r"`([^`]+)`", lambda match: _mark(root, choices, match[1]), text) for text in paragraphs]
 
 

@@ -11,59 +11,48 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
-from ansible.plugins.action import ActionBase
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_text import (
     LARGEST,
     TextError,
     documents,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import WritingAction
 
 # The collection holds the catalog once, in the role that is about it.
 BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
 SUFFIXES = (".yml", ".yaml", ".json")
 
 
-class ActionModule(ActionBase):
+class ActionModule(WritingAction):
     # Not TRANSFERS_FILES: what is read goes with the module's options.
-    _requires_connection = True
-
-    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        options = dict(self._task.args)
+    def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
         source = options.get("source", "builtin")
         if source == "path":
             options["definitions"] = self._documents(options)
         elif source == "builtin":
             options["definitions"] = [one for path in _files(BUILTIN) for one in _parse(path.read_bytes(), path)]
-        result.update(
-            self._execute_module(
-                module_name=self._task.action,
-                module_args=options,
-                task_vars=task_vars,
-                tmp=tmp,
-                wrap_async=self._task.async_val,
-            )
-        )
-        return result
+        return super().execute(options, tmp, task_vars)
 
     def _documents(self, options: dict[str, Any]) -> list[Any]:
         if "definitions" in options:
-            raise AnsibleActionFail("definitions: is for source=definitions; leave it out with a path")
+            raise AnsibleActionFail("definitions: only valid with source definitions; remove definitions or path")
         if not options.get("path"):
-            raise AnsibleActionFail("path: is missing; name a file or a directory")
+            raise AnsibleActionFail("path: required; set it to a file or a directory")
         try:
             found = Path(self._find_needle("files", str(options["path"])))
         except AnsibleError:
             # Not from it: Ansible would add its words, about an option that this module does not have.
-            raise AnsibleActionFail(f"path: {options['path']}: there is no such file or directory") from None
+            raise AnsibleActionFail(f"path: {options['path']}: no such file or directory") from None
         files = _files(found) if found.is_dir() else [found]
         if not files:
-            raise AnsibleActionFail(f"path: {found} holds no file that ends in {', '.join(SUFFIXES)}")
+            raise AnsibleActionFail(f"path: {found} contains no file that ends in {', '.join(SUFFIXES)}")
         if any(path.stem == "kustomization" for path in files):
-            raise AnsibleActionFail(f"path: {found} is to be rendered first: kubectl kustomize {found} > bundle.yaml")
+            raise AnsibleActionFail(
+                f"path: {found} is a kustomization; render it first: kubectl kustomize {found} > bundle.yaml"
+            )
         if options.get("checksum") and len(files) > 1:
-            raise AnsibleActionFail("checksum: is for one file; name the file, or leave it out")
+            raise AnsibleActionFail("checksum: only valid for a single file; set path to the file, or remove checksum")
         return [one for path in files for one in _parse(self._content(path, options.get("checksum")), path)]
 
     def _content(self, path: Path, checksum: Any) -> bytes:
@@ -73,7 +62,7 @@ class ActionModule(ActionBase):
         self._loader.cleanup_tmp_file(real)
         found = hashlib.sha256(content).hexdigest()
         if checksum and str(checksum).lower().rpartition(":")[2] != found:
-            raise AnsibleActionFail(f"checksum: that of {path} is sha256:{found}; the file was changed or cut short")
+            raise AnsibleActionFail(f"checksum: {path} has sha256:{found}; the file was changed or truncated")
         return content
 
 
@@ -93,5 +82,5 @@ def _bounded(path: str, name: Path) -> bytes:
     with Path(path).open("rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise AnsibleActionFail(f"path: {name} is larger than {LARGEST >> 20} MiB; is it a catalog?")
+        raise AnsibleActionFail(f"path: {name} is larger than {LARGEST >> 20} MiB; check that the file is a catalog")
     return content

@@ -15,7 +15,7 @@ options:
       - The kubeconfig to take the connection from, as a path or as the file's content in a dictionary.
       - Prefer a path. Ansible logs the content of a dictionary with the task's other arguments.
       - Without it E(K8S_AUTH_KUBECONFIG) is used, then E(KUBECONFIG), then C(~/.kube/config), and inside a pod the
-        pod's service account. The other options of the connection win over what it says.
+        pod's service account. The other connection options override the kubeconfig.
     type: raw
   context:
     description:
@@ -44,14 +44,14 @@ options:
     type: str
   validate_certs:
     description:
-      - Whether the API server has to prove who it is. Connections are checked unless this is V(false).
+      - Whether to verify the certificate of the API server. The default is V(true).
       - Without it E(K8S_AUTH_VERIFY_SSL) is used.
     type: bool
     aliases:
       - verify_ssl
   ca_cert:
     description:
-      - Path of the certificates of the authorities that may vouch for the API server.
+      - Path of the file with the CA certificates that sign the certificate of the API server.
       - Without it E(K8S_AUTH_SSL_CA_CERT) is used.
     type: path
     aliases:
@@ -72,12 +72,12 @@ options:
       - key_file
   proxy:
     description:
-      - URL of the HTTP proxy through which the API server is reached.
+      - URL of the HTTP proxy for connections to the API server.
       - Without it E(K8S_AUTH_PROXY) is used.
     type: str
   no_proxy:
     description:
-      - Hosts, domains and networks that are reached without O(proxy), separated by commas.
+      - Hosts, domains and networks to connect to without O(proxy), separated by commas.
       - Without it E(K8S_AUTH_NO_PROXY) is used.
     type: str
   proxy_headers:
@@ -97,12 +97,12 @@ options:
         type: str
       user_agent:
         description:
-          - What to call the client.
+          - User agent to send to the proxy.
           - Without it E(K8S_AUTH_PROXY_HEADERS_USER_AGENT) is used.
         type: str
   impersonate_user:
     description:
-      - User to act as. The authenticated one needs the right to impersonate.
+      - User to act as. The authenticated user needs the right to impersonate this user.
       - Without it E(K8S_AUTH_IMPERSONATE_USER) is used.
     type: str
   impersonate_groups:

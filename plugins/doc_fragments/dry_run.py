@@ -12,12 +12,12 @@ class ModuleDocFragment:
 options:
   server_dry_run:
     description:
-      - Whether check mode asks the server about each object that the task would write, with a dry run that stores
-        nothing. An object that a schema, a policy, a quota or a webhook of the cluster refuses fails the check.
-      - A dry run needs the same rights as the write. Without them, and where a webhook of the cluster permits no dry
-        runs, the check says so in a warning and rests on what the collection itself can tell.
-      - What a check cannot know is a warning, too, such as a namespace or an instancetype that does not exist and that
-        an earlier task of the same play may create.
+      - Whether check mode sends each write as a server-side dry run, which stores nothing. An object that a schema, a
+        policy, a quota or a webhook of the cluster rejects fails the check.
+      - A dry run needs the same rights as the write. Without these rights, or with a webhook that does not support dry
+        runs, the task warns and reports only what the collection itself checks.
+      - A missing object that an earlier task of the same play may create, such as a namespace or an instancetype, is a
+        warning.
     type: bool
     default: true
 """

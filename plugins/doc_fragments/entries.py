@@ -12,17 +12,17 @@ class ModuleDocFragment:
 options:
   defaults:
     description:
-      - Options that the entries of the list have unless they say otherwise, as a dictionary, for example one from the
-        inventory. Options of the top level count before them, and those of an entry before both.
-      - Dictionaries are merged, at every depth; a list or any other value replaces the one below it, and V(null) drops
-        it. Of options that exclude each other, such as O(ignore:boot.url) and O(ignore:boot.pvc), the one that an entry
-        gives replaces those of its defaults.
+      - Default options for the entries of the list, as a dictionary, for example from the inventory. Options of the
+        task override these defaults, and options of an entry override both.
+      - Dictionaries are merged at every depth. A list or any other value replaces the default, and V(null) removes it.
+        If two options are mutually exclusive, such as O(ignore:boot.url) and O(ignore:boot.pvc), the option of the
+        entry replaces the option of the defaults.
     type: dict
   accept_unknown_fields:
     description:
-      - Whether fields that this collection does not know are sent. Otherwise they are an error before anything is sent,
-        which names the field that was probably meant.
-      - It is for fields of a KubeVirt newer than those that this collection knows. A KubeVirt that does not know them,
-        either, refuses the object.
+      - Whether to send fields that this collection does not know. By default an unknown field fails the task before
+        anything is sent, and the message suggests the closest known field.
+      - Use this option for fields of a KubeVirt release that is newer than the collection. If KubeVirt does not know
+        the field either, it rejects the object.
     type: bool
 """

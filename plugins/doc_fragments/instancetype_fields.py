@@ -1,7 +1,7 @@
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields; do not edit.
+# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields and tools/descriptions; do not edit.
 
 """The options for the fields of an instancetype."""
 

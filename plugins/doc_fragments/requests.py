@@ -12,14 +12,15 @@ class ModuleDocFragment:
 options:
   retry_timeout:
     description:
-      - Seconds during which a request is repeated that failed because the server was busy or could not be reached.
-      - The pauses grow from 0.1 to 5 seconds; where the server says how long to wait, it is not asked earlier.
+      - Seconds during which the task retries a request that failed because the server was busy or unreachable.
+      - The pauses between retries grow from 0.1 to 5 seconds. If the server says how long to wait, the task waits that
+        long.
     type: int
     default: 60
   qps:
     description:
-      - Number of requests a second that the task sends at most, repeated ones among them, such as C(20) or C(0.5).
-        After a rest as many as that may go out at once.
-      - No limit when it is not given; the server then says when it is too much.
+      - Maximum number of requests per second, including retries, such as C(20) or C(0.5). After a pause the task may
+        send that many requests at once.
+      - By default the task does not limit itself, and the server throttles the task.
     type: float
 """

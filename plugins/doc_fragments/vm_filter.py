@@ -35,5 +35,5 @@ options:
         newest one that is known.
     type: str
 notes:
-  - Nothing is asked of a cluster. Works on one VM or on a list of VMs.
+  - Works offline, on one VM or on a list of VMs.
 """

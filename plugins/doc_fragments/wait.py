@@ -12,26 +12,26 @@ class ModuleDocFragment:
 options:
   wait:
     description:
-      - Whether to wait until the cluster has done what the task asks for.
+      - Whether to wait until the objects are in the desired state.
     type: bool
     default: false
   wait_timeout:
     description:
-      - Seconds to wait at most, for all objects of the task together. Objects that are not ready by then fail, with
-        what they wait for.
+      - Maximum number of seconds to wait, for all objects of the task together. An object that is not ready by then
+        fails, and the message says what it is waiting for.
     type: int
     default: 120
   concurrency:
     description:
-      - Number of requests that may be under way at the same time, 1 to 256.
+      - Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
   preflight:
     description:
-      - What to make of a problem that shows before anything is sent, such as a VM that conflicts with its instancetype
-        or does not meet the requirements of its preference.
-      - With V(strict) the object fails and is not sent, with V(warn) it is sent with a warning, with V(off) nothing
-        is checked.
+      - What to do about a problem that the task finds before it sends anything, such as a VM that conflicts with its
+        instancetype or does not meet the requirements of its preference.
+      - With V(strict) the object fails and is not sent. With V(warn) the object is sent with a warning. With V(off)
+        the task checks nothing.
     type: str
     choices:
       - strict
@@ -40,28 +40,27 @@ options:
     default: strict
   fail_fast:
     description:
-      - Whether the first object that fails stops the task. Otherwise all others are still handled, and the task fails
-        at its end.
+      - Whether to stop the task at the first object that fails. By default the task handles all other objects and then
+        fails.
     type: bool
     default: false
   force_conflicts:
     description:
-      - Whether to take over fields that another field manager owns. Otherwise such a field is an error that names the
+      - Whether to take over fields that another field manager owns. By default such a field is an error that names the
         manager.
-      - It also removes what is not declared any more although others declare it, too. Otherwise that stays, with a
-        warning.
+      - With V(true) the task also removes fields that are no longer declared here but that another manager owns too.
+        By default these fields stay, with a warning.
     type: bool
     default: false
   take_over:
     description:
-      - Field managers whose share of the declared fields is taken over, as a list, or V(true) for those of tools that
-        make an object and do not look after it, C(kubectl) (client-side apply, create, edit, patch, replace),
-        C(OpenAPI-Generator), which is the Python client of modules such as M(kubernetes.core.k8s), C(virtctl) and
-        Terraform.
-      - Otherwise such a manager stays co-owner of what it has set, and the first change of a field fails, as
-        C("OpenAPI-Generator" owns spec.instancetype.name). Nothing is taken over by default.
-      - No value changes by that, and the generation does not, either. What is not declared stays with its manager; the
-        results say what that is. The annotation with the last configuration of C(kubectl apply) goes as well, since a
-        later C(kubectl apply) would remove by it what it does not declare any more.
+      - Field managers to take the declared fields over from, as a list. V(true) means the managers of tools that
+        create an object once - C(kubectl) (client-side apply, create, edit, patch, replace), C(OpenAPI-Generator) (the
+        Python client of modules such as M(kubernetes.core.k8s)), C(virtctl) and Terraform.
+      - By default nothing is taken over. Such a manager then stays co-owner of its fields, and the first change of a
+        field fails with C("OpenAPI-Generator" owns spec.instancetype.name).
+      - Taking over changes no value and no generation. Fields that are not declared stay with their manager, and the
+        results list them. The task also removes the last-applied annotation of C(kubectl apply), because a later
+        C(kubectl apply) would use the annotation to remove fields.
     type: raw
 """

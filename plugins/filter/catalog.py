@@ -11,8 +11,8 @@ version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Compares each instancetype of a catalog with each preference, for VMs that name both and add nothing of their own,
-    and tells which pairs fit and why others do not.
-  - Nothing is asked of a cluster. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
+    and returns which pairs fit and why others do not.
+  - Works offline. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
 options:
   _input:
     description:
@@ -70,15 +70,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     Matrix,
     as_data,
     from_data,
     matrix,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 
@@ -88,7 +88,7 @@ FORMS = {"markdown": markdown, "html": html, "svg": svg}
 def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and preferences", version: Any = "") -> Any:
     """See DOCUMENTATION."""
     if form != "data" and form not in FORMS:
-        raise AnsibleFilterError(f"catalog: form: {form!r} is not one of its values; choose data, {', '.join(FORMS)}")
+        raise AnsibleFilterError(f"catalog: form: {form!r} is not a valid value; choose data, {', '.join(FORMS)}")
     if not isinstance(title, str):
         raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
     if not isinstance(version, str):

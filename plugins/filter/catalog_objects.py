@@ -11,7 +11,7 @@ version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Writes out catalogs, tables of instancetypes and families of preferences, as manifests, and chooses among them.
-  - Nothing is asked of a cluster. A mistake in a catalog fails with one line that names the entry and the field.
+  - Works offline. A mistake in a catalog fails with one line that names the entry and the field.
 notes:
   - The README of the role P(virtshape.instancetypes.common_instancetypes#role) describes the language of catalogs.
   - O(series), O(sizes) and O(names) are lists of names or shell patterns such as V(u*). An empty list leaves
@@ -116,8 +116,8 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import oversized
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
-    CatalogError,
     adapt,
     expand_catalog,
     select,
@@ -165,13 +165,13 @@ def catalog_objects(
 def _check(option: str, value: Any, choices: tuple) -> None:
     if value not in choices:
         known = " or ".join(choice for choice in choices if choice)
-        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not one of its values; choose {known}")
+        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not a valid value; choose {known}")
 
 
 def _sources(value: Any) -> list:
     too_much = oversized(value)
     if too_much:
-        raise AnsibleFilterError(f"catalog_objects: the catalog {too_much}; no catalog does")
+        raise AnsibleFilterError(f"catalog_objects: the catalog {too_much}; simplify the catalog")
     if isinstance(value, Mapping):
         return [dict(value)]
     if isinstance(value, Iterable) and not isinstance(value, str):

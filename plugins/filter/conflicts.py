@@ -10,8 +10,8 @@ short_description: Which fields of a VM its instancetype does not allow
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - An instancetype decides vCPUs, memory, GPUs, host devices and more, and KubeVirt refuses a VM that sets such a field
-    itself. The filter tells which, with KubeVirt's words and in its order.
+  - An instancetype decides vCPUs, memory, GPUs, host devices and more, and KubeVirt refuses a VM that sets such a
+    field itself. The filter returns these conflicts in KubeVirt's words and order.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter

@@ -10,11 +10,11 @@ short_description: How what a VM has captured differs from what is now
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - A VM keeps instancetype and preference as they were when it first started, in ControllerRevisions. The filter tells
-    whether the objects were changed since, field by field, and what the VM would become if it captured them anew.
+  - A VM keeps instancetype and preference as they were when it first started, in ControllerRevisions. The filter
+    returns whether the objects have changed since then, field by field, and the effect of a refresh on the VM.
   - A ControllerRevision, an instancetype or a preference may be given in place of a VM. It is compared with the object
     of the same kind, namespace and name in O(current).
-  - Nothing is asked of a cluster. Works on one object or on a list of them.
+  - Works offline. Works on one object or on a list of them.
 positional: current
 options:
   _input:

@@ -10,8 +10,8 @@ short_description: Where each field of an expanded VM comes from
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Tells for every field of the expanded VM's template whether its value is from the VM, the instancetype, the
-    preference or a default, and what it has overridden.
+  - Returns for every field of the expanded VM's template whether its value comes from the VM, the instancetype, the
+    preference or a default, and which value it overrides.
   - Found out by expanding the VM again without each of them and comparing the results. What a preference makes of the
     instancetype's vCPUs counts as the preference's.
   - A VM without instancetype and preference is not given defaults, as by KubeVirt's expand-spec.

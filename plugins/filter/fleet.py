@@ -13,7 +13,7 @@ description:
   - Counts what the modules that read VMs and catalogs return, such as VMs by instancetype, what they have been
     promised, how many drift, for how long and what a refresh would change, and what is unused or left over.
   - The page is one file of HTML without script, which refers to nothing else.
-  - Nothing is asked of a cluster. The playbook C(virtshape.instancetypes.fleet_report) reads a cluster and writes both.
+  - Works offline. The playbook C(virtshape.instancetypes.fleet_report) reads a cluster and writes both.
 options:
   _input:
     description:
@@ -176,7 +176,7 @@ def _moment(value: Any) -> str:
     try:
         return datetime.strptime(str(value), _TIME).strftime(_TIME)
     except ValueError:
-        raise ValueError(f"{value!r} is no time; write for example 2026-03-01T08:00:00Z") from None
+        raise ValueError(f"{value!r} is not a time; write a time such as 2026-03-01T08:00:00Z") from None
 
 
 def _checked(option: str, value: Any, check: Any) -> Any:

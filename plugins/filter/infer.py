@@ -15,7 +15,7 @@ description:
     VolumeSnapshot, and gives the VM with the names in place of C(inferFromVolume).
   - A volume without labels is an error with KubeVirt's words, unless the VM's C(inferFromVolumeFailurePolicy) is
     V(Ignore).
-  - Nothing is asked of a cluster. Works on one VM or on a list of VMs.
+  - Works offline. Works on one VM or on a list of VMs.
 positional: objects
 options:
   _input:

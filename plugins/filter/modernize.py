@@ -19,7 +19,7 @@ description:
     filled in VMs that choose EFI themselves without saying whether they boot securely.
   - Manifests of other kinds, and modern ones, come back as they are. What cannot be rewritten, such as the profiles of
     the first flavors, is an error that names the field.
-  - Nothing is asked of a cluster. Works on one manifest or on a list of them.
+  - Works offline. Works on one manifest or on a list of them.
 options:
   _input:
     description: A manifest, or a list of them.
@@ -83,7 +83,7 @@ _value:
           description: Its value before.
           type: raw
         now_path:
-          description: The field that has its meaning now. Empty if it is gone.
+          description: The field that has its meaning now. Empty if the VM no longer exists.
           type: str
         now:
           description: The value there.

@@ -76,6 +76,10 @@ options:
     type: list
     elements: dict
     default: []
+  accept_unknown_fields:
+    description: Whether VMs may have fields that this collection does not know. They count for nothing.
+    type: bool
+    default: false
 seealso:
   - plugin: virtshape.instancetypes.resources
     plugin_type: filter
@@ -161,15 +165,17 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     version_of,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
     answering,
+    gated,
     manifests,
     netted,
     one_manifest,
+    truth,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import Cluster, placement
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._questions import Unanswerable
@@ -187,6 +193,7 @@ def _placement(
     objects: Any = (),
     drain: Any = (),
     instancetypes: Any = (),
+    accept_unknown_fields: Any = False,
 ) -> dict[str, Any]:
     name = "placement"
     if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
@@ -206,9 +213,10 @@ def _placement(
         manifests(name, "quotas", quotas),
         None if networks is None else manifests(name, "networks", networks),
     )
+    accept = truth("accept_unknown_fields", name, accept_unknown_fields)
     release = answering(name, kubevirt_version or version_of(found or {}) or None)
     try:
-        return placement(manifests(name, "VirtualMachines", vms), cluster, release)
+        return placement([gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)], cluster, release)
     except (FieldError, Unanswerable) as error:
         raise AnsibleFilterError(f"{name}: {' '.join(str(error).split())}") from error
 

@@ -63,9 +63,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import QuantityError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import (
     Quantity,
-    QuantityError,
     human,
     parse,
 )
@@ -77,7 +77,7 @@ FORMS = ("integer", "canonical", "human", "human_decimal")
 def quantity(value: Any, form: Any = "integer", compare: Any = None) -> Any:
     """See DOCUMENTATION."""
     if form not in FORMS:
-        raise AnsibleFilterError(f"quantity: form: {form!r} is not one of its values; choose {' or '.join(FORMS)}")
+        raise AnsibleFilterError(f"quantity: form: {form!r} is not a valid value; choose {' or '.join(FORMS)}")
     other = None if compare is None else _parsed(compare, "compare: ")
 
     def one(entry: Any) -> Any:
@@ -99,7 +99,9 @@ def _parsed(value: Any, label: str = "") -> Quantity:
     try:
         return parse(str(value).strip())
     except QuantityError as error:
-        raise AnsibleFilterError(f"quantity: {label}{value!r} is no quantity; write for example 512Mi or 4G") from error
+        raise AnsibleFilterError(
+            f"quantity: {label}{value!r} is not a quantity; write a quantity such as 512Mi or 4G"
+        ) from error
 
 
 class FilterModule:

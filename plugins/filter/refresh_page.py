@@ -75,7 +75,7 @@ def refresh_page(value: Any, scope: Any = "all namespaces", rows: Any = 1000) ->
             time=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"),
         )
     except UndefinedError as error:
-        raise AnsibleFilterError(f"refresh_page: it is not the result of the role revision_refresh: {error}") from error
+        raise AnsibleFilterError(f"refresh_page: not a result of the role revision_refresh: {error}") from error
 
 
 class FilterModule:

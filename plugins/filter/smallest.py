@@ -17,7 +17,7 @@ description:
   - Demands are GPUs and host devices, dedicated CPUs, an isolated emulator thread, NUMA, realtime, huge pages, launch
     security, a node selector and a scheduler.
   - The architecture that a preference requires is left out of account, as no instancetype has a say in it.
-  - Nothing is asked of a cluster.
+  - Works offline.
 positional: preference
 options:
   _input:

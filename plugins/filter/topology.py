@@ -10,10 +10,11 @@ short_description: Sockets, cores and threads of a number of vCPUs
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - An instancetype says how many vCPUs a guest has, and the preference how they appear. The filter tells the outcome.
+  - An instancetype says how many vCPUs a guest has, and the preference how they appear. The filter returns the
+    resulting topology.
   - vCPUs that cannot be spread as the preference wants, and a preference that KubeVirt would not accept, are errors
     with KubeVirt's words.
-  - Nothing is asked of a cluster. Works on one value or on a list of them.
+  - Works offline. Works on one value or on a list of them.
 positional: preference
 options:
   _input:

@@ -210,7 +210,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         known = _names(definitions)
         for option in config or {}:
             if option not in known:
-                raise AnsibleParserError(f"{option}: there is no such option{nearest(option, sorted(known))}")
+                raise AnsibleParserError(f"{option}: unknown option{nearest(option, sorted(known))}")
         parts = ("type", "elements", "choices", "aliases")
         spec = {name: {part: definitions[name][part] for part in parts if part in definitions[name]} for name in _OWN}
         _validated(spec, config or {})
@@ -251,7 +251,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except (ApiError, ConnectionFailed) as error:
             text = explain(error, "LIST", BY_NAME["VirtualMachine"])
             if isinstance(error, ApiError) and error.code == 403 and wanted.namespaces is None:
-                text += ", or name the namespaces that you may read in namespaces"
+                text += ", or set namespaces to the ones that you may read"
             raise AnsibleParserError(text) from None
         for warning in found.warnings:
             self.display.warning(warning)

@@ -10,10 +10,10 @@ module: catalog
 short_description: Deploy, upgrade and prune catalogs of instancetypes and preferences
 version_added: 1.0.0
 description:
-  - Declares all objects of a catalog, or a selection, by one process with one list request for each kind and
-    namespace. What is already as declared costs no request of its own.
-  - Before anything is sent it tells what is new, changed and gone, which VMs use what changes or is gone and what a
-    refresh would do to each of them, and which fields the cluster's KubeVirt would drop. Check mode stops there.
+  - Declares all objects of a catalog, or a selection of them. One process handles all objects with one list request
+    per kind and namespace. An object that is already as declared costs no further request.
+  - Before sending anything, the module reports new, changed and removed objects, the VMs that use them with the effect
+    of a refresh, and the fields that the cluster's KubeVirt would drop. Check mode stops there.
   - The objects get the labels C(instancetypes.virtshape.io/catalog), C(instancetypes.virtshape.io/catalog-version) and
     C(app.kubernetes.io/managed-by=virtshape). By these, and by the field manager C(virtshape), a later run knows what
     it may prune. Catalogs of other names, and objects that others deployed, are never touched.
@@ -22,7 +22,7 @@ author:
 options:
   state:
     description:
-      - Whether the selected objects shall exist as the catalog has them, or not at all.
+      - Whether the selected objects must exist as in the catalog, or must not exist.
     type: str
     choices: [present, absent]
     default: present
@@ -181,8 +181,9 @@ options:
     default: ""
   existing:
     description:
-      - What to do with objects that exist and were never declared by this collection. With V(keep) they are left as
-        they are, with V(apply) they are declared like all others. Those that C(virt-operator) manages are always kept.
+      - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
+        all others, with V(keep) it leaves them as they are. The task always leaves objects alone that C(virt-operator)
+        manages.
     type: str
     choices: [apply, keep]
     default: apply
@@ -214,7 +215,7 @@ options:
     default: fail
   concurrency:
     description:
-      - Number of requests that may be under way at the same time, 1 to 256.
+      - Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
   preflight:
@@ -226,13 +227,13 @@ options:
     default: strict
   fail_fast:
     description:
-      - Whether the first object that fails stops the task. Otherwise all others are still handled, and the task fails
-        at its end.
+      - Whether to stop the task at the first object that fails. By default the task handles all other objects and then
+        fails.
     type: bool
     default: false
   force_conflicts:
     description:
-      - Whether to take over fields that another field manager owns. Otherwise such a field is an error that names the
+      - Whether to take over fields that another field manager owns. By default such a field is an error that names the
         manager.
     type: bool
     default: false
@@ -244,6 +245,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 notes:
@@ -318,7 +320,8 @@ notes:
 counts:
   description:
     - Numbers of C(instancetypes) and C(preferences) that were selected, of objects C(created), C(changed),
-      C(unchanged), C(kept) as they were, C(deleted) and C(failed), and of those C(gone) from the catalog that stay.
+      C(unchanged), C(kept) as they were, C(deleted), C(taken_over) and
+      C(failed), and of those C(gone) from the catalog that stay.
   returned: when the cluster was asked
   type: dict
 results:

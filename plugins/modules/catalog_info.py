@@ -10,9 +10,9 @@ module: catalog_info
 short_description: Read which catalogs a cluster has, and which instancetype satisfies which preference
 version_added: 1.0.0
 description:
-  - Tells the catalogs that M(virtshape.instancetypes.catalog) has deployed, with their versions, and
-    compares each instancetype with each preference, for VMs that name both and add nothing of their own. One list
-    request for each kind.
+  - Returns the catalogs that M(virtshape.instancetypes.catalog) deployed, with their versions, and compares each
+    instancetype with each preference, for VMs that name both and set no fields of their own. Sends one list request
+    per kind.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:

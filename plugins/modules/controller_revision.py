@@ -92,17 +92,19 @@ options:
     default: never
   wait_timeout:
     description:
-      - Seconds that VMs may take to capture their new revisions and, each, to take the change up or to run again.
+      - Maximum number of seconds until all VMs have captured their new revisions, and then for each VM until its guest
+        has the change or runs again.
     type: int
     default: 120
   concurrency:
     description:
-      - Number of requests that may be under way, and of VMs that are restarted, at the same time.
+      - Maximum number of concurrent requests, and of VMs that restart at the same time.
     type: int
     default: 16
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 """
@@ -164,12 +166,16 @@ results:
       type: bool
       returned: always
     guest_before:
-      description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus), C(host_devices).
+      description:
+        - vCPUs, memory and devices of the guest before the change, as C(vcpus), C(sockets), C(cores), C(threads),
+          C(memory), C(gpus) and C(host_devices).
       type: dict
       returned: always
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
     guest_after:
-      description: What it gets by what was done or, for a VM that is left alone, by a refresh.
+      description:
+        - vCPUs, memory and devices of the guest after the change or, for a VM that the task left alone, after a
+          refresh.
       type: dict
       returned: always
     changes:
@@ -193,12 +199,12 @@ results:
       returned: when it would
     restart_required:
       description:
-        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
-          also where KubeVirt still asks for one.
+        - Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none, even if
+          KubeVirt still asks for a restart.
       type: bool
       returned: always
     restart_reason:
-      description: Why, in KubeVirt's words; also where it asks for a restart that is not needed.
+      description: Why the guest needs a restart, in KubeVirt's words.
       type: str
       returned: when there is a reason
       sample: a non-live-updatable field was changed in the template spec
@@ -215,39 +221,39 @@ results:
       returned: when the VM runs and VMIs may be read
       sample: [domain.cpu.maxSockets, domain.devices.disks.root.disk.bus]
     status:
-      description: What the cluster says of the VM.
+      description: Printable status of the VM.
       type: str
       returned: always
       sample: Running
     instancetype:
       description:
-        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost) or
-          V(not_captured)), C(kind), C(name), C(revision), C(pinned), C(generation), C(current_generation), C(recreated)
-          and C(changes) of its spec.
+        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost),
+          V(not_captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
+          C(current_generation), C(recreated) and C(changes) of its spec.
       type: dict
       returned: when the VM has one
     preference:
-      description: The revision of the preference, likewise.
+      description: The revision of the preference, with the same keys as for the instancetype.
       type: dict
       returned: when the VM has one
     changed:
-      description: Whether it was refreshed.
+      description: Whether the VM or revision was changed, or would be in check mode.
       type: bool
       returned: always
     failed:
-      description: Whether it could not be refreshed.
+      description: Whether the VM failed.
       type: bool
       returned: always
     msg:
-      description: Why, on one line.
+      description: Why the VM failed, on one line.
       type: str
       returned: on failure
     restarted:
-      description: Whether it was restarted.
+      description: Whether the VM was restarted, or would be in check mode.
       type: bool
       returned: always
     warnings:
-      description: What else should be known, such as a restart that KubeVirt asks for and the guest does not need.
+      description: Warnings about the VM, such as a restart that KubeVirt asks for and the guest does not need.
       type: list
       elements: str
       returned: when there is any

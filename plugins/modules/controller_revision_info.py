@@ -73,12 +73,14 @@ virtual_machines:
       type: bool
       returned: always
     guest_before:
-      description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus), C(host_devices).
+      description:
+        - vCPUs, memory and devices of the guest before the change, as C(vcpus), C(sockets), C(cores), C(threads),
+          C(memory), C(gpus) and C(host_devices).
       type: dict
       returned: always
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
     guest_after:
-      description: What it gets after a refresh.
+      description: vCPUs, memory and devices of the guest after a refresh.
       type: dict
       returned: always
     changes:
@@ -87,7 +89,9 @@ virtual_machines:
       elements: dict
       returned: always
     needs:
-      description: What a running guest needs to get the changes, V(nothing), V(live_update) or V(restart).
+      description:
+        - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown). A
+          VM without a running guest needs V(nothing).
       type: str
       returned: always
     refusal:
@@ -96,12 +100,12 @@ virtual_machines:
       returned: when it would
     restart_required:
       description:
-        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
-          also where KubeVirt still asks for one.
+        - Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none, even if
+          KubeVirt still asks for a restart.
       type: bool
       returned: always
     restart_reason:
-      description: Why, in KubeVirt's words; also where it asks for a restart that is not needed.
+      description: Why the guest needs a restart, in KubeVirt's words.
       type: str
       returned: when there is a reason
       sample: a non-live-updatable field was changed in the template spec
@@ -118,7 +122,7 @@ virtual_machines:
       returned: when the VM runs and VMIs may be read
       sample: [domain.cpu.maxSockets, domain.devices.disks.root.disk.bus]
     status:
-      description: What the cluster says of the VM.
+      description: Printable status of the VM.
       type: str
       returned: always
       sample: Running
@@ -131,7 +135,7 @@ virtual_machines:
       type: dict
       returned: when the VM has one
     preference:
-      description: The revision of the preference, likewise.
+      description: The revision of the preference, with the same keys as for the instancetype.
       type: dict
       returned: when the VM has one
 unreferenced:

@@ -13,8 +13,8 @@ description:
   - Expanding a VM replaces its instancetype and preference by the fields that they give it. KubeVirt does so on request
     (C(expand-spec)), and this collection without a cluster. This module shows both for VMs of the cluster, and every
     field in which they differ.
-  - There should be no difference. One tells that the cluster's KubeVirt behaves otherwise than this collection knows,
-    which then also counts for its checks, its filters and what it says of drift.
+  - There should be no difference. A difference means that the cluster's KubeVirt behaves differently from what this
+    collection expects, which then also counts for its checks, its filters and what it says of drift.
   - Neither side looks at the preference's requirements when it expands.
 author:
   - virtshape.instancetypes contributors (@virtshape)
@@ -37,7 +37,7 @@ options:
     default: []
   concurrency:
     description:
-      - Number of requests that may be under way at the same time, 1 to 256.
+      - Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
 extends_documentation_fragment:

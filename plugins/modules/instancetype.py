@@ -35,7 +35,7 @@ options:
       - VirtualMachineClusterInstancetype
   state:
     description:
-      - Whether it shall exist as declared, or not at all.
+      - Whether the object must exist as declared, or must not exist.
     type: str
     choices:
       - present
@@ -54,18 +54,11 @@ options:
       - The spec as the API has it, or the part of it that has no option of its own. Merged with the typed options;
         giving both with different values is an error.
     type: dict
-  instancetypes:
-    description:
-      - A list of instancetypes. Entries take the same options as the top level; what an entry does not give is
-        taken from there.
-    type: list
-    elements: dict
   existing:
     description:
-      - What to do with instancetypes that exist and were never declared by this collection. With V(keep) they
-        are left as they
-        are, with V(apply) they are declared like all others. Those that C(virt-operator) manages are always kept,
-        since it would undo every change.
+      - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
+        all others, with V(keep) it leaves them as they are. The task always leaves objects alone that C(virt-operator)
+        manages.
     type: str
     choices:
       - apply
@@ -80,8 +73,10 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_fields
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.instancetype_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes
@@ -128,7 +123,7 @@ msg:
   type: str
   sample: "3 virtual machines: 1 created, 2 unchanged"
 results:
-  description: What became of each object, in the order given.
+  description: One entry for each object, in the order given.
   returned: always
   type: list
   elements: dict
@@ -161,7 +156,7 @@ results:
       type: bool
       returned: always
     left:
-      description: Why it was left as it is.
+      description: Why the task left the object as it is.
       type: str
       returned: when it was
     taken_over_from:
@@ -178,11 +173,11 @@ results:
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
-      description: Why it failed, on one line.
+      description: Why the object failed, on one line.
       type: str
       returned: on failure
     warnings:
-      description: What should be known of it all the same.
+      description: Warnings about the object.
       type: list
       elements: str
       returned: when there are any

@@ -29,7 +29,7 @@ options:
     required: true
   holder:
     description:
-      - What tells this run from all others. The holder that has the Lease renews it.
+      - Unique name of this run. The holder of the Lease renews it by running the task again.
     type: str
     required: true
   state:
@@ -45,7 +45,7 @@ options:
     default: 300
   wait_timeout:
     description:
-      - Seconds to wait for another holder at most.
+      - Maximum number of seconds to wait for another holder.
     type: int
     default: 3600
 extends_documentation_fragment:
@@ -78,12 +78,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 holder:
-  description: Who holds the Lease afterwards, empty for nobody.
+  description: Holder of the Lease after the task, empty for none.
   returned: always
   type: str
   sample: night-shift
 waited:
-  description: Seconds that it has waited for another holder.
+  description: Number of seconds that the task waited for another holder.
   returned: always
   type: int
 """

@@ -37,7 +37,7 @@ options:
       - VirtualMachineClusterPreference
   state:
     description:
-      - Whether it shall exist as declared, or not at all.
+      - Whether the object must exist as declared, or must not exist.
     type: str
     choices:
       - present
@@ -56,18 +56,11 @@ options:
       - The spec as the API has it, or the part of it that has no option of its own. Merged with the typed options;
         giving both with different values is an error.
     type: dict
-  preferences:
-    description:
-      - A list of preferences. Entries take the same options as the top level; what an entry does not give is taken
-        from there.
-    type: list
-    elements: dict
   existing:
     description:
-      - What to do with preferences that exist and were never declared by this collection. With V(keep) they are
-        left as they
-        are, with V(apply) they are declared like all others. Those that C(virt-operator) manages are always kept,
-        since it would undo every change.
+      - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
+        all others, with V(keep) it leaves them as they are. The task always leaves objects alone that C(virt-operator)
+        manages.
     type: str
     choices:
       - apply
@@ -82,8 +75,10 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_fields
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.preference_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes
@@ -127,7 +122,7 @@ msg:
   type: str
   sample: "3 virtual machines: 1 created, 2 unchanged"
 results:
-  description: What became of each object, in the order given.
+  description: One entry for each object, in the order given.
   returned: always
   type: list
   elements: dict
@@ -160,7 +155,7 @@ results:
       type: bool
       returned: always
     left:
-      description: Why it was left as it is.
+      description: Why the task left the object as it is.
       type: str
       returned: when it was
     taken_over_from:
@@ -177,11 +172,11 @@ results:
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
-      description: Why it failed, on one line.
+      description: Why the object failed, on one line.
       type: str
       returned: on failure
     warnings:
-      description: What should be known of it all the same.
+      description: Warnings about the object.
       type: list
       elements: str
       returned: when there are any

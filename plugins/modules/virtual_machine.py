@@ -12,15 +12,16 @@ version_added: 1.0.0
 description:
   - Declares VMs by their instancetype, preference and disks. Takes one VM at the top level, or many in
     O(virtual_machines).
-  - The shortest way is O(boot), the disk that the VM boots from; all else is inferred from it or has a default.
-  - All that C(virtctl create vm) can do is an option, and for the same wishes the same manifest comes out, but for
-    names; those that C(virtctl) makes at random are always the same here.
-  - Before anything is sent, every VM is checked as KubeVirt will check it, for conflicts with its instancetype and for
-    the requirements of its preference, and a VM that would be refused is reported with what to change.
-  - All VMs are handled by one process with one list request for each namespace. A VM that is already as declared costs
-    no request of its own.
-  - VMs are declared by server-side apply with a field manager of their own, see O(field_manager). What was declared
-    before and is not any more is removed; what others own, or the cluster has filled in, is left alone.
+  - O(boot), the disk that the VM boots from, is enough to declare a VM. Everything else is inferred from the disk or
+    has a default.
+  - Everything that C(virtctl create vm) can do is an option and results in the same manifest, except that names which
+    C(virtctl) generates at random are deterministic here.
+  - Before sending anything, the task checks every VM as KubeVirt will - for conflicts with its instancetype and for
+    the requirements of its preference - and reports what to change in a VM that KubeVirt would reject.
+  - One process handles all VMs with one list request per namespace. A VM that is already as declared costs no further
+    request.
+  - The task declares VMs by server-side apply with the field manager O(field_manager). A field that was declared
+    before and no longer is gets removed. Fields that others own or that the cluster filled in are left alone.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -34,7 +35,7 @@ options:
     type: str
   state:
     description:
-      - Whether the VM shall exist as declared, or not at all.
+      - Whether the VM must exist as declared, or must not exist.
     type: str
     choices:
       - present
@@ -42,16 +43,16 @@ options:
     default: present
   labels:
     description:
-      - Labels of the VM itself. Those of its VMI go to O(template).
+      - Labels of the VM. Set labels of its VMI in O(template).
     type: dict
   annotations:
     description:
-      - Annotations of the VM itself. Those of its VMI go to O(template).
+      - Annotations of the VM. Set annotations of its VMI in O(template).
     type: dict
   run_strategy:
     description:
-      - When the VM runs. A new VM runs always when this is not given; an existing one keeps what it has, so that a VM
-        which someone stopped is not started by the next run.
+      - Run strategy of the VM. By default a new VM gets V(Always), and an existing VM keeps its run strategy, so that
+        the next run does not start a VM that someone stopped.
     type: str
     choices:
       - Always
@@ -61,23 +62,25 @@ options:
       - Once
   boot:
     description:
-      - The disk that the VM boots from, as its first volume, named C(boot). Nothing else is needed for a VM that runs.
-      - A text is a O(boot.data_source), such as V(fedora).
-      - Instancetype and preference are inferred from the labels of a O(boot.data_source) or O(boot.pvc) unless they are
-        given; where the disk has no such labels, the error says what to add, with instancetypes that would fit.
-      - From O(boot.container_disk) and O(boot.url) nothing can be inferred. Without O(instancetype), O(cpu) or
-        O(memory) a new VM then has 512Mi of memory, and a warning says so.
+      - The disk that the VM boots from. It becomes the first volume, named C(boot). A VM needs nothing else to run.
+      - A string is short for O(boot.data_source), such as V(fedora).
+      - KubeVirt infers instancetype and preference from the labels of O(boot.data_source) or O(boot.pvc) unless the
+        task sets them. If the disk lacks these labels, the error says what to add and suggests instancetypes.
+      - KubeVirt cannot infer anything from O(boot.container_disk) and O(boot.url). Without O(instancetype), O(cpu) or
+        O(memory), a new VM then gets 512Mi of memory and the task warns.
     type: dict
     suboptions:
       data_source:
         description:
-          - Name of a DataSource in the namespace of the VM, or C(namespace/name) of one elsewhere. Its image is copied.
+          - Name of a DataSource in the namespace of the VM, or C(namespace/name) of a DataSource in another namespace.
+            The disk is a copy of its image.
         type: str
       pvc:
-        description: Name of a PersistentVolumeClaim in the namespace of the VM. It is used itself, not copied.
+        description:
+          - Name of a PersistentVolumeClaim in the namespace of the VM. The VM uses the claim itself, not a copy.
         type: str
       container_disk:
-        description: Image of a container disk. What the VM writes to it is lost when the VM stops.
+        description: Image of a container disk. The disk loses all changes when the VM stops.
         type: str
       url:
         description:
@@ -86,26 +89,26 @@ options:
         type: str
       size:
         description:
-          - Size of the disk, as a quantity. A copy is as large as what it is copied from unless this is given, a
-            download of O(boot.url) has V(30Gi).
+          - Size of the disk, as a quantity. By default a copy has the size of its source, and a download from
+            O(boot.url) has V(30Gi).
         type: str
       storage_class:
-        description: StorageClass of the disk; the default one of the cluster when it is not given.
+        description: StorageClass of the disk. The default is the default StorageClass of the cluster.
         type: str
       access_modes:
         description:
-          - Access modes of the disk; the cluster's profile of the StorageClass says them when they are not given.
+          - Access modes of the disk. The default comes from the StorageProfile of the StorageClass.
         type: list
         elements: str
       volume_mode:
-        description: Volume mode of the disk; the cluster's profile of the StorageClass says it when it is not given.
+        description: Volume mode of the disk. The default comes from the StorageProfile of the StorageClass.
         type: str
         choices:
           - Block
           - Filesystem
   instancetype:
     description:
-      - Which instancetype the VM has. A text is its O(instancetype.name), such as V(u1.small).
+      - Instancetype of the VM. A string is short for O(instancetype.name), such as V(u1.small).
     type: dict
     suboptions:
       infer:
@@ -125,15 +128,15 @@ options:
         type: str
       kind:
         description:
-          - Its kind; the cluster-wide one when it is not given. As with KubeVirt capitals do not matter, and the plural
-            is taken as well.
+          - Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and the
+            plural is valid too.
         type: str
         choices:
           - VirtualMachineInstancetype
           - VirtualMachineClusterInstancetype
       revision_name:
         description:
-          - Name of a ControllerRevision to pin the VM to, in place of what the instancetype is now.
+          - Name of a ControllerRevision to pin the VM to, instead of the current instancetype.
         type: str
         aliases: [revisionName]
       infer_from_volume:
@@ -144,7 +147,7 @@ options:
         aliases: [inferFromVolume]
   preference:
     description:
-      - Which preference the VM has. A text is its name.
+      - Preference of the VM. A string is short for O(preference.name).
     type: dict
     suboptions:
       infer:
@@ -163,15 +166,15 @@ options:
         type: str
       kind:
         description:
-          - Its kind; the cluster-wide one when it is not given. As with KubeVirt capitals do not matter, and the plural
-            is taken as well.
+          - Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and the
+            plural is valid too.
         type: str
         choices:
           - VirtualMachinePreference
           - VirtualMachineClusterPreference
       revision_name:
         description:
-          - Name of a ControllerRevision to pin the VM to, in place of what the preference is now.
+          - Name of a ControllerRevision to pin the VM to, instead of the current preference.
         type: str
         aliases: [revisionName]
       infer_from_volume:
@@ -182,7 +185,7 @@ options:
         aliases: [inferFromVolume]
   cpu:
     description:
-      - vCPUs of a VM without an instancetype; beside an instancetype they conflict.
+      - vCPUs of a VM without an instancetype. With an instancetype they conflict.
     type: dict
     suboptions:
       sockets:
@@ -199,19 +202,19 @@ options:
         type: str
   memory:
     description:
-      - Guest memory of a VM without an instancetype, as a quantity. Excludes O(instancetype).
-      - A new VM without both has V(512Mi); an existing one keeps what it has.
+      - Guest memory of a VM without an instancetype, as a quantity. Mutually exclusive with O(instancetype).
+      - A new VM without both gets V(512Mi). An existing VM keeps its memory.
     type: str
   termination_grace_period:
     description:
-      - Seconds that the guest has to shut down.
+      - Number of seconds that the guest has for its shutdown.
     type: int
   volumes:
     description:
-      - Volumes of the VM, the first one being what it boots from if none has a O(volumes[].boot_order).
+      - Volumes of the VM. The VM boots from the first volume unless a volume has O(volumes[].boot_order).
       - KubeVirt adds a disk for each; O(volumes[].bus), O(volumes[].device) and O(volumes[].boot_order) say more about
         it.
-      - Each has exactly one source.
+      - Each volume has exactly one source.
     type: list
     elements: dict
     suboptions:
@@ -221,7 +224,7 @@ options:
             C(cloudinitdisk), C(sysprepdisk), or made of the name of the VM and the volume's position.
         type: str
       container_disk:
-        description: Image of a container disk. What the VM writes to it is lost when the VM stops.
+        description: Image of a container disk. The disk loses all changes when the VM stops.
         type: str
       persistent_volume_claim:
         description: Name of a PersistentVolumeClaim in the namespace of the VM.
@@ -246,16 +249,16 @@ options:
                 O(volumes[].import.pvc) and O(volumes[].import.snapshot), whose copies are as large as they are.
             type: str
           storage_class:
-            description: StorageClass of the disk; the default one of the cluster when it is not given.
+            description: StorageClass of the disk. The default is the default StorageClass of the cluster.
             type: str
           access_modes:
             description:
-              - Access modes of the disk; the cluster's profile of the StorageClass says them when they are not given.
+              - Access modes of the disk. The default comes from the StorageProfile of the StorageClass.
             type: list
             elements: str
           volume_mode:
             description:
-              - Volume mode of the disk; the cluster's profile of the StorageClass says it when it is not given.
+              - Volume mode of the disk. The default comes from the StorageProfile of the StorageClass.
             type: str
             choices:
               - Block
@@ -673,26 +676,24 @@ options:
     default: virtshape
   restart:
     description:
-      - Whether a running VM is restarted when its guest only gets by that what was declared, which KubeVirt says by the
-        condition C(RestartRequired). RV(results[].needs) says beforehand, in check mode too, what a change takes.
-      - V(if_required) also restarts a VM that waits for it since an earlier run, and waits until those that are
-        restarted run again, O(wait) or not. What a running guest gets without it, and a VM that is stopped, is not
-        restarted.
-      - It counts for all VMs of the task.
+      - Whether to restart a running VM when its guest needs a restart to get the declared state, as the condition
+        C(RestartRequired) of KubeVirt says. RV(results[].needs) says in advance, in check mode too, what a change
+        needs.
+      - V(if_required) also restarts a VM that needs a restart since an earlier run, and waits until the restarted VMs
+        run again, even without O(wait). The task does not restart a VM whose guest gets the change without a restart,
+        or that is stopped.
+      - The option applies to all VMs of the task.
     type: str
     choices:
       - never
       - if_required
     default: never
-  virtual_machines:
-    description:
-      - A list of VMs. Entries take the same options as the top level; what an entry does not give is taken from there.
-    type: list
-    elements: dict
 extends_documentation_fragment:
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.virtual_machine_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.wait
   - virtshape.instancetypes.attributes
@@ -796,7 +797,7 @@ msg:
   type: str
   sample: "3 virtual machines: 1 created, 2 unchanged"
 results:
-  description: What became of each object, in the order given.
+  description: One entry for each object, in the order given.
   returned: always
   type: list
   elements: dict
@@ -848,11 +849,11 @@ results:
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg:
-      description: Why it failed, on one line.
+      description: Why the object failed, on one line.
       type: str
       returned: on failure
     warnings:
-      description: What should be known of it all the same.
+      description: Warnings about the object.
       type: list
       elements: str
       returned: when there are any
@@ -868,14 +869,13 @@ results:
           name: database-root
     needs:
       description:
-        - What a change takes to reach the running guest, V(nothing), V(live_update) where KubeVirt changes it while it
-          runs, such as more sockets, or V(restart); V(unknown) where KubeVirt could not expand the VM. A VM without a
-          running guest has every change at its next start, and needs V(nothing).
+        - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown). A VM
+          without a running guest needs V(nothing).
       type: str
       returned: when the VM existed and is changed
       sample: restart
     restart_reason:
-      description: Why it takes a restart, in KubeVirt's words.
+      description: Why the guest needs a restart, in KubeVirt's words.
       type: str
       returned: when RV(results[].needs) is V(restart)
       sample: a non-live-updatable field was changed in the template spec
@@ -885,15 +885,16 @@ results:
       returned: when the VM existed and its spec is changed
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 2Gi}
     guest_after:
-      description: The same after it, and after the restart if it takes one.
+      description:
+        - vCPUs, memory and devices of the guest after the change, and after the restart if the change needs one.
       type: dict
       returned: when the VM existed and its spec is changed
       sample: {vcpus: 2, sockets: 2, cores: 1, threads: 1, memory: 4Gi}
     changes:
       description:
-        - All fields of the VMI's spec that become others, as the VM is expanded with its instancetype and preference,
-          each with C(field), C(before) and C(after). What waits for a restart since an earlier change is among them.
-          What may be secret is hidden.
+        - All fields of the VMI's spec that change when the VM is expanded with its instancetype and preference, each
+          with C(field), C(before) and C(after). Changes that wait for a restart since an earlier run are included.
+          Values that may be secret are hidden.
       type: list
       elements: dict
       returned: when the VM existed and is changed
@@ -903,22 +904,22 @@ results:
           after: 4Gi
     restart_required:
       description:
-        - Whether the guest has to be restarted to get what the VM says. Without O(wait) or O(restart), and in check
-          mode, that is foreseen for a VM that is changed; else it is what KubeVirt says. A guest that has all that the
-          VM says needs none, whatever KubeVirt says, and is not restarted; a warning names that.
+        - Whether the guest needs a restart to match the VM. In check mode, and without O(wait) and O(restart), the
+          collection predicts the value for a changed VM. Otherwise the value is what KubeVirt says, unless the guest
+          already matches the VM.
       type: bool
       returned: when it exists
     restarted:
-      description: Whether it was restarted, or would be in check mode.
+      description: Whether the VM was restarted, or would be in check mode.
       type: bool
       returned: when it exists
     status:
-      description: What the cluster says of the VM.
+      description: Printable status of the VM.
       type: str
       returned: when it exists
       sample: Running
     run_strategy:
-      description: Its run strategy.
+      description: Run strategy of the VM.
       type: str
       returned: when it exists
     instancetype_revision:
@@ -941,8 +942,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import warnings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
+    manifest,
+    warnings,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 
 # Of the task, not of a VM.
@@ -956,7 +959,7 @@ def main() -> None:
     ObjectModule(
         plural="virtual_machines",
         spec=SPEC,
-        manifest=lambda options: virtual_machine.manifest(with_password(options)),
+        manifest=lambda options: manifest(with_password(options)),
         namespaced=lambda _options: True,
         subject=virtual_machine_subject,
         settings=SETTINGS,

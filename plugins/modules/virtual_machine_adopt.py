@@ -10,14 +10,14 @@ module: virtual_machine_adopt
 short_description: Give VMs that have CPU, memory and devices of their own an instancetype and a preference
 version_added: 1.0.0
 description:
-  - Finds for a VM without instancetype the instancetype and the preference with which its VMI comes out as it does
-    without them, and rewrites its manifest, without the fields that these then give it. All other fields stay.
-  - The proof is that both are expanded, with all defaults, to the same VMI. The annotations that name the instancetype
-    and the preference are all that is new.
+  - Finds, for a VM without an instancetype, an instancetype and a preference that result in the same VMI, and rewrites
+    the VM to use them. The fields that they provide leave the VM, all other fields stay.
+  - As proof, the module expands both versions of the VM with all defaults and compares the VMIs. The only new fields
+    are the annotations that name instancetype and preference.
   - In check mode the module reports what each VM can be adopted with, and a VM for which nothing fits does not fail.
     In a run such a VM fails.
-  - The module leaves a VM alone that has an instancetype. The guest of a running VM goes on as it is.
-  - Where nothing fits, what comes nearest is told with every field in which the VMI would differ.
+  - The module leaves VMs alone that already have an instancetype. It restarts no guest.
+  - If nothing fits, the result lists the nearest matches with every field in which the VMI would differ.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -39,43 +39,44 @@ options:
     default: []
   instancetypes:
     description:
-      - Names of the instancetypes to choose from, shell patterns such as V(u1.*). All of them when it is not given,
-        cluster-wide ones and those of the VM's namespace.
+      - Names of the instancetypes to choose from, as names or shell patterns such as V(u1.*). The default is all
+        cluster-wide instancetypes and those in the namespace of the VM.
     type: list
     elements: str
   preferences:
     description:
-      - Names of the preferences to choose from, likewise; V([]) for none. A VM that has a preference keeps it.
-      - Of those that fit the one is taken that gives the VM most of what its manifest has, and none if none gives it
-        anything.
+      - Names of the preferences to choose from, as names or shell patterns. V([]) means none. A VM that has a
+        preference keeps it.
+      - The module chooses the preference that provides most fields of the VM, and none if no preference provides any.
     type: list
     elements: str
   accept:
     description:
-      - Fields of the VMI that may come out otherwise, with all that is in them, such as V(annotations) or
-        V(domain.devices.rng). They are told in RV(results[].proof).
-      - A VM that says how many cores it has, but not how many sockets, cannot have CPUs plugged in. With an
-        instancetype it can, as V(domain.cpu.sockets) is always set, which one has to accept.
+      - Fields of the VMI that may differ, including everything below them, such as V(annotations) or
+        V(domain.devices.rng). RV(results[].proof) lists the differences.
+      - A VM that sets cores but no sockets has no CPU hotplug. An instancetype always sets V(domain.cpu.sockets),
+        which enables CPU hotplug. Accept that field for such VMs.
       - vCPUs and memory of the guest are the same in any case.
     type: list
     elements: str
     default: []
   concurrency:
     description:
-      - Number of requests that may be under way at the same time, 1 to 256.
+      - Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 notes:
-  - A VM whose spec somebody changes at the same time is not written, and fails.
-  - Fields that are taken out belong to nobody any more. A playbook or manifest that still declares them conflicts with
-    the instancetype, and is refused; put RV(results[].manifest), or what differs in it, in its place.
-  - On a cluster whose reference policy is C(expand) or C(expandAll) KubeVirt puts the fields back, and takes the
-    instancetype out.
+  - If another client changes a VM at the same time, the module does not write the VM, and the VM fails.
+  - Nobody owns the removed fields any more. A playbook or manifest that still declares them conflicts with the
+    instancetype, and KubeVirt rejects it. Replace it by RV(results[].manifest).
+  - On a cluster with the reference policy C(expand) or C(expandAll), KubeVirt restores the fields and removes the
+    instancetype.
 seealso:
   - module: virtshape.instancetypes.virtual_machine
   - module: virtshape.instancetypes.expand_info
@@ -125,35 +126,35 @@ results:
       type: str
       returned: always
     changed:
-      description: Whether it was adopted, or would be.
+      description: Whether the VM was adopted, or would be in check mode.
       type: bool
       returned: always
     failed:
-      description: Whether it could not be adopted although it was to be.
+      description: Whether adopting the VM failed.
       type: bool
       returned: always
     fits:
-      description: Whether it has an instancetype, or there is one for it.
+      description: Whether the VM has an instancetype, or an instancetype fits.
       type: bool
       returned: always
     msg:
-      description: Why it cannot be adopted, or was not.
+      description: Why the VM cannot be adopted, or was not.
       type: str
       returned: when it cannot, or was not
     instancetype:
-      description: The instancetype that it has or can have.
+      description: The instancetype that the VM has or gets.
       type: dict
       returned: when there is one
       sample: {kind: VirtualMachineClusterInstancetype, name: u1.medium}
     preference:
-      description: The preference, likewise.
+      description: The preference that the VM has or gets.
       type: dict
       returned: when there is one
       sample: {kind: VirtualMachineClusterPreference, name: fedora}
     proof:
       description:
-        - All differences between the VMI as it comes out of the VM as it is and of the rewritten one, with C(field),
-          C(before) and C(after).
+        - All differences between the VMI of the current VM and the VMI of the rewritten VM, with C(field), C(before)
+          and C(after).
         - Empty unless O(accept) allows some.
       type: list
       elements: dict
@@ -170,13 +171,13 @@ results:
       returned: when it can be adopted
     needs:
       description:
-        - What it takes for a running guest to have the rewritten VM - V(nothing), V(live_update), V(restart) or
-          V(unknown).
-        - KubeVirt compares how VMs are written, so that it may ask for a restart which changes nothing.
+        - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown). A VM
+          without a running guest needs V(nothing).
+        - KubeVirt compares the text of VMs, so it may ask for a restart that changes nothing.
       type: str
       returned: when it can be adopted
     restart_reason:
-      description: Why KubeVirt asks for a restart, in its words.
+      description: Why the guest needs a restart, in KubeVirt's words.
       type: str
       returned: when it does
     nearest:
@@ -199,7 +200,7 @@ results:
           elements: dict
           returned: always
         refusal:
-          description: Why KubeVirt would not take it, in its words.
+          description: Why KubeVirt would reject the VM, in KubeVirt's words.
           type: str
           returned: when it would not
 """

@@ -10,8 +10,8 @@ module: virtual_machine_info
 short_description: Show VMs, what they have captured and what their guests have
 version_added: 1.0.0
 description:
-  - Tells for each VM its state and conditions, its instancetype and preference with the captured revisions and whether
-    these have drifted, what guest and pod get at the next start, and what the guest of a running VMI has.
+  - Returns for each VM its state and conditions, its instancetype and preference with the captured revisions and their
+    drift, the resources of guest and pod at the next start, and those of the running guest.
   - Reads one list each of VMs, VMIs, revisions, instancetypes and preferences, however many there are.
 author:
   - virtshape.instancetypes contributors (@virtshape)
@@ -107,7 +107,7 @@ virtual_machines:
       type: str
       returned: always
     uid:
-      description: Its uid.
+      description: UID of the VM.
       type: str
       returned: always
     labels:
@@ -115,11 +115,11 @@ virtual_machines:
       type: dict
       returned: always
     run_strategy:
-      description: Its run strategy.
+      description: Run strategy of the VM.
       type: str
       returned: always
     status:
-      description: What the cluster says of it.
+      description: Printable status of the VM.
       type: str
       returned: always
       sample: Running
@@ -134,12 +134,12 @@ virtual_machines:
       returned: always
     restart_required:
       description:
-        - Whether the running guest needs a restart to have what the VM says. A guest that has all of it needs none,
-          also where KubeVirt still asks for one.
+        - Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none, even if
+          KubeVirt still asks for a restart.
       type: bool
       returned: always
     restart_reason:
-      description: Why, in KubeVirt's words; also where it asks for a restart that is not needed.
+      description: Why the guest needs a restart, in KubeVirt's words.
       type: str
       returned: when there is a reason
     drifted:
@@ -147,7 +147,7 @@ virtual_machines:
       type: bool
       returned: always
     instancetype:
-      description: Its instancetype, and what it has captured of it.
+      description: Instancetype of the VM and its captured revision.
       type: dict
       returned: when it has one
       contains:
@@ -203,12 +203,14 @@ virtual_machines:
           type: str
           returned: always
     preference:
-      description: Its preference, likewise.
+      description:
+        - Preference of the VM and its captured revision, with the same keys as RV(virtual_machines[].instancetype).
       type: dict
       returned: when it has one
     resources:
-      description: What the VM gets at its next start with what it has captured, as the filter
-        P(virtshape.instancetypes.resources#filter) tells it.
+      description:
+        - Resources of the VM at its next start with its captured revisions, as the filter
+          P(virtshape.instancetypes.resources#filter) returns them.
       type: dict
       returned: when its instancetype and preference are known
       contains:
@@ -223,16 +225,16 @@ virtual_machines:
           type: dict
           returned: always
     problem:
-      description: Why what it gets cannot be told, in KubeVirt's words.
+      description: Why the resources are unknown, in KubeVirt's words.
       type: str
       returned: when it cannot
     instance:
-      description: Its VMI.
+      description: VMI of the VM.
       type: dict
       returned: when there is one
       contains:
         uid:
-          description: Tells one VMI from the next, since both have the VM's name.
+          description: UID of the VMI, which changes with every restart.
           type: str
           returned: always
         phase:
@@ -241,7 +243,7 @@ virtual_machines:
           returned: always
           sample: Running
         node:
-          description: The node that it runs on, empty before it does.
+          description: Node that the VMI runs on, empty before it is scheduled.
           type: str
           returned: always
         guest:

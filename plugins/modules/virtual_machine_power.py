@@ -10,20 +10,20 @@ module: virtual_machine_power
 short_description: Start, stop, restart, pause, migrate and reboot VMs
 version_added: 1.0.0
 description:
-  - Takes one VM or many to a state, through KubeVirt's own start, stop, restart, pause, unpause, migrate and soft
-    reboot. With O(wait) the task waits for all VMs with one watch for each namespace.
-  - A VM that has the state already is left alone, so that a second run changes nothing; V(restarted), V(migrated) and
-    V(soft_rebooted) are actions, which every run takes. A restart or migration that is under way is waited for, not
-    asked for again.
-  - What KubeVirt refuses, such as the start of a VM whose run strategy does not permit it, is an error with its words.
-    No VM stops the others from being handled.
-  - A verb is never sent twice. Where its answer is lost, a look at the VM tells whether it had its effect.
+  - Starts, stops, restarts, pauses, unpauses, migrates or soft-reboots one VM or many. With O(wait) the task waits for
+    all VMs with one watch per namespace.
+  - The task leaves a VM alone that already has the state, so a second run changes nothing. V(restarted), V(migrated)
+    and V(soft_rebooted) are actions, which every run performs. If a restart or migration is already under way, the
+    task waits for it instead of requesting another one.
+  - A request that KubeVirt rejects, such as the start of a VM whose run strategy does not permit it, fails the VM with
+    KubeVirt's message. The task still handles all other VMs.
+  - When the answer to a request is lost, the task reads the VM and sends the request again only if it had no effect.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:
-      - Namespace of the VMs. With O(label_selectors) alone it may be left out, for all namespaces.
+      - Namespace of the VMs. Required with O(names). With O(label_selectors) alone, the default is all namespaces.
     type: str
   names:
     description:
@@ -33,13 +33,13 @@ options:
     aliases: [name]
   label_selectors:
     description:
-      - Label selectors of the VMs, which must match all of them. With O(names), those of the names that match.
+      - Label selectors that the VMs must match, all of them. With O(names), only the named VMs that match.
     type: list
     elements: str
   virtual_machines:
     description:
-      - VMs with a state each, in place of O(names) and O(label_selectors). What an entry does not say is taken from the
-        options of the same name.
+      - A list of VMs, each with its own state, instead of O(names) and O(label_selectors). An option that an entry
+        leaves out has the value that the task gives.
     type: list
     elements: dict
     suboptions:
@@ -65,61 +65,63 @@ options:
         type: int
   state:
     description:
-      - The state that the VMs shall have.
+      - Desired state of the VMs.
       - V(started) and V(stopped) change the run strategies V(Halted), V(Always) and V(Once), as KubeVirt does; with the
         others they leave a request at the VM. A VM that KubeVirt starts by itself is waited for.
-      - V(restarted) gives a running VM a new VMI. V(paused) and V(unpaused) are for running VMs; one that is starting
-        is waited for.
-      - V(migrated) moves a running VM to another node. V(soft_rebooted) asks its guest to reboot; it is not waited for,
-        since nothing in the cluster shows it.
-      - Needed, unless every entry of O(virtual_machines) has its own.
+      - V(restarted) gives a running VM a new VMI. V(paused) and V(unpaused) are for running VMs. With O(wait) the task
+        first waits for a VM that is starting.
+      - V(migrated) moves a running VM to another node. V(soft_rebooted) asks the guest to reboot. The task does not
+        wait for the reboot, because the cluster does not report it.
+      - Required, unless every entry of O(virtual_machines) has its own.
     type: str
     choices: [started, stopped, restarted, paused, unpaused, migrated, soft_rebooted]
   paused:
     description:
-      - Whether VMs that have to be started are started paused. One that runs already stays as it is.
+      - Whether to start VMs paused. A VM that already runs stays as it is.
       - For O(state=started).
     type: bool
   force:
     description:
-      - Whether not to wait for the guest to end by itself, but to kill it after O(grace_period). Data may be lost.
+      - Whether to kill the guest after O(grace_period) instead of waiting for its shutdown. Data may be lost.
       - For O(state=stopped) and O(state=restarted).
     type: bool
   grace_period:
     description:
-      - Seconds that the guest has to end by itself, with O(force). V(0) if it is not given. For a restart KubeVirt
-        takes no other.
+      - With O(force), the number of seconds that the guest has for its shutdown. The default is V(0), which is the
+        only value that KubeVirt accepts for a restart.
     type: int
   wait:
     description:
-      - Whether to wait until the VMs have the state. It ends at once, with the reason, where that will not come about.
+      - Whether to wait until the VMs have the state. If a VM cannot reach the state, the wait ends at once with the
+        reason.
       - KubeVirt refuses to start a VM that is still stopping, and to pause a VM that is still starting. Set V(true) for
         a task that another such task follows.
     type: bool
     default: false
   wait_timeout:
     description:
-      - Seconds to wait at most, for all VMs together. A VM that is late fails with its conditions and newest events.
+      - Maximum number of seconds to wait, for all VMs together. A VM that is late fails with its conditions and newest
+        events.
     type: int
     default: 120
   concurrency:
     description:
-      - Number of requests that may be under way at the same time, 1 to 256.
+      - Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
   fail_fast:
     description:
-      - Whether nothing more is sent after the first VM that fails. Otherwise all others are still handled, and the task
-        fails at its end.
+      - Whether to stop the task at the first VM that fails. By default the task handles all other VMs and then fails.
     type: bool
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.attributes
 attributes:
   check_mode:
-    description: Looks at the VMs and has KubeVirt rehearse what would be sent (a dry run), so that a refusal shows.
+    description: Reads the VMs and sends each request as a server-side dry run, so that a rejection shows.
     support: full
   idempotent:
     description: A second run with the same options changes nothing, except for actions.
@@ -171,7 +173,7 @@ msg:
   type: str
   sample: "3 virtual machines: 1 changed, 2 unchanged"
 results:
-  description: What became of each VM, in the order in which they were named, else by namespace and name.
+  description: One entry for each VM, in the order of the names or else by namespace and name.
   returned: always
   type: list
   elements: dict
@@ -185,17 +187,17 @@ results:
       type: str
       returned: always
     state:
-      description: The state that it shall have.
+      description: Desired state of the VM.
       type: str
       returned: always
       sample: started
     verb:
-      description: What was sent or, in check mode, would be; empty where nothing is needed.
+      description: The request that was sent, or would be in check mode. Empty if none is needed.
       type: str
       returned: always
       sample: start
     changed:
-      description: Whether it was sent.
+      description: Whether the task sent a request, or would in check mode.
       type: bool
       returned: always
     failed:
@@ -203,31 +205,31 @@ results:
       type: bool
       returned: always
     msg:
-      description: Why, on one line.
+      description: Why the VM failed, on one line.
       type: str
       returned: on failure
     status:
-      description: What the cluster says of the VM at the end.
+      description: Printable status of the VM at the end of the task.
       type: str
       returned: when it exists
       sample: Running
     status_before:
-      description: What the cluster said of it at the beginning.
+      description: Printable status of the VM at the start of the task.
       type: str
       returned: when it exists
       sample: Stopped
     run_strategy:
-      description: Its run strategy at the end.
+      description: Run strategy of the VM.
       type: str
       returned: when it exists
       sample: Always
     instance:
-      description: Its VMI at the end.
+      description: VMI of the VM at the end of the task.
       type: dict
       returned: when there is one
       contains:
         uid:
-          description: Tells one VMI from the next, since both have the VM's name.
+          description: UID of the VMI, which changes with every restart.
           type: str
           returned: always
         phase:
@@ -236,7 +238,7 @@ results:
           returned: always
           sample: Running
         node:
-          description: The node that it runs on, empty before it does.
+          description: Node that the VMI runs on, empty before it is scheduled.
           type: str
           returned: always
 """

@@ -6,8 +6,6 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-__all__ = ["FAMILIES", "Endpoint", "interface_address", "service_endpoint"]
-
 Manifest = dict[str, Any]
 
 # IP versions in order of preference.

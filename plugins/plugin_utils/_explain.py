@@ -13,11 +13,9 @@ from ..module_utils._resolver.api import release_schema, schema
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.api.tree import copy
 from ..module_utils._resolver.instancetype.apply import applier
-from ..module_utils._resolver.instancetype.find.find import Problem
+from ..module_utils._resolver.instancetype.find.lookup import Problem
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
-from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
-
-__all__ = ["DEFAULT", "INSTANCETYPE", "PREFERENCE", "VM", "Alternative", "Row", "Unexplained", "explain", "table"]
+from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
 
 VM: Final = "VM"
 INSTANCETYPE: Final = "instancetype"

@@ -16,23 +16,11 @@ from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2.exceptions import TemplateError
 
 from ..module_utils._resolver.api import release
+from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.mistake import unforeseen
-from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.instancetype.vmi.cluster import version_of
 from ._questions import Unanswerable
-
-__all__ = [
-    "answering",
-    "choice",
-    "each",
-    "manifests",
-    "netted",
-    "one_manifest",
-    "several_manifests",
-    "vm_filter",
-    "whole_number",
-]
 
 Check = Callable[[Any], Any]
 
@@ -52,7 +40,7 @@ def _netted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         except (AnsibleError, TemplateError):
             raise
         except RecursionError:
-            raise AnsibleFilterError(f"{name}: the value is nested too deep, or holds itself") from None
+            raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
         except TypeError as error:
             problem = _of_the_call(error) or unforeseen(error)
             raise AnsibleFilterError(f"{name}: {problem}") from None
@@ -67,7 +55,7 @@ def _of_the_call(error: TypeError) -> str:
     if len(traceback.extract_tb(error.__traceback__)) > 1:
         return ""
     unknown = _UNKNOWN.search(str(error))
-    return f"{unknown[1]}: there is no such option" if unknown else "takes other options; see ansible-doc -t filter"
+    return f"{unknown[1]}: unknown option" if unknown else "invalid arguments; see ansible-doc -t filter"
 
 
 def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
@@ -141,7 +129,7 @@ def choice(*values: str) -> Check:
 
     def check(value: Any) -> Any:
         if value not in values:
-            raise ValueError(f"{value!r} is not one of its values; choose {' or '.join(values)}")
+            raise ValueError(f"{value!r} is not a valid value; choose {' or '.join(values)}")
         return value
 
     return check
@@ -171,7 +159,7 @@ def whole_number(value: Any) -> int:
 
 def _checked(name: str, option: str, value: Any, checks: Mapping[str, Check]) -> Any:
     if option not in checks:
-        raise AnsibleFilterError(f"{name}: {option}: there is no such option")
+        raise AnsibleFilterError(f"{name}: {option}: unknown option")
     try:
         return checks[option](value)
     except ValueError as error:

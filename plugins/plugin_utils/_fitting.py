@@ -14,8 +14,6 @@ from ansible.errors import AnsibleFilterError
 from ..module_utils._resolver.choose.selection import Rejected, choose
 from ._filters import answering
 
-__all__ = ["fitting", "smallest"]
-
 _OPTIONS: dict[str, Any] = {
     "cpu": None,
     "memory": None,
@@ -39,13 +37,13 @@ def smallest(value: Any, preference: Any = None, **options: Any) -> dict[str, An
     asked = [f"{name}={entry}" for name, entry in options.items() if entry and name != "kubevirt_version"]
     if preference is not None:
         asked.insert(0, "the preference")
-    raise AnsibleFilterError(f"smallest: no instancetype fits {' and '.join(asked) or 'as there is none'}")
+    raise AnsibleFilterError(f"smallest: no instancetype fits {' and '.join(asked) or 'because the list is empty'}")
 
 
 def _chosen(name: str, value: Any, preference: Any, options: dict[str, Any]) -> list[dict[str, Any]]:
     unknown = options.keys() - _OPTIONS.keys()
     if unknown:
-        raise AnsibleFilterError(f"{name}: {min(unknown)}: there is no such option; choose {', '.join(_OPTIONS)}")
+        raise AnsibleFilterError(f"{name}: {min(unknown)}: unknown option; choose {', '.join(_OPTIONS)}")
     given = {**_OPTIONS, **options}
     if preference is not None and not isinstance(preference, (Mapping, str)):
         raise AnsibleFilterError(f"{name}: preference: expected a manifest, a spec or a name, found {preference!r}")

@@ -12,11 +12,10 @@ from calendar import timegm
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from ..module_utils._resolver.api.errors import QuantityError
 from ..module_utils._resolver.api.matcher import ROLES
-from ..module_utils._resolver.api.quantity import QuantityError, parse
+from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.refresh import drift
-
-__all__ = ["AGES", "ENDED", "UNKNOWN_AGE", "FleetError", "summary"]
 
 Told = dict[str, Any]
 
@@ -247,7 +246,7 @@ def _need(one: Any, names: tuple[str, ...], where: str) -> None:
         raise FleetError(f"{where}: expected an entry of a module's result, found {one!r}")
     missing = [name for name in names if name not in one]
     if missing:
-        raise FleetError(f"{where}: has no {missing[0]}; give what the module returned")
+        raise FleetError(f"{where}: {missing[0]} is missing; pass the module's result unchanged")
 
 
 def _label(one: Mapping[str, Any]) -> str:

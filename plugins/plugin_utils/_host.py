@@ -6,8 +6,6 @@ import re
 import string
 from typing import Any, Final
 
-__all__ = ["HOST_FIELDS", "HostError", "check_options", "host_names", "host_variables"]
-
 HOST_FIELDS: Final = ("name", "namespace", "uid")
 
 # Without a prefix there would be variables of names, such as `name`, that Ansible uses itself.
@@ -27,7 +25,7 @@ def check_options(pattern: str, prefix: str) -> None:
         raise HostError(f"host_format: {pattern!r}: {error}; write fields as {known}") from None
     for _text, field, spec, conversion in fields:
         if field not in HOST_FIELDS or spec or conversion:
-            raise HostError(f"host_format: {pattern!r}: there is no field {{{field}}}; choose from {known}")
+            raise HostError(f"host_format: {pattern!r}: unknown field {{{field}}}; choose from {known}")
     if not any(field in ("name", "uid") for _text, field, _spec, _conversion in fields):
         raise HostError(f"host_format: {pattern!r} makes all virtual machines one host; add {{name}}")
     if not _PREFIX.fullmatch(prefix):

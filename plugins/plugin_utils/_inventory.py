@@ -7,17 +7,16 @@ from typing import Any
 
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.read.info import tell
-from ..module_utils._cluster.read.kubevirt import KubeVirt, kubevirt
-from ..module_utils._cluster.read.lookup import WideLookup
+from ..module_utils._cluster.read.kubevirt import kubevirt
 from ..module_utils._cluster.read.revisions import inspected
+from ..module_utils._cluster.read.wide_lookup import WideLookup
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.declare.readiness import RUNNING
+from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.refresh import drift
 from ._address import Endpoint, interface_address, service_endpoint
 from ._host import check_options, host_names, host_variables
-
-__all__ = ["Hosts", "Wanted", "hosts"]
 
 Manifest = dict[str, Any]
 
@@ -28,7 +27,7 @@ _LOST = {
     "VirtualMachineInstance": "hosts have no address and no instance",
     "Service": "hosts have no address",
     "Node": "hosts have the names of nodes as addresses",
-    "ControllerRevision": "what hosts have captured is unknown",
+    "ControllerRevision": "the captured revisions of hosts are unknown",
 }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.quantity import QuantityError
 from ..module_utils._resolver.api.release import NEWEST, Release
-from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of
 from ..module_utils._resolver.placement.node import Node, node
@@ -17,8 +17,6 @@ from ..module_utils._resolver.pod import resources as resource
 from ..module_utils._resolver.pod.environment import Environment
 from ..module_utils._resolver.pod.pod import Unrenderable
 from ._questions import Given, Unanswerable, parts
-
-__all__ = ["Cluster", "Place", "placement", "resources"]
 
 Manifest = dict[str, Any]
 
@@ -137,7 +135,7 @@ def _made(make: Any, launch: _Launch, source: Mapping[str, str] | None, where: P
     try:
         return make(*launch, source)
     except Unrenderable as error:
-        raise Unanswerable(f"KubeVirt makes no pod of it: {error}") from None
+        raise Unanswerable(f"KubeVirt cannot create a pod for the VM: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if where.kubevirt is None:
             raise

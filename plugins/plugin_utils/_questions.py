@@ -9,34 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 from ..module_utils._resolver.api import release_schema
-from ..module_utils._resolver.api.errors import Crash
+from ..module_utils._resolver.api.errors import Crash, FieldError
 from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..module_utils._resolver.api.release import NEWEST, Release
-from ..module_utils._resolver.api.schema import FieldError
 from ..module_utils._resolver.api.semantic import equal
 from ..module_utils._resolver.api.tree import copy, differences
 from ..module_utils._resolver.instancetype.apply import applier, conflict, topology
 from ..module_utils._resolver.instancetype.find import find
 from ..module_utils._resolver.instancetype.find import infer as inference
-from ..module_utils._resolver.instancetype.find.find import Objects
+from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
-from ..module_utils._resolver.instancetype.vmi.defaults import Configuration
+from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
 from ..module_utils._resolver.instancetype.webhooks import mutate, validate
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
-
-__all__ = [
-    "Given",
-    "Unanswerable",
-    "conflicts",
-    "drift",
-    "expand",
-    "explain",
-    "infer",
-    "parts",
-    "requirements",
-]
 
 Manifest = dict[str, Any]
 Given = dict[str, "Manifest | None"]
@@ -146,7 +133,7 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
     kept = manifest.get("data") if captured else manifest
     kind = kept.get("kind") if isinstance(kept, dict) else None
     if not isinstance(kept, dict) or kind not in ROLE_OF_KIND:
-        raise FieldError("data.kind", f"{kind!r} is neither instancetype nor preference")
+        raise FieldError("data.kind", f"{kind!r} is neither an instancetype nor a preference")
     role = ROLE_OF_KIND[kind]
     if captured:
         decoded = drifting.kept_spec(manifest, role, release)
@@ -158,7 +145,7 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
     name = (kept.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
-        raise Unanswerable(find.not_found(kind, name).message)
+        raise Unanswerable(not_found(kind, name).message)
     new = _spec(role.spec_type, live, release)
     return {"drifted": not equal(role.spec_type, old, new), "changes": differences(old, new)}
 
@@ -217,7 +204,7 @@ def _admitted(vm: Manifest, release: Release) -> Manifest:
 
 def _check(vm: Manifest) -> None:
     if not isinstance(vm.get("spec"), dict):
-        raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
+        raise FieldError("spec", "missing; pass the manifest of a VirtualMachine")
 
 
 def _check_inferred(role: Role, vm: Manifest) -> None:
@@ -226,7 +213,8 @@ def _check_inferred(role: Role, vm: Manifest) -> None:
     if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
         volume = matcher["inferFromVolume"]
         raise FieldError(
-            f"spec.{role.matcher}", f"is to be inferred from the volume {volume}; give the VM to the filter infer first"
+            f"spec.{role.matcher}",
+            f"must be inferred from the volume {volume}; pass the VM through the filter infer first",
         )
 
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-__all__ = ["text", "texts"]
-
 
 def text(name: str, value: Any) -> str:
     """The text that was answered; empty for no answer.

@@ -129,7 +129,7 @@ class Namespace:
         return f"/apis/{kind[0]}/namespaces/{self.name}/{kind[2]}" + (f"/{name}" if name else "")
 
     async def delete(self) -> None:
-        """Deletes the namespace with all that is in it, and waits until it is gone."""
+        """Deletes the namespace with all that is in it, and waits until the VM no longer exists."""
         await send(self.session, "DELETE", self.path(MACHINE))
         await send(self.session, "DELETE", self.own_path)
         while await status(self.session, self.own_path) != 404:

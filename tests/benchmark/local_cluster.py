@@ -77,7 +77,7 @@ async def create_and_delete(directory: Path, vms: int, name: str) -> tuple[float
 
 
 async def all_captured(namespace: Namespace, vms: int) -> bool:
-    """Whether there are two revisions for each VM, and, once there are, whether each VM names them."""
+    """Whether the cluster has two revisions for each VM, and, once there are, whether each VM names them."""
     if await namespace.count(REVISION) < 2 * vms:
         return False
     machines = (await send(namespace.session, "GET", namespace.path(MACHINE)))["items"]

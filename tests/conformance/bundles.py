@@ -12,8 +12,6 @@ from checkout import CHECKOUT
 
 from _resolver.catalog.objects import expand_catalog
 
-__all__ = ["Bundles", "default_directory"]
-
 RELEASE = "v1.7.0"
 CATALOG = CHECKOUT / "roles" / "common_instancetypes" / "files" / "catalog"
 # The parameter that a reference stands for tells its kind where the reference itself does not.

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Case", "groups", "load"]
-
 MATRIX = "requirements/matrix"
 TYPES = "types"
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["CHECKOUT"]
-
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 sys.path.insert(0, str(CHECKOUT / "plugins" / "module_utils"))

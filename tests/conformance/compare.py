@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["differences"]
-
 
 def differences(expected: Any, got: Any, path: str = "") -> Iterator[str]:
     """One line for each difference; order of keys does not count, order of lists does, 1 equals 1.0 but not true."""

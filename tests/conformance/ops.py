@@ -9,17 +9,16 @@ from typing import Any, Callable
 import checkout  # noqa: F401  # pylint: disable=unused-import
 import wire_types
 
-from _resolver.api import quantity, release, release_schema, schema
+from _resolver.api import errors, quantity, release_schema, schema
+from _resolver.api.errors import Crash
 from _resolver.api.fields.enums import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.apply import applier, conflict, requirements, topology
-from _resolver.instancetype.find import decode, find, infer, revision
+from _resolver.instancetype.find import decode, infer, lookup, naming, revision
 from _resolver.instancetype.revision import store, upgrade
-from _resolver.instancetype.vmi import defaults, expand, vmi
+from _resolver.instancetype.vmi import configuration, expand, vmi
 from _resolver.instancetype.webhooks import endpoint, mutate, validate
-
-__all__ = ["OPS", "RELEASE_OPS", "ignored", "release"]
 
 Json = dict[str, Any]
 
@@ -30,16 +29,16 @@ def _panic(reason: object) -> Json:
     return {"panic": True, "panicText": str(reason)}
 
 
-def _error(problem: find.Problem) -> Json:
-    return _panic(problem.message) if problem.reason == find.CRASH else {"error": problem.message}
+def _error(problem: lookup.Problem) -> Json:
+    return _panic(problem.message) if problem.reason == lookup.CRASH else {"error": problem.message}
 
 
-def _objects(given: Json) -> find.Objects:
-    return find.Objects(given.get("objects", ()))
+def _objects(given: Json) -> lookup.Objects:
+    return lookup.Objects(given.get("objects", ()))
 
 
-def _config(given: Json) -> defaults.Configuration:
-    return defaults.configuration(given.get("config"), given.get("arch") or defaults.DEFAULT_ARCHITECTURE)
+def _config(given: Json) -> configuration.Configuration:
+    return configuration.configuration(given.get("config"), given.get("arch") or configuration.DEFAULT_ARCHITECTURE)
 
 
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
@@ -53,7 +52,7 @@ def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
 def _quantity(given: Json) -> Json:
     try:
         parsed = quantity.parse(given["quantity"])
-    except quantity.QuantityError as error:
+    except errors.QuantityError as error:
         return {"error": str(error)}
     return {"canonical": parsed.text, "value": parsed.value, "format": parsed.format}
 
@@ -88,7 +87,7 @@ def _requirements(given: Json, version: Release = NEWEST) -> Json:
     spec = release_schema.canonical("VirtualMachineInstanceSpec", given["vmiSpec"], version)
     try:
         unmet = requirements.unmet(*_specs(given, version), spec, version)
-    except applier.Crash as crash:
+    except Crash as crash:
         return _panic(crash)
     return {"ok": True} if unmet is None else {"ok": False, "conflicts": list(unmet.conflicts), "error": unmet.message}
 
@@ -96,7 +95,7 @@ def _requirements(given: Json, version: Release = NEWEST) -> Json:
 def _spread(given: Json, version: Release = NEWEST) -> Json:
     try:
         error = topology.spread_indivisible(*_specs(given, version), version)
-    except applier.Crash as crash:
+    except Crash as crash:
         return _panic(crash)
     return {"ok": True} if error is None else {"ok": False, "field": error.field, "error": error.message}
 
@@ -154,7 +153,7 @@ def _revision(given: Json, version: Release = NEWEST) -> Json:
 
 def _revision_name(given: Json, version: Release = NEWEST) -> Json:
     keys = ("vmName", "resourceName", "resourceUID", "generation", "resourceVersion")
-    return {"name": revision.name(*(given[key] for key in keys), release=version)}
+    return {"name": naming.name(*(given[key] for key in keys), release=version)}
 
 
 def _compare(given: Json) -> Json:
@@ -163,7 +162,7 @@ def _compare(given: Json) -> Json:
 
 
 def _decode(given: Json) -> Json:
-    result: Json = {"isLatest": revision.is_latest(given["revision"])}
+    result: Json = {"isLatest": naming.is_latest(given["revision"])}
     for role in (INSTANCETYPE, PREFERENCE):
         decoded = decode.spec(given["revision"], role)
         name, value = ("Spec", decoded.spec) if decoded.error is None else ("Error", decoded.error)

@@ -14,8 +14,6 @@ from typing import Any
 
 import cases
 
-__all__ = ["is_of_release", "load", "main_set"]
-
 _TAG = re.compile(r"v\d+\.\d+\.\d+")
 # The groups of the main set that each folder takes its inputs from.
 _SOURCES = {

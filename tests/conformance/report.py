@@ -12,15 +12,13 @@ from bundles import Bundles
 from cases import Case
 from compare import differences
 
-__all__ = ["Failure", "failures"]
-
 _SHOWN_INPUT = 600
 _POSITION = re.compile(r'scheme "[^"]*register\.go:\d+"')
 _QUOTED = re.compile(r"is missing in '(\{.*\})'")
 
 
 class Failure(NamedTuple):
-    """A case that did not give what KubeVirt gives; `reasons` has a line for each difference."""
+    """A case that did not give KubeVirt gives; `reasons` has a line for each difference."""
 
     case: Case
     reasons: list[str]

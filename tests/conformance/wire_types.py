@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["ROOTS", "declared", "expected", "pairs"]
-
 GoTypes = dict[str, list[dict[str, Any]]]
 
 ROOTS = {

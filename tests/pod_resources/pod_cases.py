@@ -28,8 +28,6 @@ from _resolver.pod.migration import target  # noqa: E402
 from _resolver.pod.pod import Pod, Unrenderable, pod  # noqa: E402
 from _resolver.pod.stored import expected_status, store  # noqa: E402
 
-__all__ = ["Failure", "failures", "groups", "load"]
-
 Case = dict[str, Any]
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

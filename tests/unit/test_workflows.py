@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,15 +18,34 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_commands_are_targets_of_the_makefile(path: Path) -> None:
-    jobs = yaml.safe_load(path.read_text())["jobs"]
-    commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
-    assert commands
-    for command in commands:
-        program, *targets = command.split()
-        assert program == "make" and targets and set(targets) <= TARGETS, command
+    found = [command for job in yaml.safe_load(path.read_text())["jobs"].values() for command in commands(job)]
+    assert found
+    for command in found:
+        program, target, *settings = shlex.split(command)
+        assert program == "make" and target in TARGETS, command
+        assert all(re.match(r"[A-Z]+=", setting) for setting in settings), command
 
 
-def test_each_change_runs_the_test_command() -> None:
-    whole = next(path for path in WORKFLOWS if path.stem == "test").read_text()
-    assert "pull_request:" in whole and "- run: make test\n" in whole
+def commands(job: dict[str, Any]) -> list[str]:
+    """What a job runs, for each entry of its matrix."""
+    matrix = job.get("strategy", {}).get("matrix", {})
+    given = [dict(zip(matrix, values)) for values in itertools.product(*matrix.values())]
+    return [filled(step["run"], entry) for step in job["steps"] if "run" in step for entry in given]
+
+
+def filled(text: str, entry: dict[str, str]) -> str:
+    return re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda found: entry[found[1]], text)
+
+
+def test_each_change_runs_what_the_test_command_runs() -> None:
+    whole = yaml.safe_load(next(path for path in WORKFLOWS if path.stem == "test").read_text())
+    run = {command.split()[1] for job in whole["jobs"].values() for command in commands(job)}
+    assert {"lint", "sanity", "unit", "contract", "integration"} <= run
     assert "exec make test\n" in (CHECKOUT / ".ci" / "run").read_text()
+
+
+def test_the_nightly_run_has_every_session() -> None:
+    pythons = re.findall(r"^PYTHONS = \{(.*)\}$", (CHECKOUT / "noxfile.py").read_text(), re.MULTILINE)[0]
+    sessions = [f"core({core})" for core in re.findall(r'"([0-9.]+)": ', pythons)]
+    nightly = yaml.safe_load(next(path for path in WORKFLOWS if path.stem == "nightly").read_text())
+    assert nightly["jobs"]["versions"]["strategy"]["matrix"]["session"] == [*sessions, "oldest"]

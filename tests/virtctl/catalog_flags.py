@@ -16,8 +16,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import derived
 
-__all__ = ["ROLES", "argument_spec", "build", "missing", "options_of"]
-
 ROLES = {"instancetype": INSTANCETYPE, "preference": PREFERENCE}
 build = {"instancetype": manifests.instancetype, "preference": manifests.preference}
 _DEVICES = {"gpu": "gpus", "hostdevice": "host_devices"}

@@ -7,8 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["CHECKOUT"]
-
 CHECKOUT = Path(__file__).resolve().parents[2]
 _COLLECTIONS = CHECKOUT / ".cache" / "collections"
 _LINK = _COLLECTIONS / "ansible_collections" / "virtshape" / "instancetypes"

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Flags", "Syntax", "named", "number", "params", "parse", "unused"]
-
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
 _DIGITS = {"": r"[1-9][0-9]*|0", "0x": r"[0-9a-f]+", "0b": r"[01]+", "0o": r"[0-7]+", "0": r"[0-7]+"}
@@ -27,7 +25,7 @@ class Flags(NamedTuple):
         return self.values.get(flag, [])
 
     def last(self, flag: str) -> Any:
-        """Of a flag that is given more than once, the last one counts; None if it is not given."""
+        """Of a flag that is used more than once, the last one counts; None if it is not given."""
         return self.all(flag)[-1] if flag in self.values else None
 
     def any(self, *flags: str) -> bool:

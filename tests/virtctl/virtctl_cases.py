@@ -25,7 +25,7 @@ from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
     check_exclusive,
@@ -33,8 +33,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     warnings,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
-
-__all__ = ["Failure", "failures", "groups", "load"]
 
 Case = dict[str, Any]
 # Which complaints about one flag virtctl has first.
@@ -128,7 +126,7 @@ def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
 
 
 def _with_cause(error: FieldError) -> str:
-    """A user is not told why something is no quantity; virtctl says it."""
+    """A user is not told why something is not a quantity; virtctl says it."""
     return f"{error} [{error.__cause__}]" if error.__cause__ else str(error)
 
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from vm_flags import Stage
 
-__all__ = ["said", "warned"]
-
 Words = Callable[[re.Match[str], Stage], str]
 
 _LABEL = (
@@ -25,7 +23,7 @@ _LABEL = (
 _COMPLAINTS = {
     "is longer than 63 characters": "must be no more than 63 characters",
     "has dots": "must not contain dots",
-    "is not made of a-z, 0-9 and - with a letter or digit at both ends": _LABEL,
+    "must consist of a-z, 0-9 and -, with a letter or digit at both ends": _LABEL,
 }
 _VDDK = {
     "url": "url",
@@ -64,10 +62,10 @@ def warned(text: str) -> str:
 
 
 _WARNINGS = {
-    "cloud_init: the password is stored in clear text": (
+    "cloud_init: the VM stores the password in clear text": (
         "WARNING: --password-file: The password is stored in cleartext in the VM definition!"
     ),
-    "cloud_init: has the type none, so": (
+    "cloud_init: type is none, so": (
         "WARNING: --cloud-init: was set to none, not creating a data source although other cloud-init options were set"
     ),
 }
@@ -156,55 +154,55 @@ _RULES: tuple[tuple[str, str | Words], ...] = (
     (r"value of (\w+) must be one of: (.*), got: (.*?)(?: found in [a-z_ >-]+)?$", _choice),
     # The resolver's.
     # Go reads an exponent of 32 bits as one, and of more as a suffix that it does not know.
-    (r"memory: .* is no quantity; .* \[the exponent ", _SUFFIX),
-    (r"memory: .* is no quantity; .* \[(.*)\]$", lambda match, _stage: match[1]),
+    (r"memory: .* is not a quantity; .* \[the exponent ", _SUFFIX),
+    (r"memory: .* is not a quantity; .* \[(.*)\]$", lambda match, _stage: match[1]),
     (r"(?:instancetype|preference)\.name: is empty", "name cannot be empty"),
-    (r"[^:]*\.name: (.*?) ((?:is longer|has dots|is not made).*); give a name", _invalid_name),
+    (r"[^:]*\.name: (.*?) ((?:is longer|has dots|must consist).*); use a name", _invalid_name),
     (
-        r"[^:]*: there is already a volume named '(.*)'; ",
+        r"[^:]*: another volume is already named '(.*)'; ",
         lambda match, _stage: f'there is already a volume with name "{match[1]}"',
     ),
     (r"[^:]*\.boot_order: 0 is too small", "bootorder must be greater than 0"),
     (
-        r"[^:]*\.boot_order: (\d+) is given more than once",
+        r"[^:]*\.boot_order: (\d+) is used more than once",
         lambda match, _stage: f"bootorder {match[1]} was specified multiple times",
     ),
-    (r"[^:]*\.import\.size: is missing", "size must be specified"),
-    (r"[^:]*\.import\.registry: needs exactly one", "exactly one of url or imagestream must be defined"),
-    (r"[^:]*\.import\.(\w+)\.(\w+): is missing", lambda match, stage: _missing(_swapped(match), stage)),
+    (r"[^:]*\.import\.size: required", "size must be specified"),
+    (r"[^:]*\.import\.registry: requires exactly one", "exactly one of url or imagestream must be defined"),
+    (r"[^:]*\.import\.(\w+)\.(\w+): required", lambda match, stage: _missing(_swapped(match), stage)),
     (r"volumes\[\d+\]\.\w+: is empty", "src must be specified"),
-    (r"sysprep: needs exactly one", "src must be specified"),
-    (r"access_credentials\[\d+\]\.secret: is missing", "src must be specified"),
+    (r"sysprep: requires exactly one", "src must be specified"),
+    (r"access_credentials\[\d+\]\.secret: required", "src must be specified"),
     (
-        r"access_credentials\[\d+\]\.users: is missing",
+        r"access_credentials\[\d+\]\.users: required",
         'user must be specified with access credential ssh method ga ("--user" flag or param "user")',
     ),
     (
-        r"access_credentials\[\d+\]\.users: is only",
+        r"access_credentials\[\d+\]\.users: only",
         "user cannot be specified with selected access credential type and method",
     ),
     (
-        r"access_credentials\[\d+\]\.method: (\w+) is not for passwords",
+        r"access_credentials\[\d+\]\.method: (\w+) does not work with passwords",
         lambda _match, stage: (
             f'invalid access credentials password method "{stage.params["method"]}", supported values are: ga'
         ),
     ),
     (
-        r"access_credentials\[\d+\]\.method: is (\w+), but cloud-init is of the type (\w+)",
+        r"access_credentials\[\d+\]\.method: is (\w+), but cloud_init.type is (\w+)",
         lambda match, _stage: f"method param and value passed to --cloud-init have to match: {match[1]} vs {match[2]}",
     ),
     (r"cloud_init\.password_file: cannot be read: (.*)$", _unreadable),
-    (r"\w+\.infer: needs a volume", _BARE[0]),
+    (r"\w+\.infer: requires a volume", _BARE[0]),
     (
-        r"\w+\.infer_from_volume: there is no volume named '(.*)'",
+        r"\w+\.infer_from_volume: the VM has no volume named '(.*)'",
         lambda match, _stage: f'there is no volume with name "{match[1]}"',
     ),
     (
-        r"\w+\.infer: .* is no PVC",
+        r"\w+\.infer: .* is neither a PVC",
         "inference of instancetype or preference works only with datasources, datavolumes or pvcs",
     ),
     (
-        r"\w+\.infer: .* is filled from a source without labels",
+        r"\w+\.infer: .* has a source without labels",
         f"this datavolume is not valid to infer an instancetype or preference from ({_SUITABLE})",
     ),
 )
@@ -229,11 +227,11 @@ def said_of_catalog(text: str) -> str:
 _DEVICE_FLAGS = {"gpus": "gpu", "host_devices": "hostdevice", "hostDevices": "hostdevice"}
 _PARSE = 'failed to parse "--{flag}" flag: '
 _CATALOG_RULES = (
-    (r"memory\.guest: .* is no quantity; .* \[(.*)\]$", "{0}"),
+    (r"memory\.guest: .* is not a quantity; .* \[(.*)\]$", "{0}"),
     (r"spec\.cpu\.guest: 0 is too small", "cpu value must be greater than zero"),
     (r"missing required arguments: (?:.*, )?name found in (?P<list>\w+)", _PARSE + "name must be specified"),
     (r"missing required arguments: device_name found in (?P<list>\w+)", _PARSE + "deviceName must be specified"),
-    (r"spec\.(?P<list>\w+)\[\d+\]\.(name|deviceName): is missing", _PARSE + "{1} must be specified"),
+    (r"spec\.(?P<list>\w+)\[\d+\]\.(name|deviceName): required", _PARSE + "{1} must be specified"),
     (
         r"value of io_threads_policy must be",
         'failed to parse "--iothreadspolicy" flag: IOThread must be of value auto or shared',

@@ -154,7 +154,7 @@ def check(connection: Any, namespace: str, phase: str, size: int) -> None:
         if len(there) == len(items) == (0 if phase == "delete" else size):
             return
         if phase != "delete" or time.monotonic() > deadline:
-            raise SystemExit(f"after {phase} there are {len(items)} VMs, {len(there)} of them as they should be")
+            raise SystemExit(f"after {phase} the cluster has {len(items)} VMs, {len(there)} of them as they should be")
         time.sleep(0.2)
 
 

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import yaml
 
-__all__ = ["CHECKOUT", "Example", "examples", "tasks_of"]
-
 CHECKOUT = Path(__file__).resolve().parents[3]
 _FENCE = re.compile(r"^( *)```yaml\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 

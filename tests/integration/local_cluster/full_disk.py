@@ -18,7 +18,7 @@ SIZE = 200  # MiB; etcd takes some 125 at first
 
 
 def main(root: Path) -> dict[str, Any]:
-    """What the launcher answers before, with and after a full disk, and which objects there are at the end."""
+    """What the launcher answers before, with and after a full disk, and which objects the cluster has at the end."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}m", "tmpfs", str(root)], check=True)
     directory = root / "cluster"
     start = ("start", "--no-emulation", "--dir", str(directory))

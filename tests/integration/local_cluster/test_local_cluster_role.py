@@ -95,7 +95,9 @@ def play(tmp_path: Path, directory: Path, collections: dict[str, str]) -> Play:
 
 
 def test_the_life_of_a_cluster(play: Play, directory: Path, tmp_path: Path) -> None:
-    assert play()[:2] == (1, 0)
+    changed, failed, printed = play()
+    assert (changed, failed) == (1, 0)
+    assert f"export K8S_AUTH_KUBECONFIG={directory / 'kubeconfig'}" in printed
     kubeconfig, same, result = json.loads((tmp_path / "facts").read_text())
     assert kubeconfig == same == str(directory / "kubeconfig")
     assert result["state"] == "running"
@@ -166,7 +168,7 @@ def test_check_mode_tells_what_would_change_and_changes_nothing(play: Play, dire
             "value of local_cluster_state must be one of: started, stopped, absent, got: up",
         ),
         ({"local_cluster_name": "No"}, "name: 'No' cannot name a cluster"),
-        ({"local_cluster_fault_rules": []}, "fault_rules: there is no fault proxy that could follow them"),
+        ({"local_cluster_fault_rules": []}, "fault_rules: no fault proxy that could follow them"),
         (
             {"local_cluster_faults": True, "local_cluster_fault_rules": [{"fault": "rest"}]},
             "fault_rules[0].fault: 'rest' is none; use one of latency, ",

@@ -32,8 +32,10 @@ MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
 
 
 def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[str, Any]:
-    """The result that a module prints, whether it succeeds or fails."""
+    """The result that a module prints, whether it succeeds or fails, with what became of all objects."""
     module = importlib.import_module(f"{MODULES}.{name}")
+    if "virtshape.instancetypes.on_failure" in module.DOCUMENTATION:
+        options = {"results_on_failure": "all", **options}
     arguments = {**options, "_ansible_check_mode": check, "_ansible_diff": True}
     printed = io.StringIO()
     # A module is a process of its own elsewhere; here it would repeat the warnings of the modules before it, or, once

@@ -32,16 +32,16 @@ def nothing_written(api: Any, shop: str) -> Any:
         (
             vm("web", cpu={"cores": 2}),
             "spec.template.spec.domain.cpu.cores: VM field(s) spec.template.spec.domain.cpu.cores conflicts with "
-            "selected instance type; leave these fields to the instancetype, or give the VM none",
+            "selected instance type; remove these fields from the VM, or remove its instancetype",
         ),
         (
             vm("web", "tiny"),
             "spec.instancetype: failure checking preference requirements: insufficient Memory resources of 512Mi "
-            "provided by instance type, preference requires 2Gi; small or medium would do",
+            "provided by instance type, preference requires 2Gi; use for example small or medium",
         ),
         (
             {**vm("web"), "instancetype": None, "memory": "4GB"},
-            "memory: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G",
+            "memory: '4GB' is not a quantity; write a quantity such as 512Mi, 4Gi or 4G",
         ),
     ],
 )
@@ -74,7 +74,7 @@ def test_a_vm_that_cannot_be(run: Run, shop: str, entry: dict[str, Any], told: s
             vm("web", run_stategy="Always"),
             "virtual_machines[1] ({shop}/web): unknown option run_stategy. Supported parameters include: ",
         ),
-        (vm("ok"), "name: is given twice, by entries 0 and 1 of virtual_machines"),
+        (vm("ok"), "name: entries 0 and 1 of virtual_machines"),
         ({**vm("web"), "template": {"spec": {"domain": {"cpu": {"cores": "many"}}}}}, "expected a whole number"),
     ],
 )
@@ -91,7 +91,7 @@ def test_a_wrong_entry_stops_the_task_before_anything_is_sent(
 @pytest.mark.usefixtures("nothing_written")
 def test_a_missing_namespace(run: Run, shop: str) -> None:
     refused = run("virtual_machine", **vm("web"))
-    assert refused["msg"] == "web: namespace: is missing; say which namespace it is for"
+    assert refused["msg"] == "web: namespace: required; set the namespace of the object"
 
 
 @pytest.mark.parametrize(
@@ -107,19 +107,19 @@ def test_a_missing_namespace(run: Run, shop: str) -> None:
 def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: dict[str, Any]) -> None:
     where = {"namespaces": [shop]} if module == "catalog" else {"namespace": shop}
     refused = run(module, label_selectors=["tier=web", "a in (b"], **where, **options)
-    told = "is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+    told = "is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     assert refused["failed"] and "\n" not in refused["msg"]
     assert refused["msg"].startswith("label_selectors: 'a in (b' in ") and told in refused["msg"], refused["msg"]
 
 
 def test_a_catalog_that_is_no_label(run: Run) -> None:
     refused = run("catalog_info", catalog="our own")
-    assert refused["msg"].startswith("catalog: 'our own' is not made of letters"), refused["msg"]
+    assert refused["msg"].startswith("catalog: 'our own' must consist of letters"), refused["msg"]
 
 
 def test_an_instancetype_without_memory(run: Run, namespace: str) -> None:
     refused = run("instancetype", namespace=namespace, name="web", cpu={"guest": 1})
-    told = "spec.memory.guest: is missing; an instancetype needs it, for example 4Gi"
+    told = "spec.memory.guest: required in an instancetype, for example 4Gi"
     assert refused["msg"] == f"{namespace}/web: {told}"
 
 
@@ -128,7 +128,9 @@ def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, someone: Cal
     sizes = {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]}
     user = someone(read, sizes)
     refused = run("virtual_machine", namespace=shop, **vm("web"), **user)
-    assert 'To permit it, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
+    assert (
+        'To permit the request, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
+    )
     assert 'verbs: ["create", "patch"]}' in refused["msg"]
     unreadable = run("instancetype", namespace=shop, name="x", cpu={"guest": 1}, memory={"guest": "1Gi"}, **user)
     assert 'verbs: ["create", "patch"]}' in unreadable["msg"]
@@ -141,7 +143,7 @@ def test_no_permission_to_read(run: Run, shop: str, someone: Callable[..., dict[
 
 def test_a_wrong_token(run: Run, shop: str) -> None:
     refused = run("virtual_machine", namespace=shop, **vm("web"), api_key="expired")
-    assert "the API server refused the credentials (Unauthorized): log in again" in refused["msg"]
+    assert "the API server rejected the credentials (Unauthorized); log in again" in refused["msg"]
     assert "expired" not in refused["msg"]
 
 

@@ -99,7 +99,7 @@ def test_an_upgrade_tells_what_changes_for_whom_before_it_is_done(
     assert changed["changes"] == [{"field": "cpu.guest", "before": 1, "after": 2}]
     [gone] = upgrade["gone"]
     assert (gone["name"], gone["pruned"], gone["used_by"]) == ("web.large", False, [f"{namespace}/b"])
-    assert "it is used by 1 virtual machine" in gone["kept"]
+    assert "in use by 1 virtual machine" in gone["kept"]
     vms = by_name(planned["virtual_machines"])
     assert (vms["a"]["guest_before"]["vcpus"], vms["a"]["guest_after"]["vcpus"]) == (1, 2)
     assert vms["a"]["states"]["instancetype"] == "drifted"
@@ -133,7 +133,7 @@ def test_catalogs_side_by_side_leave_each_other_alone(deploy: Run, api: Any, nam
     assert (counts["created"], counts["gone"], counts["deleted"]) == (1, 0, 0)
     assert names(api, namespace) == {"web.small", "web.large", "db.large"}
     taken = deploy(SECOND, catalog="other", prune="always")
-    assert by_name(taken["results"])["web.small"]["left"] == "it belongs to the catalog acme"
+    assert by_name(taken["results"])["web.small"]["left"] == "the object belongs to the catalog acme"
     assert kind(api).get(name="web.small", namespace=namespace).spec.cpu.guest == 1
     assert "web.large" in names(api, namespace)
 
@@ -193,7 +193,7 @@ def test_what_others_manage_is_never_pruned(deploy: Run, api: Any, namespace: st
     told = deploy(SECOND, prune="always")
     kept = {one["name"]: one["kept"] for one in told["upgrade"]["gone"]}
     assert "virt-operator" in kept["web.large"]
-    assert kept["foreign"] == "it exists and was not declared by this collection"
+    assert kept["foreign"] == "the object exists and was not declared by this collection"
     assert {"web.large", "foreign"} <= names(api, namespace)
 
 
@@ -202,7 +202,7 @@ def test_absent_needs_force_for_what_vms_use(deploy: Run, run: Run, api: Any, na
     run("virtual_machine", namespace=namespace, run_strategy="Halted", **used("b", "web.large"))
     refused = deploy(FIRST, state="absent", kinds=["instancetype"])
     assert refused["failed"]
-    assert f"web.large: it is used by 1 virtual machine ({namespace}/b)" in refused["msg"]
+    assert f"web.large: in use by 1 virtual machine ({namespace}/b)" in refused["msg"]
     assert names(api, namespace) == {"web.large"}
     assert deploy(FIRST, state="absent", kinds=["instancetype"], force=True)["counts"]["deleted"] == 1
     assert names(api, namespace) == set()
@@ -224,7 +224,7 @@ def test_one_refused_object_is_told_nothing_is_pruned_and_the_next_run_converges
     assert "web.huge" in told["msg"] and '"other" owns' in told["msg"]
     results = by_name(told["results"])
     assert results["web.small"]["changed"] and results["web.huge"]["failed"]
-    assert told["upgrade"]["gone"][0]["kept"] == "not pruned, since 1 of the wanted objects failed"
+    assert told["upgrade"]["gone"][0]["kept"] == "not pruned because 1 objects of the catalog failed"
     assert "web.large" in names(api, namespace)
     again = deploy(SECOND, prune="unused", force_conflicts=True)
     assert (again["counts"]["changed"], again["counts"]["deleted"]) == (1, 1)
@@ -239,7 +239,7 @@ def test_one_mistake_in_a_bundle_and_nothing_is_sent(deploy: Run, api: Any, name
     }
     told = deploy({}, definitions=[FIRST, broken])
     assert told["failed"]
-    assert "document 1 (VirtualMachineClusterInstancetype cut): spec: is missing" in told["msg"]
+    assert "document 1 (VirtualMachineClusterInstancetype cut): spec: missing" in told["msg"]
     assert names(api, namespace) == set()
 
 
@@ -251,7 +251,7 @@ def test_without_a_list_of_vms_nothing_is_pruned(
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
     )
     told = deploy(SECOND, prune="unused", **user)
-    assert told["upgrade"]["gone"][0]["kept"] == "which virtual machines use it is not known"
+    assert told["upgrade"]["gone"][0]["kept"] == "cannot tell which virtual machines use the object"
     told_why = str(told["warnings"])
     assert 'resources: ["virtualmachines"]' in told_why
     # Nobody but an administrator may read CRDs; the published description of the API does as well.
@@ -292,7 +292,8 @@ def test_what_the_cluster_would_lose_is_told_and_nothing_is_sent(deploy: Run, ap
     told = deploy(NEWER)
     assert told["failed"]
     assert (
-        "secure: the cluster's KubeVirt has no spec.firmware.preferredEfi; a VM with 4 vCPUs would get 1" in told["msg"]
+        "secure: the cluster's KubeVirt does not know spec.firmware.preferredEfi; a VM with 4 vCPUs would get 1"
+        in told["msg"]
     )
     [lost] = told["lost_fields"]
     assert (lost["name"], lost["fields"]) == ("secure", ["spec.firmware.preferredEfi"])

@@ -80,7 +80,7 @@ def test_without_the_right_to_list_vms(run: Run, shop: str, someone: Callable[..
 
 
 def test_a_wrong_quantity(run: Run, shop: str) -> None:
-    assert "memory_min: '4GB' is no quantity" in run("instancetype_info", namespace=shop, memory_min="4GB")["msg"]
+    assert "memory_min: '4GB' is not a quantity" in run("instancetype_info", namespace=shop, memory_min="4GB")["msg"]
 
 
 def test_the_matrix_of_a_cluster(run: Run, shop: str) -> None:
@@ -98,7 +98,7 @@ def test_an_edit_tells_which_vms_will_drift(run: Run, used: str) -> None:
     for check in (True, False):
         told = run("instancetype", namespace=used, check=check, **larger)
         assert told["result"]["warnings"] == [
-            f"1 virtual machine ({used}/web) will drift: they keep what they have until they are refreshed"
+            f"1 virtual machine ({used}/web) will drift: they keep their captured revision until they are refreshed"
         ]
     labelled = run("instancetype", namespace=used, labels={"a": "b"}, **larger)
     assert labelled["changed"] and "warnings" not in labelled["result"]
@@ -109,7 +109,7 @@ def test_deleting_what_is_in_use_needs_force(run: Run, used: str) -> None:
     assert run("instancetype", name="tiny", **gone)["changed"]
     for check in (True, False):
         refused = run("instancetype", name="small", check=check, **gone)
-        assert refused["failed"] and f"it is used by 1 virtual machine ({used}/web)" in refused["msg"]
+        assert refused["failed"] and f"in use by 1 virtual machine ({used}/web)" in refused["msg"]
     assert f"used by 1 virtual machine ({used}/web)" in run("preference", name="linux", **gone)["msg"]
     assert run("instancetype", name="small", force=True, **gone)["changed"]
     assert run("preference", name="linux", preflight="warn", **gone)["changed"]
@@ -124,7 +124,7 @@ def test_deprecated_fields_are_told_with_what_to_write_instead(run: Run, namespa
     )
     warnings = "\n".join(told["result"]["warnings"])
     assert (
-        "spec.cpu.preferredCPUTopology is deprecated or without effect: write spec.cpu.preferredCPUTopology: cores"
+        "spec.cpu.preferredCPUTopology is deprecated or has no effect: write spec.cpu.preferredCPUTopology: cores"
         in warnings
     )
-    assert "spec.firmware.preferredUseEfi is deprecated or without effect: write spec.firmware.preferredEfi" in warnings
+    assert "spec.firmware.preferredUseEfi is deprecated or has no effect: write spec.firmware.preferredEfi" in warnings

@@ -14,7 +14,7 @@ from modules_support import by_name, vm
 
 Run = Callable[..., dict[str, Any]]
 
-UNKNOWN = "check mode cannot tell whether an earlier task of the play makes it"
+UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
 READ = ["get", "list"]
 
 
@@ -128,7 +128,7 @@ def test_what_an_earlier_task_may_make_is_a_warning(run: Run) -> None:
     assert checked["msg"] == "2 virtual machines: would be 2 created"
     warnings = "\n".join(str(one) for one in checked["warnings"])
     assert f'namespaces "{nowhere}" not found; {UNKNOWN}' in warnings
-    assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found; there are 0' in warnings
+    assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found; the cluster has 0' in warnings
     # One warning for all that have it.
     assert len(checked["warnings"]) == 3
     refused = run("virtual_machine", namespace=nowhere, virtual_machines=[vm("web")], retry_timeout=0)
@@ -146,5 +146,5 @@ def test_without_the_right_to_write_the_collection_says_what_it_can(
     checked = run("virtual_machine", check=True, namespace=shop, virtual_machines=entries, **reader)
     found = by_name(checked["results"])
     assert found["fine"]["changed"] and "insufficient Memory resources" in found["poor"]["msg"]
-    (warning,) = [one for one in found["fine"]["warnings"] if "what the server says to it is not known" in one]
+    (warning,) = [one for one in found["fine"]["warnings"] if "the dry run could not check the object" in one]
     assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["create", "patch"]}' in warning

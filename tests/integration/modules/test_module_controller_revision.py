@@ -137,7 +137,7 @@ def test_roll_back_and_forward_again(run: Run, shop: str) -> None:
 def test_an_unknown_revision(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     refused = run("controller_revision", namespace=shop, state="pinned", revision="nowhere")
-    assert f"{shop}/db: there is no revision nowhere of its instancetype or preference" in refused["msg"]
+    assert f"{shop}/db: the VM's instancetype and preference have no revision nowhere" in refused["msg"]
 
 
 def test_prune_keeps_what_is_referenced(run: Run, shop: str, api: Any) -> None:
@@ -169,7 +169,7 @@ def test_pruning_needs_to_see_all_who_might_refer_to_a_revision(
     told = run("controller_revision", namespace=shop, state="pruned", **someone(*READ, delete))
     # The API server says it of a kind that it does not serve, too.
     assert told["failed"] and "virtualmachinesnapshotcontents" in told["msg"], told
-    assert told["msg"].endswith("nothing was pruned, since what cannot be seen might refer to a revision")
+    assert told["msg"].endswith("nothing was pruned, because a VM that the task cannot see may use a revision")
     assert len(run("controller_revision_info", namespace=shop)["unreferenced"]) == 1
 
 

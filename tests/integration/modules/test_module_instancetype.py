@@ -60,7 +60,7 @@ def test_a_field_of_another_manager_is_an_error_with_its_name(run: Run, namespac
     kind(api).server_side_apply(manifest, name="web", namespace=namespace, field_manager="other")
     refused = run("instancetype", namespace=namespace, **SIZE)
     assert refused["failed"]
-    assert f'{namespace}/web: fields are owned by another field manager: "other" owns spec.cpu.guest' in refused["msg"]
+    assert f'{namespace}/web: another field manager owns declared fields: "other" owns spec.cpu.guest' in refused["msg"]
     taken = run("instancetype", namespace=namespace, force_conflicts=True, **SIZE)
     assert taken["changed"]
     assert kind(api).get(name="web", namespace=namespace).spec.cpu.guest == 2

@@ -30,7 +30,7 @@ def test_one_holder_at_a_time(lease: Run) -> None:
     assert not lease("a")["changed"]
     refused = lease("b", wait_timeout=0)
     assert refused["failed"] and refused["holder"] == "a"
-    assert "/turn: a has held it for 0 s" in refused["msg"]
+    assert "/turn: a still holds the Lease after 0 s" in refused["msg"]
     assert not lease("b", state="released")["changed"]
     assert lease("a", state="released", check=True)["changed"]
     assert lease("a", state="released")["changed"]
@@ -68,7 +68,7 @@ def test_many_that_want_it_take_turns(cluster: Path, namespace: str) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"holder": ""}, "holder: is empty; give each run a name of its own"),
+        ({"holder": ""}, "holder: must not be empty; give each run a unique name"),
         (
             {"holder": "a", "duration": 0},
             "duration: expected 1 to 2592000 seconds, found 0; write a number between these",
@@ -83,4 +83,4 @@ def test_a_missing_right_is_named(lease: Run, someone: Run) -> None:
     user = someone({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get"]})
     refused = lease("a", **user)
     assert refused["failed"]
-    assert "leases" in refused["msg"] and "To permit it, grant" in refused["msg"]
+    assert "leases" in refused["msg"] and "To permit the request, grant" in refused["msg"]

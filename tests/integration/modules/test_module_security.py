@@ -56,7 +56,7 @@ def test_a_server_that_does_not_prove_who_it_is(cluster: Path, namespace: str, s
     where = {"kubeconfig": str(cluster), "namespace": namespace}
     refused = execute("virtual_machine_info", {**where, "ca_cert": str(strange_ca)})
     assert refused["failed"]
-    for words in ("does not prove who it is", "certificate verify failed", "set ca_cert"):
+    for words in ("cannot verify the certificate of", "certificate verify failed", "set ca_cert"):
         assert words in refused["msg"]
     # To ask again would not help.
     assert "tried" not in refused["msg"]
@@ -64,7 +64,8 @@ def test_a_server_that_does_not_prove_who_it_is(cluster: Path, namespace: str, s
     kubeconfig = yaml.safe_load(cluster.read_text())
     for entry in kubeconfig["clusters"]:
         entry["cluster"].pop("certificate-authority-data", None)
-    assert "does not prove who it is" in execute("virtual_machine_info", {**where, "kubeconfig": kubeconfig})["msg"]
+    unknown = execute("virtual_machine_info", {**where, "kubeconfig": kubeconfig})
+    assert "cannot verify the certificate of" in unknown["msg"]
     trusting = execute("virtual_machine_info", {**where, "kubeconfig": kubeconfig, "validate_certs": False})
     assert trusting["virtual_machines"] == []
 
@@ -76,7 +77,10 @@ def test_files_of_certificates_and_keys_that_cannot_be_used(cluster: Path, names
     for options, words in (
         ({"ca_cert": str(tmp_path / "none.pem")}, f"ca_cert {tmp_path}/none.pem: cannot be used: No such file"),
         ({"ca_cert": str(junk)}, f"ca_cert {junk}: cannot be used"),
-        ({"client_cert": str(junk), "client_key": str(junk)}, f"client_cert {junk} with client_key {junk}: cannot be"),
+        (
+            {"client_cert": str(junk), "client_key": str(junk)},
+            f"client_cert {junk} with client_key {junk}: cannot be",
+        ),
     ):
         assert words in execute("virtual_machine_info", {**where, **options})["msg"]
 
@@ -117,14 +121,14 @@ def test_an_exec_plugin_that_fails_is_told(
 ) -> None:
     kubeconfig = plugged(cluster, tmp_path, body)
     told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
-    assert told.startswith("kubeconfig: its user's plugin gave no credentials: ") and words in told
+    assert told.startswith("kubeconfig: the credential plugin returned no credentials: ") and words in told
 
 
 def test_an_exec_plugin_that_is_not_there(cluster: Path, namespace: str, tmp_path: Path) -> None:
     kubeconfig = plugged(cluster, tmp_path)
     (tmp_path / "plugin").unlink()
     told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
-    assert "its user's plugin gave no credentials" in told and "No such file" in told
+    assert "the credential plugin returned no credentials" in told and "No such file" in told
 
 
 def test_secrets_are_nowhere_to_be_seen(cluster: Path, namespace: str, tmp_path: Path) -> None:

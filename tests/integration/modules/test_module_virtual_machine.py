@@ -40,6 +40,21 @@ def test_vms_are_created_run_and_are_unchanged_afterwards(run: Run, shop: str, a
     assert versions == {item.metadata.name: item.metadata.generation for item in vms(api).get(namespace=shop).items}
 
 
+def test_networks_and_disks_that_are_not_declared_any_more_go_together(run: Run, shop: str, api: Any) -> None:
+    extra = {"networks": [{"name": "default"}, {"name": "storage", "multus": "storage-net"}], "labels": {"app": "web"}}
+    shared = {"namespace": shop, "name": "web", "run_strategy": "Halted", "cpu": {"cores": 1}, "memory": "1Gi"}
+    disk = {"volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}]}
+    for before, after in (({**disk, **extra}, disk), (disk, {}), ({**disk, **extra}, {})):
+        made = run("virtual_machine", **shared, **before)
+        assert made.get("failed", False) is False, made
+        bare = run("virtual_machine", **shared, **after)
+        assert (bare["changed"], bare.get("failed", False)) == (True, False), bare
+        spec = vms(api).get(namespace=shop, name="web").to_dict()["spec"]["template"]["spec"]
+        assert not {"networks"} & set(spec) and "interfaces" not in spec["domain"]["devices"]
+        assert ("volumes" in spec) == bool(after)
+        assert run("virtual_machine", **shared, **after)["changed"] is False
+
+
 def test_the_guest_has_what_the_instancetype_says(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "medium"), wait=True)
     found = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
@@ -151,7 +166,7 @@ def test_one_refused_vm_does_not_stop_the_others(run: Run, shop: str, api: Any) 
 def test_fail_fast_sends_nothing(run: Run, shop: str, api: Any) -> None:
     done = run("virtual_machine", namespace=shop, fail_fast=True, virtual_machines=[vm("a"), vm("b", "tiny")])
     assert (done["failed"], done["changed"]) == (True, False)
-    assert done["results"][0]["msg"] == "not sent: another object of the task had failed (fail_fast)"
+    assert done["results"][0]["msg"] == "not sent because another object of the task failed and fail_fast is set"
     assert vms(api).get(namespace=shop).items == []
 
 

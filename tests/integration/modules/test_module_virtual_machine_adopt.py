@@ -65,7 +65,7 @@ def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str,
     found = adopt(check=True)
     assert (found["changed"], found["msg"]) == (
         True,
-        "1 virtual machine: 1 would be adopted, 0 have an instancetype already",
+        "1 virtual machine: 1 would be adopted, 0 already have an instancetype",
     )
     (told,) = found["results"]
     assert (told["instancetype"], told["preference"], told["proof"]) == (SMALL, LINUX, [])
@@ -104,7 +104,7 @@ def test_an_adopted_guest_does_not_notice(run: Run, adopt: Run, shop: str, live:
     again = adopt()
     assert (again["changed"], again["msg"]) == (
         False,
-        "2 virtual machines: 0 were adopted, 2 have an instancetype already",
+        "2 virtual machines: 0 were adopted, 2 already have an instancetype",
     )
     assert by_name(again["results"])["web"]["instancetype"] == SMALL
     # It has captured both, waits for no restart, and is started as it was.
@@ -176,8 +176,9 @@ def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Ru
     found = adopt()
     assert (found["failed"], found["changed"]) == (True, True)
     assert found["msg"] == (
-        f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives it what it has; "
-        "nearest is small: differs in domain.resources.limits"
+        f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives the VM the CPU, memory and devices"
+        " that it has; "
+        "the nearest match is small: differs in domain.resources.limits; 1 adopted"
     )
     told = by_name(found["results"])
     assert [(told[name]["changed"], told[name]["failed"], told[name]["fits"]) for name in ("odd", "web")] == [
@@ -217,12 +218,12 @@ def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> N
     ("options", "told"),
     [
         ({"names": ["nobody"]}, "names: no such virtual machine in {shop}: nobody"),
-        ({"namespace": None, "names": ["web"]}, "names: give the namespace of these virtual machines too"),
+        ({"namespace": None, "names": ["web"]}, "namespace: required with names"),
         (
             {"instancetypes": ["smal", "sm*"]},
-            "instancetypes: nothing that virtual machines of {shop} can have fits 'smal'",
+            "instancetypes: no instancetype that the namespace {shop} can use matches 'smal'",
         ),
-        ({"preferences": ["bsd"]}, "preferences: nothing that virtual machines of {shop} can have fits 'bsd'"),
+        ({"preferences": ["bsd"]}, "preferences: no preference that the namespace {shop} can use matches 'bsd'"),
     ],
 )
 def test_bad_input_is_one_line(run: Run, adopt: Run, shop: str, options: dict[str, Any], told: str) -> None:

@@ -142,7 +142,7 @@ def test_many_with_a_state_each_one_of_them_missing(run: Run, shop: str) -> None
     entries = [{"name": name, "state": "stopped" if index % 2 else "paused"} for index, name in enumerate(names)]
     entries += [{"name": "gone"}]
     done = run("virtual_machine_power", wait=True, namespace=shop, state="started", virtual_machines=entries)
-    assert done["msg"] == f"1 of 7 virtual machines failed: {shop}/gone: there is no such virtual machine"
+    assert done["msg"] == f"1 of 7 virtual machines failed: {shop}/gone: the virtual machine does not exist; 6 changed"
     told = by_name(done["results"])
     assert list(told) == [*names, "gone"]
     assert [told[name]["status"] for name in names] == ["Paused", "Stopped"] * 3
@@ -186,12 +186,15 @@ def test_a_missing_permission_names_the_rule_to_grant(run: Run, web: str, someon
         ({"name": "web"}, "state: is missing"),
         ({"state": "started"}, "one of the following is required: names, label_selectors, virtual_machines"),
         ({"label_selectors": [], "state": "stopped"}, "label_selectors: is empty"),
-        ({"name": "web", "state": "stopped", "paused": True}, "paused: goes with state started, not with stopped"),
-        ({"name": "web", "state": "started", "force": True}, "force: goes with the states stopped and restarted"),
+        (
+            {"name": "web", "state": "stopped", "paused": True},
+            "paused: only valid with state started, not with stopped",
+        ),
+        ({"name": "web", "state": "started", "force": True}, "force: only valid with the states stopped and restarted"),
         ({"name": "web", "state": "stopped", "grace_period": 3}, "grace_period: goes with force"),
         (
             {"virtual_machines": [{"name": "a"}, {"name": "a"}], "state": "started"},
-            "virtual_machines[1] (a): name: nowhere/a is given twice",
+            "virtual_machines[1] (a): name: nowhere/a too; remove one of them",
         ),
         (
             {"virtual_machines": [{"name": "a", "state": "begun"}]},

@@ -42,7 +42,7 @@ def test_a_change_that_takes_a_restart_is_foreseen_and_restarted_when_asked(run:
         assert [told[part]["memory"] for part in ("guest_before", "guest_after")] == ["2Gi", "4Gi"]
         assert {"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"} in told["changes"]
         assert (told["restart_required"], told["restarted"]) == (True, False)
-        assert told["msg"].endswith("1 changed; 1 to be restarted")
+        assert told["msg"].endswith(f"1 changed; 1 {'would need' if 'check' in options else 'needs'} a restart")
     # What is left to do is the restart, which is a change of its own.
     told = declare(entry, check=True, restart="if_required")
     assert (told["changed"], told["action"], told["restarted"]) == (True, "none", True)
@@ -99,7 +99,7 @@ def test_a_restart_that_is_refused_is_an_error_with_the_servers_words(run: Run, 
     declare(vm("web", run_strategy="Once"), wait=True)
     done = run("virtual_machine", namespace=shop, **vm("web", "medium", run_strategy="Once"), restart="if_required")
     assert (done["failed"], done["changed"], done["result"]["changed"]) == (True, True, True)
-    assert done["msg"].startswith(f"{shop}/web: it is not restarted: ")
+    assert done["msg"].startswith(f"{shop}/web: the restart failed: ")
     assert done["msg"].endswith("RunStategy Once does not support manual restart requests")
 
 

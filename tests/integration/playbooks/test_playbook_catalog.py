@@ -92,10 +92,15 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
     ("name", "content", "options", "told"),
     [
         ("cut.yml", CATALOG[:-10], {}, "line 6"),
-        ("cut.yml", CATALOG, {"checksum": "sha256:" + "0" * 64}, "the file was changed or cut short"),
-        ("kustomization.yaml", "resources: []\n", {"path": "."}, "is to be rendered first: kubectl kustomize"),
-        ("a.yml", CATALOG, {"prune": "unused"}, "prune needs the name of the catalog"),
-        ("a.yml", CATALOG + "---\nkind: Secret\n", {}, "kind: 'Secret' is neither instancetype nor preference"),
+        ("cut.yml", CATALOG, {"checksum": "sha256:" + "0" * 64}, "the file was changed or truncated"),
+        (
+            "kustomization.yaml",
+            "resources: []\n",
+            {"path": "."},
+            "is a kustomization; render it first: kubectl kustomize",
+        ),
+        ("a.yml", CATALOG, {"prune": "unused"}, "required with prune"),
+        ("a.yml", CATALOG + "---\nkind: Secret\n", {}, "kind: 'Secret' is neither an instancetype nor a preference"),
     ],
 )
 def test_a_wrong_file_deploys_nothing(
@@ -148,7 +153,7 @@ def test_a_release_is_deployed_and_upgraded(deploy: Deploy, web: tuple[str, Path
     whole = bundle.read_text()
     bundle.write_text(whole[:-5])
     cut = deploy(**release, version="v2")
-    assert cut.returncode != 0 and "the file was changed or cut short; nothing was deployed" in said(cut)
+    assert cut.returncode != 0 and "the file was changed or truncated, so nothing was deployed" in said(cut)
     bundle.write_text(whole)
     assert "catalog common v2: 1 instancetypes, 0 preferences: 1 changed" in said(deploy(**release, version="v2"))
 

@@ -68,7 +68,7 @@ def test_the_demo_on_the_oldest_release(play: Play, tmp_path: Path) -> None:
     done = play("virtshape.instancetypes.demo", *cluster, "-e", "local_cluster_kubevirt_version=1.4.1")
     shown(
         done,
-        "catalog common v1.2.1 (the cluster has KubeVirt v1.4.1): 48 instancetypes, 37 preferences: 85 created",
+        "catalog common v1.2.1 (the cluster runs KubeVirt v1.4.1): 48 instancetypes, 37 preferences: 85 created",
         "5 virtual machines: 5 created",
         "refreshed: database, restarted",
     )

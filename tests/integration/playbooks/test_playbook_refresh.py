@@ -277,8 +277,14 @@ def test_no_more_rights_are_needed_than_the_documentation_says(fleet: Fleet, mon
     assert fleet.memory() == {"vm-000": "2Gi", "vm-002": "2Gi"}
     assert not fleet.run("controller_revision", **back)["changed"]
     for wrong, told in (
-        ({"vm-000": {"size": "x"}}, "revisions: vm-000: has to be a dictionary of instancetype and preference"),
-        ({"vm-000": {"instancetype": "nowhere"}}, "there is no revision nowhere of its instancetype"),
+        (
+            {"vm-000": {"size": "x"}},
+            "revisions: vm-000: expected a dictionary with the keys instancetype and preference, or one of them",
+        ),
+        (
+            {"vm-000": {"instancetype": "nowhere"}},
+            "the VM's instancetype and preference have no revision nowhere",
+        ),
     ):
         assert told in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
 

@@ -66,27 +66,30 @@ def refusal(**options: Any) -> str:
 
 
 def test_options_that_make_no_sense(folder: Path) -> None:
-    told = "definitions: is for source=definitions; leave it out with a path"
+    told = "definitions: only valid with source definitions; remove definitions or path"
     assert refusal(path=str(folder), definitions=[]) == told
-    assert refusal() == "path: is missing; name a file or a directory"
-    assert refusal(path=str(folder), checksum=DIGEST) == "checksum: is for one file; name the file, or leave it out"
+    assert refusal() == "path: required; set it to a file or a directory"
+    assert (
+        refusal(path=str(folder), checksum=DIGEST)
+        == "checksum: only valid for a single file; set path to the file, or remove checksum"
+    )
 
 
 def test_files_that_are_not_there_or_not_what_they_should_be(folder: Path, tmp_path: Path) -> None:
-    assert refusal(path=str(tmp_path / "none")) == f"path: {tmp_path}/none: there is no such file or directory"
+    assert refusal(path=str(tmp_path / "none")) == f"path: {tmp_path}/none: no such file or directory"
     (tmp_path / "empty").mkdir()
-    told = f"path: {tmp_path}/empty holds no file that ends in .yml, .yaml, .json"
+    told = f"path: {tmp_path}/empty contains no file that ends in .yml, .yaml, .json"
     assert refusal(path=str(tmp_path / "empty")) == told
     (folder / "kustomization.yaml").write_text("resources: []\n")
-    told = f"path: {folder} is to be rendered first: kubectl kustomize {folder} > bundle.yaml"
+    told = f"path: {folder} is a kustomization; render it first: kubectl kustomize {folder} > bundle.yaml"
     assert refusal(path=str(folder)) == told
 
 
 def test_a_file_that_was_changed_or_is_no_yaml(folder: Path) -> None:
     file = folder / "one.yaml"
-    told = f"checksum: that of {file} is sha256:{DIGEST}; the file was changed or cut short"
+    told = f"checksum: {file} has sha256:{DIGEST}; the file was changed or truncated"
     assert refusal(path=str(file), checksum="sha256:0") == told
     file.write_text("kind: A\nspec: {a: [1\n")
     assert refusal(path=str(file)).startswith(f"{file}, line 3, column 1: ")
     file.write_bytes(b"\xff\xfe\x00")
-    assert refusal(path=str(file)) == f"{file}: incomplete UTF-16 character; is the file complete?"
+    assert refusal(path=str(file)) == f"{file}: incomplete UTF-16 character; check that the file is complete"

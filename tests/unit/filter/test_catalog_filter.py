@@ -28,14 +28,15 @@ def test_a_picture_has_its_title(form: str, begins: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (([DEFINITION], "pdf"), "catalog: form: 'pdf' is not one of its values; choose data, markdown, html, svg"),
+        (([DEFINITION], "pdf"), "catalog: form: 'pdf' is not a valid value; choose data, markdown, html, svg"),
         (([DEFINITION], "html", 3), "catalog: title: expected text, found 3"),
         (("web",), "catalog: expected catalogs or manifests, found 'web'"),
         ((7,), "catalog: expected catalogs or manifests, found 7"),
         ((["web"],), "catalog: catalog 0: expected a definition or a manifest, found 'web'"),
         (
             ({"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2GB"}}}}},),
-            "catalog: instancetype web.small: spec.memory.guest: '2GB' is no quantity; write for example 512Mi",
+            "catalog: instancetype web.small: spec.memory.guest: '2GB' is not a quantity; write a quantity such"
+            " as 512Mi",
         ),
     ],
 )

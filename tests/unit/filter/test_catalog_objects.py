@@ -56,13 +56,13 @@ def test_entries_are_options_of_the_modules() -> None:
         ("series: {}", {}, "expected catalogs or manifests, found text; read YAML with from_yaml or from_yaml_all"),
         (5, {}, "expected catalogs or manifests, found 5"),
         ([5], {}, "catalog 0: expected a definition or a manifest, found 5"),
-        (SERIES, {"kind": "vm"}, "kind: 'vm' is not one of its values; choose instancetype or preference"),
-        (SERIES, {"form": "yaml"}, "form: 'yaml' is not one of its values; choose manifests or entries"),
+        (SERIES, {"kind": "vm"}, "kind: 'vm' is not a valid value; choose instancetype or preference"),
+        (SERIES, {"form": "yaml"}, "form: 'yaml' is not a valid value; choose manifests or entries"),
         (SERIES, {"series": "web"}, "series: expected a list of names, found 'web'"),
         (SERIES, {"names": [1]}, "names: expected a list of names, found [1]"),
         (SERIES, {"labels": ["a"]}, "labels: expected an object, found ['a']"),
         (SERIES, {"namespace": 5}, "namespace: expected text, found 5"),
-        (SERIES, {"sizes": ["smal"]}, "sizes: nothing in the catalog fits 'smal'; did you mean small?"),
+        (SERIES, {"sizes": ["smal"]}, "sizes: nothing in the catalog matches 'smal'; did you mean small?"),
     ],
 )
 def test_mistakes(value: Any, options: dict[str, Any], message: str) -> None:

@@ -60,20 +60,19 @@ def test_no_replacement_that_the_release_does_not_know() -> None:
         (
             {**VM, "spec": {**VM["spec"], "runStrategy": "Manual"}},
             None,
-            "modernize: shop/web: spec.running: is given beside spec.runStrategy, which KubeVirt refuses; keep the"
-            " latter",
+            "modernize: shop/web: spec.running: is set together with spec.runStrategy, which KubeVirt rejects; remove"
+            " spec.running",
         ),
         (
             VM,
             1.6,
-            "modernize: kubevirt_version: 1.6 is no version of KubeVirt; write 1.0 or later, such as 1.6 or v1.6.2,"
+            "modernize: kubevirt_version: 1.6 is not a version of KubeVirt; write 1.0 or later, such as 1.6 or v1.6.2,"
             " in quotes",
         ),
         (
             VM,
             "0.58",
-            "modernize: kubevirt_version: what KubeVirt 0.58 does is not known; write 1.0 or later, such as 1.6 or"
-            " v1.6.2",
+            "modernize: kubevirt_version: KubeVirt 0.58 is not supported; write 1.0 or later, such as 1.6 or v1.6.2",
         ),
     ],
 )

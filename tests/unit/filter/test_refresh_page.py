@@ -78,7 +78,7 @@ def test_a_check_and_a_stop_are_said() -> None:
     ("arguments", "told"),
     [
         (([],), "refresh_page: expected the result of the role revision_refresh, found []"),
-        (({},), "refresh_page: it is not the result of the role revision_refresh: 'dict object' has no attribute"),
+        (({},), "refresh_page: not a result of the role revision_refresh: 'dict object' has no attribute"),
         ((result(), "", 0), "refresh_page: rows: expected a whole number, 1 or more, found 0"),
     ],
 )

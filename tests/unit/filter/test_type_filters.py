@@ -70,17 +70,17 @@ def test_one_manifest_fits_or_not() -> None:
     [
         ("u1", {}, "expected manifests of instancetypes, found 'u1'"),
         ([1], {}, "[0]: expected a manifest, found 1"),
-        ([{"spec": {}}], {}, "[0].kind: is missing"),
-        ([instancetype("x", 1, "4GB")], {}, "[0] (x): spec.memory.guest: '4GB' is no quantity"),
-        (CATALOG, {"preference": "linux"}, "preference: there is no preference 'linux' among the manifests"),
+        ([{"spec": {}}], {}, "[0].kind: missing"),
+        ([instancetype("x", 1, "4GB")], {}, "[0] (x): spec.memory.guest: '4GB' is not a quantity"),
+        (CATALOG, {"preference": "linux"}, "preference: no manifest of the preference 'linux' is given"),
         (CATALOG, {"preference": 1}, "preference: expected a manifest, a spec or a name, found 1"),
         (CATALOG, {"preference": {"spec": {"cpu": 1}}}, "preference: spec.cpu: expected an object, found 1"),
         (CATALOG, {"cpu": "many"}, "cpu: expected a whole number, found 'many'"),
-        (CATALOG, {"memory": "4GB"}, "memory: '4GB' is no quantity"),
+        (CATALOG, {"memory": "4GB"}, "memory: '4GB' is not a quantity"),
         (CATALOG, {"labels": "x"}, "labels: expected an object, found 'x'"),
         (CATALOG, {"series": 1}, "series: expected text, found 1"),
-        (CATALOG, {"size": 1}, "size: there is no such option; choose cpu, memory, class, labels, series"),
-        (CATALOG, {"kubevirt_version": "x"}, "kubevirt_version: 'x' is no version of KubeVirt"),
+        (CATALOG, {"size": 1}, "size: unknown option; choose cpu, memory, class, labels, series"),
+        (CATALOG, {"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version of KubeVirt"),
     ],
 )
 def test_errors_of_fitting(value: Any, options: dict[str, Any], told: str) -> None:
@@ -99,7 +99,7 @@ def test_none_that_fits_is_an_error_of_smallest() -> None:
     assert str(error.value) == "smallest: no instancetype fits cpu=64"
     with pytest.raises(AnsibleFilterError) as error:
         load("smallest")([])
-    assert str(error.value) == "smallest: no instancetype fits as there is none"
+    assert str(error.value) == "smallest: no instancetype fits because the list is empty"
 
 
 SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}
@@ -146,7 +146,7 @@ def test_topology() -> None:
             {"preference": {"cpu": {"preferredCPUTopology": "dice"}}},
             "preference: spec.cpu.preferredCPUTopology: unk",
         ),
-        (4, {"kubevirt_version": 1}, "kubevirt_version: 1 is no version of KubeVirt"),
+        (4, {"kubevirt_version": 1}, "kubevirt_version: 1 is not a version of KubeVirt"),
         (
             4,
             {"preference": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}},
@@ -187,12 +187,12 @@ def test_comparison_of_quantities() -> None:
 @pytest.mark.parametrize(
     ("value", "options", "told"),
     [
-        ("4GB", {}, "'4GB' is no quantity; write for example 512Mi or 4G"),
+        ("4GB", {}, "'4GB' is not a quantity; write a quantity such as 512Mi or 4G"),
         (None, {}, "expected a quantity such as 512Mi, found None"),
         ([True], {}, "expected a quantity such as 512Mi, found True"),
         ({}, {}, "expected a quantity such as 512Mi, found {}"),
-        ("1", {"form": "roman"}, "form: 'roman' is not one of its values; choose integer or canonical or human or"),
-        ("1", {"compare": "x"}, "compare: 'x' is no quantity"),
+        ("1", {"form": "roman"}, "form: 'roman' is not a valid value; choose integer or canonical or human or"),
+        ("1", {"compare": "x"}, "compare: 'x' is not a quantity"),
     ],
 )
 def test_errors_of_quantity(value: Any, options: dict[str, Any], told: str) -> None:

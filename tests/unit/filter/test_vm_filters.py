@@ -44,12 +44,12 @@ def test_a_list_gives_a_list_and_nothing_is_changed(name: str) -> None:
     [
         ("web", {}, "expected a manifest or a list of them, found 'web'"),
         ([1], {}, "expected a manifest, found 1"),
-        ({"kind": "Pod"}, {}, "Pod: spec: is missing; a VirtualMachine's manifest is needed"),
+        ({"kind": "Pod"}, {}, "Pod: spec: missing; pass the manifest of a VirtualMachine"),
         (vm(), {"instancetype": "u1"}, "instancetype: expected a manifest or a spec, found 'u1'"),
         (vm(), {"objects": "u1"}, "objects: expected a list of manifests, found 'u1'"),
         (vm(), {"objects": [None, 3]}, "objects[0]: expected a manifest, found 3"),
-        (vm(), {"size": 1}, "size: there is no such option"),
-        (vm(), {"kubevirt_version": "one"}, "kubevirt_version: 'one' is no version of KubeVirt"),
+        (vm(), {"size": 1}, "size: unknown option"),
+        (vm(), {"kubevirt_version": "one"}, "kubevirt_version: 'one' is not a version of KubeVirt"),
         (vm(cpu={"cores": "two"}), {}, "shop/web: spec.template.spec.domain.cpu.cores: expected a whole number"),
     ],
 )
@@ -80,7 +80,7 @@ def test_an_older_kubevirt_answers_otherwise() -> None:
 
 def test_options_of_explain() -> None:
     assert load("explain")(vm(), LARGE, format="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
-    with pytest.raises(AnsibleFilterError, match="format: 'yaml' is not one of its values; choose rows or table"):
+    with pytest.raises(AnsibleFilterError, match="format: 'yaml' is not a valid value; choose rows or table"):
         load("explain")(vm(), LARGE, format="yaml")
 
 
@@ -239,7 +239,7 @@ def test_inference_and_drift_as_an_older_kubevirt_sees_them() -> None:
     assert load("drift")(instancetype(), grown)["drifted"]
     assert not load("drift")(instancetype(), grown, kubevirt_version="1.2")["drifted"]
     for name in ("infer", "drift"):
-        with pytest.raises(AnsibleFilterError, match=f"{name}: kubevirt_version: what KubeVirt 0.4 does is not known"):
+        with pytest.raises(AnsibleFilterError, match=f"{name}: kubevirt_version: KubeVirt 0.4 is not supported"):
             load(name)(vm(), [], kubevirt_version="0.4")
 
 
@@ -304,7 +304,7 @@ def test_vcpus_that_cannot_be_spread_are_a_requirement_that_is_not_met() -> None
 def test_a_field_of_a_wrong_type_is_named() -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load("drift")(instancetype(), [instancetype(memory={"guest": "many"})])
-    assert str(error.value).startswith("drift: shop/large: spec.memory.guest: 'many' is no quantity")
+    assert str(error.value).startswith("drift: shop/large: spec.memory.guest: 'many' is not a quantity")
 
 
 def test_drift_tells_why_a_refresh_would_be_refused() -> None:

@@ -17,13 +17,13 @@ NOBODY = {"host": "https://127.0.0.1:1", "api_key": "hunter2", "retry_timeout": 
 
 # What is wrong, and what is said of it.
 WRONG: list[tuple[Any, str]] = [
-    ({"namespace": "shop"}, "namespace: there is no such option; did you mean namespaces?"),
+    ({"namespace": "shop"}, "namespace: unknown option; did you mean namespaces?"),
     ({"address": "services"}, "value of address must be one of: interface, service, none, got: services"),
     ({"service_port": "ssh"}, "argument 'service_port' is of type"),
     # Ansible takes any other text for false.
     ({"validate_certs": "maybe"}, "argument 'validate_certs' is of type"),
     ({"only_running": "maybe"}, "argument 'only_running' is of type"),
-    ({"host_format": "{nam}"}, "host_format: '{nam}': there is no field {nam}; choose from {name} and {namespace}"),
+    ({"host_format": "{nam}"}, "host_format: '{nam}': unknown field {nam}; choose from {name} and {namespace}"),
     ({"hostvars_prefix": "vm-"}, "hostvars_prefix: 'vm-' cannot begin the name of a variable"),
     ({"kubeconfig": "/nowhere"}, "kubeconfig /nowhere: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG"),
     ({**NOBODY, "namespaces": ["shop"]}, "cannot reach the API server https://127.0.0.1:1"),
@@ -70,7 +70,7 @@ def test_files_of_other_names_are_not_taken(tmp_path: Path) -> None:
         sources += ["--inventory", str(path)]
     done = run("ansible-inventory", *sources, "--list", "-vvv", cwd=tmp_path)
     assert (done.stdout + done.stderr).count("did not pass its verify_file() method") == 3
-    assert "there is no such option" not in done.stderr
+    assert "unknown option" not in done.stderr
 
 
 def test_the_documentation_is_shown_and_its_examples_have_known_options(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from admission_cases import CASES, Case
 
-from _resolver.instancetype.find import find
+from _resolver.instancetype.find import lookup
 from kubevirt_emulation.webhooks import names, vm_mutate, vm_validate, vmi_mutate, vmi_validate
 from kubevirt_emulation.webhooks.admission import Review
 from kubevirt_emulation.webhooks.rules import cluster
@@ -42,7 +42,7 @@ def answer(case: Case) -> dict[str, Any]:
     """What the webhooks answer, one after the other, in the words of recorded.json."""
     manifest = case.manifest()
     known = cluster.read(case.configuration, "amd64")
-    objects = find.Objects([])
+    objects = lookup.Objects([])
     of_vmi = case.kind == "VirtualMachineInstance"
     given = review(case, manifest)
     stored = vmi_mutate.stored(given, known.defaults) if of_vmi else vm_mutate.stored(given, objects, known.defaults)

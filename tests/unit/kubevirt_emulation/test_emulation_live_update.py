@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from emulated import configured
 
-from _resolver.instancetype.find.find import Objects
+from _resolver.instancetype.find.lookup import Objects
 from kubevirt_emulation.controllers import live_update
 from kubevirt_emulation.controllers.context import Failure, Work
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from _resolver.instancetype.find.find import Objects
+from _resolver.instancetype.find.lookup import Objects
 from kubevirt_emulation.controllers.context import Work
 from kubevirt_emulation.controllers.restart_required import compare, is_set, require, settle
 

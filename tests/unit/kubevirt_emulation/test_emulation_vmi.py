@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from _resolver.api import schema
-from _resolver.instancetype.vmi.defaults import Configuration
+from _resolver.instancetype.vmi.configuration import Configuration
 from _resolver.instancetype.vmi.vmi_defaults import set_vmi_defaults
 from kubevirt_emulation.controllers.node import changes
 from kubevirt_emulation.controllers.vmi_factory import FINALIZER

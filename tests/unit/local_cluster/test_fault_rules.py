@@ -116,16 +116,28 @@ def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
         ("reset", ": 'reset' is no mapping; give one such as {fault: status, status: 503}"),
         ({"fault": "rest"}, f".fault: 'rest' is none; use one of {', '.join(FAULTS)}"),
         ({"fault": "status"}, ".status: is missing; status needs it"),
-        ({"fault": "status", "status": 200}, ".status: 200 cannot be used; give an HTTP status from 400 to 599"),
-        ({"fault": "status", "status": "503"}, ".status: '503' cannot be used; give an HTTP status from 400 to 599"),
+        (
+            {"fault": "status", "status": 200},
+            ".status: 200 cannot be used; give an HTTP status from 400 to 599",
+        ),
+        (
+            {"fault": "status", "status": "503"},
+            ".status: '503' cannot be used; give an HTTP status from 400 to 599",
+        ),
         ({"fault": "reset", "when": "later"}, ".when: 'later' cannot be used; give one of before, after"),
         ({"fault": "reset", "rate": 0}, ".rate: 0 cannot be used; give more than 0 and at most 1"),
         ({"fault": "reset", "rate": True}, ".rate: True cannot be used; give more than 0 and at most 1"),
         ({"fault": "reset", "path": "("}, ".path: '(' cannot be used; give a regular expression"),
         ({"fault": "reset", "methods": "GET"}, ".methods: 'GET' cannot be used; give a list such as [PATCH]"),
         ({"fault": "reset", "times": 1.5}, ".times: 1.5 cannot be used; give a whole number"),
-        ({"fault": "slow", "bytes_per_second": 0}, ".bytes_per_second: 0 cannot be used; give a number above 0"),
-        ({"fault": "latency", "seconds": 1, "jitter": -1}, ".jitter: -1 cannot be used; give a number of 0 or more"),
+        (
+            {"fault": "slow", "bytes_per_second": 0},
+            ".bytes_per_second: 0 cannot be used; give a number above 0",
+        ),
+        (
+            {"fault": "latency", "seconds": 1, "jitter": -1},
+            ".jitter: -1 cannot be used; give a number of 0 or more",
+        ),
         (
             {"fault": "cut", "seconds": 1},
             ".seconds: cut does not take it; it takes methods, path, rate, times, after_bytes",

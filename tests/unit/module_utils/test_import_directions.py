@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "modules": RESOLVER | CLUSTER | {"_python"},
     "filter": RESOLVER | {"plugin_utils"},
     "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
-    "action": {"_cluster.entry", "_cluster.read"},
+    "action": {"_cluster.read", "plugin_utils"},
 }
 
 

@@ -53,7 +53,7 @@ def asking() -> dict[tuple[str, str], Parameter]:
 
 ASKING = asking()
 # Which revision a VM refers to is in the VM, wherever its KubeVirt keeps it.
-del ASKING["revision", "referenced"]
+del ASKING["naming", "referenced"]
 
 
 def calls_without(path: Path) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, dry_run, requests
+from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, dry_run, on_failure, requests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
     catalog as catalog_declaring,
 )
@@ -41,7 +41,7 @@ def options_of(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_the_documentation_agrees_with_the_options(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = options_of(name, monkeypatch)
     documented = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)["options"]
-    fragments = (auth, requests, dry_run) if name == "catalog" else (auth, requests)
+    fragments = (auth, requests, dry_run, on_failure) if name == "catalog" else (auth, requests)
     shared = {
         option
         for fragment in fragments

@@ -58,22 +58,22 @@ def deploy(run: Run) -> Run:
     [
         (
             {"catalog": None, "prune": "unused"},
-            "catalog: is missing; prune needs the name of the catalog whose objects may go",
+            "catalog: required with prune; set the name of the catalog whose objects may be deleted",
         ),
-        ({"definitions": None}, "definitions: is missing; give catalogs or manifests"),
+        ({"definitions": None}, "definitions: required; set it to catalogs or manifests"),
         (
             {"definitions": None, "source": "builtin"},
-            "definitions: is missing; reads it on the controller; run the module as a task",
+            "definitions: required; run the module as a task, so that the controller reads the files",
         ),
-        ({"source": "url"}, "version: is missing; give the version of a release, or the url of a bundle"),
+        ({"source": "url"}, "version: required; set the version of a release, or url to the address of a bundle"),
         (
             {"source": "url", "version": "auto"},
-            "version: auto is for a catalog that lists its versions; give that of the release to fetch",
+            "version: auto needs a catalog that lists its versions; set the release to fetch, such as v1.7.0",
         ),
-        ({"version": "2"}, "version: '2' is not known, since the catalog has no versions; leave it out"),
+        ({"version": "2"}, "version: the catalog has no versions, so '2' is unknown; remove version"),
         (
             {"source": "url", "version": "v1.2.0", "checksum": "sha256:0"},
-            "checksum: is for one file; a version is checked against its published checksums",
+            "checksum: only valid for a single file; the published checksums already cover a release",
         ),
     ],
 )
@@ -115,17 +115,19 @@ def test_more_than_five_failures_and_warnings_are_counted(deploy: Run) -> None:
 def test_who_uses_what_goes_has_to_be_known_before_it_goes(deploy: Run) -> None:
     store = cluster(live("web.small"), live("web.gone"), vms=(user("a", "web.gone"),))
     told = deploy(store, prune="unused", check=True)
-    assert told["upgrade"]["gone"][0]["kept"] == "it is used by 1 virtual machine (shop/a)"
+    assert told["upgrade"]["gone"][0]["kept"] == "in use by 1 virtual machine (shop/a)"
     store.answers["GET", "/virtualmachines"] = None
     told = deploy(store, prune="unused", check=True)
     [gone] = told["upgrade"]["gone"]
     assert (gone["kept"], gone["used_by"], gone["pruned"]) == (
-        "which virtual machines use it is not known",
+        "cannot tell which virtual machines use the object",
         None,
         False,
     )
     [warned] = [
-        text for text in told["warnings"] if text.startswith("which virtual machines use what changes or is gone")
+        text
+        for text in told["warnings"]
+        if text.startswith("cannot tell which virtual machines use the changed and removed objects")
     ]
     assert "cannot reach the API server" in warned
     assert (told["virtual_machines"], store.writes) == ([], [])
@@ -135,7 +137,7 @@ def test_another_catalogs_object_is_left_alone(deploy: Run) -> None:
     store = cluster(live("web.small", catalog="other", memory="4Gi"))
     told = deploy(store)
     assert not told["changed"]
-    assert told["msg"].endswith("; left alone: 1 (it belongs to the catalog other)")
+    assert told["msg"].endswith("; left alone: 1 (the object belongs to the catalog other)")
     assert store.writes == []
 
 
@@ -153,8 +155,9 @@ def test_a_live_object_that_cannot_be_understood_fails_alone(deploy: Run) -> Non
     sizes = {name: {"cpu": 1, "memory": "2Gi"} for name in ("small", "large")}
     told = deploy(cluster(newer), definitions=[{"series": {"web": {"sizes": sizes}}}], existing="apply")
     assert told["msg"].startswith(
-        "1 of 2 objects failed: shop/web.small: the live object cannot be read: "
-        "spec.cpu.guest: expected a whole number, found a list; is its KubeVirt newer than this collection?"
+        "1 of 2 objects failed: shop/web.small: cannot read the object in the cluster: "
+        "spec.cpu.guest: expected a whole number, found a list; if the cluster's KubeVirt is newer than this"
+        " collection, upgrade the collection"
     )
     assert [(one["name"], one["changed"]) for one in told["results"]] == [("web.small", False), ("web.large", True)]
 

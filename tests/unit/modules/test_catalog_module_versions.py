@@ -56,9 +56,9 @@ def test_the_version_for_the_cluster_is_deployed_and_said(deploy: Run, asked: di
     store = kubevirt_1_8()
     told = deploy(store, **asked)
     assert told["msg"] == (
-        "catalog custom v1 (the cluster has KubeVirt v1.8.4): 0 instancetypes, 1 preferences: 1 created"
+        "catalog custom v1 (the cluster runs KubeVirt v1.8.4): 0 instancetypes, 1 preferences: 1 created"
     )
-    assert (told["catalog_version"], told["version_reason"]) == ("v1", "the cluster has KubeVirt v1.8.4")
+    assert (told["catalog_version"], told["version_reason"]) == ("v1", "the cluster runs KubeVirt v1.8.4")
     assert (told["lost_fields"], told["deployed_versions"]["after"]) == ([], {"v1": 1})
     assert [path.rpartition("/")[2] for _method, path in store.writes] == ["acme"]
 
@@ -66,7 +66,9 @@ def test_the_version_for_the_cluster_is_deployed_and_said(deploy: Run, asked: di
 def test_a_version_that_was_asked_for_does_not_change_by_itself(deploy: Run) -> None:
     store = kubevirt_1_8()
     refused = deploy(store, version="v2")
-    assert refused["msg"].startswith("1 of 2 objects failed: shop/acme: the cluster's KubeVirt has no spec.devices.pre")
+    assert refused["msg"].startswith(
+        "1 of 2 objects failed: shop/acme: the cluster's KubeVirt does not know spec.devices.pre"
+    )
     assert refused["version_reason"] == ""
     assert store.writes == []
     told = deploy(store, version="v2", on_lost_fields="warn")
@@ -78,8 +80,12 @@ def test_a_preference_for_another_architecture_is_no_reason_to_fail(deploy: Run)
     told = deploy(kubevirt_1_8(), **arm64)
     assert told["msg"] == "catalog custom v2: 0 instancetypes, 1 preferences: 1 created"
     [warned] = told["warnings"]
-    assert warned.startswith("VirtualMachinePreference shop/acme.arm64: the cluster's KubeVirt has no spec.devices")
-    assert warned.endswith("; it is deployed without, since it is for arm64 and the cluster's VMs are amd64")
+    assert warned.startswith(
+        "VirtualMachinePreference shop/acme.arm64: the cluster's KubeVirt does not know spec.devices"
+    )
+    assert warned.endswith(
+        "; the task deploys it without these fields, because it is for arm64 and the cluster runs amd64"
+    )
     assert [one["name"] for one in told["lost_fields"]] == ["acme.arm64"]
     assert deploy(kubevirt_1_8(), on_lost_fields="ignore", **arm64)["warnings"] == []
 

@@ -54,7 +54,7 @@ def test_who_uses_them_is_not_known_where_vms_may_not_be_listed(run: Run) -> Non
     found = run("instancetype_info", store, namespace="shop")
     assert [one["used_by"] for one in found["instancetypes"]] == [None, None]
     assert found["warnings"] == [
-        "which virtual machines use them is not known: virtualmachines is forbidden. To permit it, grant "
+        "cannot tell which virtual machines use them: virtualmachines is forbidden. To permit the request, grant "
         '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
     ]
 
@@ -68,7 +68,7 @@ def test_a_question_about_users_fails_where_vms_may_not_be_listed(run: Run, opti
     store.answers[("GET", "/virtualmachines")] = forbidden("virtualmachines")
     refused = run("instancetype_info", store, namespace="shop", **{option: value})
     assert refused["failed"]
-    assert refused["msg"].startswith(f"{option}: virtualmachines is forbidden. To permit it, grant ")
+    assert refused["msg"].startswith(f"{option}: virtualmachines is forbidden. To permit the request, grant ")
 
 
 def test_a_kind_that_may_not_be_listed_fails_with_the_right_that_is_missing(run: Run) -> None:
@@ -82,7 +82,7 @@ def test_a_kind_that_may_not_be_listed_fails_with_the_right_that_is_missing(run:
 
 def test_an_amount_that_is_none(run: Run) -> None:
     refused = run("instancetype_info", catalog(), memory_min="4GB")
-    assert refused["msg"] == "memory_min: '4GB' is no quantity; write for example 4Gi"
+    assert refused["msg"] == "memory_min: '4GB' is not a quantity; write a quantity such as 4Gi"
 
 
 @pytest.mark.parametrize("module", ["instancetype_info", "preference_info", "catalog_info"])
@@ -95,5 +95,5 @@ def test_a_cluster_without_kubevirt(run: Run) -> None:
     refused = run("instancetype_info", Store({}))
     assert refused["msg"] == (
         "the cluster has no virtualmachineclusterinstancetypes.instancetype.kubevirt.io "
-        "(instancetype.kubevirt.io/v1beta1): is KubeVirt installed?"
+        "(instancetype.kubevirt.io/v1beta1); check that KubeVirt is installed"
     )

@@ -58,34 +58,36 @@ def test_five_failures_are_spelled_out_and_the_others_counted(run: Run) -> None:
 def test_one_name_twice_and_one_without_a_namespace(run: Run) -> None:
     entries = [{"name": "a", "namespace": "shop"}, {"name": "a", "namespace": "shop"}, {"name": "b"}]
     refused = run("virtual_machine", Store({}), virtual_machines=entries)
-    assert "shop/a: name: is given twice, by entries 0 and 1 of virtual_machines" in refused["msg"]
-    assert "b: namespace: is missing; say which namespace it is for" in refused["msg"]
+    assert "shop/a: name: entries 0 and 1 of virtual_machines" in refused["msg"]
+    assert "b: namespace: required; set the namespace of the object" in refused["msg"]
 
 
 def test_the_vms_that_will_drift_are_named_as_far_as_they_are_known(run: Run) -> None:
     store = Store({SIZES: [size("small")], VMS: [user("a"), user("b", "b-small-1")]})
     told = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
     assert told["result"]["warnings"] == [
-        "1 virtual machine (shop/b) will drift: they keep what they have until they are refreshed"
+        "1 virtual machine (shop/b) will drift: they keep their captured revision until they are refreshed"
     ]
     store.lists[VMS] = [user("a")]
     assert "warnings" not in run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)["result"]
     store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
     told = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
     [warned] = told["result"]["warnings"]
-    assert warned.startswith("which virtual machines use it is not known: virtualmachines is forbidden")
+    assert warned.startswith("cannot tell which virtual machines use the object: virtualmachines is forbidden")
     assert warned.endswith(RIGHT)
 
 
 def test_what_vms_use_is_deleted_by_force_only_also_where_they_are_not_known(run: Run) -> None:
     store = Store({SIZES: [size("small")], VMS: [user("a")]})
     gone = {"namespace": "shop", "name": "small", "state": "absent"}
-    used = "it is used by 1 virtual machine (shop/a); move them to another, or set force to delete it all the same"
+    used = (
+        "in use by 1 virtual machine (shop/a); move them to another one first, or set force to delete the object anyway"
+    )
     assert run("instancetype", store, **gone)["msg"] == f"shop/small: {used}"
     store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
     refused = run("instancetype", store, **gone)
-    assert refused["msg"].startswith("shop/small: whether virtual machines use it is not known: ")
-    assert refused["msg"].endswith(f"{RIGHT}; set force to delete it")
+    assert refused["msg"].startswith("shop/small: cannot tell whether virtual machines use the object: ")
+    assert refused["msg"].endswith(f"{RIGHT}; set force to delete it anyway")
     assert store.writes == []
     assert run("instancetype", store, **gone, force=True)["changed"]
     assert store.writes == [("DELETE", f"{SIZES}/small")]
@@ -95,7 +97,7 @@ def test_one_that_is_not_there_is_unchanged_and_one_of_others_left_alone(run: Ru
     store = Store({SIZES: [{**size("small"), "metadata": {"name": "small", "namespace": "shop", "generation": 1}}]})
     assert run("instancetype", store, namespace="shop", name="none", state="absent")["msg"].endswith("1 unchanged")
     told = run("instancetype", store, namespace="shop", name="small", existing="keep", **ENTRY)
-    assert told["result"]["left"] == "it exists and was not declared by this collection"
+    assert told["result"]["left"] == "the object exists and was not declared by this collection"
     assert (told["changed"], store.writes) == (False, [])
 
 

@@ -77,7 +77,7 @@ def test_where_no_vm_is_told_of_nothing_more_is_asked(run: Run) -> None:
             vm("a", sized("none")),
             'virtualmachineinstancetypes.instancetype.kubevirt.io "none" not found',
         ),
-        (vm("a", sized("small", "Flavor")), "instancetype.kind: Flavor is none that KubeVirt knows"),
+        (vm("a", sized("small", "Flavor")), "instancetype.kind: KubeVirt has no kind Flavor"),
         (vm("a", sized("small"), revision="a-small-1"), 'controllerrevisions.apps "a-small-1" not found'),
     ],
 )

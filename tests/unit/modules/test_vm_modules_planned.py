@@ -70,20 +70,23 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"names": ["a"], "state": "started"}, "names: give the namespace of these virtual machines too"),
+        ({"names": ["a"], "state": "started"}, "namespace: required with names"),
         (
             {"label_selectors": [], "namespace": "shop", "state": "started"},
-            "label_selectors: is empty, which would mean all virtual machines; name the ones you mean",
+            "label_selectors: an empty list would select all virtual machines; set names or a label selector",
         ),
-        ({"state": "stopped", "paused": True}, "paused: goes with state started, not with stopped"),
-        ({"state": "started", "force": True}, "force: goes with the states stopped and restarted, not with started"),
+        ({"state": "stopped", "paused": True}, "paused: only valid with state started, not with stopped"),
+        (
+            {"state": "started", "force": True},
+            "force: only valid with the states stopped and restarted, not with started",
+        ),
         (
             {"state": "started", "grace_period": 1},
-            "force: goes with the states stopped and restarted, not with started",
+            "force: only valid with the states stopped and restarted, not with started",
         ),
         (
             {"state": "stopped", "grace_period": 1},
-            "grace_period: goes with force; without it the guest has the time that its VM says",
+            "grace_period: only valid with force; otherwise the grace period of the VM applies",
         ),
         (
             {"state": "restarted", "force": True, "grace_period": -1},
@@ -91,15 +94,15 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
         ),
         (
             {"virtual_machines": [{"name": "a"}], "state": "started"},
-            "virtual_machines[0] (a): namespace: is missing; say which namespace it is in",
+            "virtual_machines[0] (a): namespace: required; set the namespace of the VM",
         ),
         (
             {"virtual_machines": [{"name": "a", "state": "stopped", "paused": True}], "namespace": "shop"},
-            "virtual_machines[0] (a): paused: goes with state started, not with stopped",
+            "virtual_machines[0] (a): paused: only valid with state started, not with stopped",
         ),
         (
             {"virtual_machines": [{"name": "a"}, {"name": "a"}], "namespace": "shop", "state": "started"},
-            "virtual_machines[1] (a): name: shop/a is given twice",
+            "virtual_machines[1] (a): name: another entry names shop/a too; remove one of them",
         ),
     ],
 )
@@ -113,7 +116,7 @@ def test_power_options_that_contradict_each_other_ask_nothing(run: Run, options:
 
 def test_a_power_state_has_to_be_given(run: Run) -> None:
     refused = run("virtual_machine_power", store(vm("a")), namespace="shop", names=["a"])
-    assert refused["msg"].startswith("state: is missing; give one of ")
+    assert refused["msg"].startswith("state: required; choose from ")
 
 
 def test_power_in_check_mode(run: Run) -> None:
@@ -133,7 +136,7 @@ def test_power_in_check_mode(run: Run) -> None:
 def test_what_adopting_would_do(run: Run) -> None:
     cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
     told = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
-    assert told["msg"] == "2 virtual machines: 1 would be adopted, 1 have an instancetype already"
+    assert told["msg"] == "2 virtual machines: 1 would be adopted, 1 already have an instancetype"
     assert told["changed"]
     by_name = {one["name"]: one for one in told["results"]}
     assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}

@@ -66,7 +66,7 @@ def test_a_connection_that_is_cut(run: Run, module: str) -> None:
 @pytest.mark.parametrize("module", ABOUT_VMS)
 def test_names_without_a_namespace_and_names_that_are_not_there(run: Run, module: str) -> None:
     refused = run(module, store(vm("a")), names=["a"])
-    assert refused["msg"] == "names: give the namespace of these virtual machines too"
+    assert refused["msg"] == "namespace: required with names"
     missing = run(module, store(vm("a")), names=["a", "b", "c"], namespace="shop")
     if module == "virtual_machine_info":
         assert [one["name"] for one in missing["virtual_machines"]] == ["a"]
@@ -86,12 +86,21 @@ def test_revisions_that_may_not_be_listed_are_no_lost_ones(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"revisions": {"a": "x"}}, "revisions: a: has to be a dictionary of instancetype and preference"),
-        ({"revisions": {"a": {}}}, "revisions: a: has to be a dictionary of instancetype and preference"),
-        ({"revisions": {"a": {"disk": "x"}}}, "revisions: a: has to be a dictionary of instancetype and preference"),
+        (
+            {"revisions": {"a": "x"}},
+            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
+        ),
+        (
+            {"revisions": {"a": {}}},
+            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
+        ),
+        (
+            {"revisions": {"a": {"disk": "x"}}},
+            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
+        ),
         (
             {"revisions": {"a": {"instancetype": "x"}}, "names": ["a", "b", "c"]},
-            "revisions: says nothing of b, c",
+            "revisions: no entry for b, c; give every VM of names an entry",
         ),
     ],
 )
@@ -103,11 +112,11 @@ def test_revisions_that_say_too_little(run: Run, options: dict[str, Any], told: 
 
 def test_revisions_are_pruned_of_whole_namespaces_that_can_be_seen(run: Run) -> None:
     chosen = run("controller_revision", store(), state="pruned", namespace="shop", names=["a"])
-    assert chosen["msg"] == "state pruned is for a whole namespace; leave out names and label_selectors"
+    assert chosen["msg"] == "state: pruned applies to a whole namespace; remove names and label_selectors"
     denied = store()
     denied.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
     refused = run("controller_revision", denied, state="pruned", namespace="shop")
-    assert refused["msg"].endswith("; nothing was pruned, since what cannot be seen might refer to a revision")
+    assert refused["msg"].endswith("; nothing was pruned, because a VM that the task cannot see may use a revision")
     nowhere = run("controller_revision", store(), state="pruned", namespace="shop", kubeconfig="/nowhere")
     assert nowhere["msg"].startswith("kubeconfig /nowhere: no such file")
 
@@ -119,7 +128,8 @@ def test_a_revision_that_is_lost_cannot_be_upgraded_and_a_vm_without_one_is_unch
     cluster = store(vm("a"), lost)
     cluster.lists[f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"] = []
     told = run("controller_revision", cluster, state="upgraded", namespace="shop")
-    assert told["msg"] == '1 of 2 virtual machines failed: shop/b: controllerrevisions.apps "b-small-1" not found'
+    missing = 'shop/b: controllerrevisions.apps "b-small-1" not found'
+    assert told["msg"] == f"1 of 2 virtual machines failed: {missing}; 1 unchanged"
     assert [(one["changed"], one["failed"]) for one in told["results"]] == [(False, False), (False, True)]
     none = run("controller_revision", cluster, state="upgraded", namespace="shop", names=["a"])
     assert not none["changed"] and none["msg"].endswith(": 0 upgraded, 1 unchanged")
@@ -148,11 +158,11 @@ def test_five_vms_that_cannot_be_adopted_are_spelled_out_with_what_comes_nearest
     small = {"metadata": {"name": "small"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}}}
     many.lists[f"{TYPES}/virtualmachineclusterinstancetypes"] = [small]
     planned = run("virtual_machine_adopt", many, check=True, namespace="shop")
-    assert planned["msg"].endswith("7 cannot be")
+    assert planned["msg"].endswith("7 cannot be adopted")
     refused = run("virtual_machine_adopt", many, namespace="shop")
     assert refused["msg"].startswith("7 of 7 virtual machines failed: shop/a: ")
     assert refused["msg"].endswith("; and 2 more, see results")
-    assert refused["msg"].count("nearest is small: differs in ") == 5
+    assert refused["msg"].count("the nearest match is small: differs in ") == 5
     assert many.writes == []
 
 
@@ -162,7 +172,7 @@ def test_guests_that_may_not_be_listed_keep_vms_from_being_adopted(run: Run) -> 
     refused = run("virtual_machine_adopt", denied, namespace="shop")
     assert 'resources: ["virtualmachineinstances"], verbs: ["list"]' in refused["msg"]
     nothing = run("virtual_machine_adopt", store(vm("a")), namespace="shop", instancetypes=["smal*"])
-    told = "instancetypes: nothing that virtual machines of shop can have fits 'smal*'"
+    told = "instancetypes: no instancetype that the namespace shop can use matches 'smal*'"
     assert (nothing["failed"], nothing["msg"]) == (True, told)
 
 
@@ -183,7 +193,7 @@ def test_a_lease_of_another_is_not_taken_in_check_mode_either(run: Run) -> None:
         assert run("lease", held, check=True, state=state, **mine)["changed"] is changed
     assert held.writes == []
     refused = run("lease", held, wait_timeout=0, **mine)
-    assert refused["msg"] == "Lease shop/turn: other has held it for 0 s"
+    assert refused["msg"] == "Lease shop/turn: other still holds the Lease after 0 s"
     held.lists[LEASES] = [lease("me")]
     for state, changed in (("held", False), ("released", True)):
         assert run("lease", held, check=True, state=state, **mine)["changed"] is changed

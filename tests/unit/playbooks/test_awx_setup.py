@@ -119,7 +119,7 @@ def test_bad_input(awx: Awx, variables: Told, told: str) -> None:
 
 def test_tasks_use_options_that_there_are() -> None:
     """Also those that a run leaves out."""
-    (play,) = yaml.safe_load((PLAYBOOKS / "awx_setup.yml").read_text())
+    _limit, play = yaml.safe_load((PLAYBOOKS / "awx_setup.yml").read_text())
     seen = set()
     for task in play["tasks"]:
         for key in [key for key in task if key.startswith("awx.awx.")]:
@@ -176,9 +176,11 @@ def test_playbooks_for_jobs_ask_nothing_and_leave_artifacts() -> None:
     for path in SURVEYS.glob("*.json"):
         text = (PLAYBOOKS / f"{path.stem}.yml").read_text()
         limit, play = yaml.safe_load(text)
-        assert limit["ansible.builtin.import_playbook"] == "awx/limit.yml"
+        assert limit["ansible.builtin.import_playbook"] == "plays/limit.yml"
         assert "vars_prompt" not in play and "ansible.builtin.pause" not in text
-        assert play["hosts"] == "localhost" and play["gather_facts"] is False
+        chooses = (limit.get("vars") or {}).get("limit_chooses", False)
+        assert play["hosts"] == ("{{ groups['playbook_host'] | default(['localhost']) }}" if chooses else "localhost")
+        assert play["gather_facts"] is False
         (stats,) = [task for task in play["tasks"][-1]["always"] if "ansible.builtin.set_stats" in task]
         names = set(stats["ansible.builtin.set_stats"]["data"])
         prefix = next(iter(names)).rpartition("_")[0]

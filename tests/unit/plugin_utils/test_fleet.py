@@ -244,12 +244,21 @@ def test_an_empty_fleet() -> None:
     [
         ({"value": {}}, "fleet: _input: expected a list of what a module returned, found {}"),
         ({"value": ["a"]}, "fleet: virtual_machines[0]: expected an entry of a module's result, found 'a'"),
-        ({"value": [{"name": "a"}]}, "fleet: virtual_machines[0]: has no namespace; give what the module returned"),
-        ({"instancetypes": [{"name": "a"}]}, "fleet: instancetypes[0]: has no kind; give what the module returned"),
-        ({"unreferenced": [{}]}, "fleet: unreferenced[0]: has no namespace; give what the module returned"),
-        ({"form": "pdf"}, "fleet: form: 'pdf' is not one of its values; choose data or html"),
+        (
+            {"value": [{"name": "a"}]},
+            "fleet: virtual_machines[0]: namespace is missing; pass the module's result unchanged",
+        ),
+        (
+            {"instancetypes": [{"name": "a"}]},
+            "fleet: instancetypes[0]: kind is missing; pass the module's result unchanged",
+        ),
+        (
+            {"unreferenced": [{}]},
+            "fleet: unreferenced[0]: namespace is missing; pass the module's result unchanged",
+        ),
+        ({"form": "pdf"}, "fleet: form: 'pdf' is not a valid value; choose data or html"),
         ({"rows": 0}, "fleet: rows: expected a whole number, 1 or more, found 0"),
-        ({"now": "today"}, "fleet: now: 'today' is no time; write for example 2026-03-01T08:00:00Z"),
+        ({"now": "today"}, "fleet: now: 'today' is not a time; write a time such as 2026-03-01T08:00:00Z"),
     ],
 )
 def test_bad_input(arguments: dict[str, Any], told: str) -> None:

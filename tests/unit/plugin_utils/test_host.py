@@ -37,10 +37,10 @@ def test_two_vms_are_not_one_host() -> None:
 @pytest.mark.parametrize(
     ("pattern", "prefix", "told"),
     [
-        ("{nam}", "vm_", "host_format: '{nam}': there is no field {nam}; choose from {name} and {namespace} and {uid}"),
-        ("{name.upper}", "vm_", "there is no field {name.upper}"),
-        ("{name:>9}", "vm_", "there is no field {name}"),
-        ("{}", "vm_", "there is no field {}"),
+        ("{nam}", "vm_", "host_format: '{nam}': unknown field {nam}; choose from {name} and {namespace} and {uid}"),
+        ("{name.upper}", "vm_", "unknown field {name.upper}"),
+        ("{name:>9}", "vm_", "unknown field {name}"),
+        ("{}", "vm_", "unknown field {}"),
         ("{name", "vm_", "host_format: '{name': expected '}' before end of string; write fields as {name}"),
         ("{namespace}", "vm_", "makes all virtual machines one host; add {name}"),
         ("{{ vm_name }}", "vm_", "makes all virtual machines one host; add {name}"),

@@ -16,13 +16,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import lookup
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand, vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.vmi_defaults import (
@@ -45,7 +45,7 @@ def sized(spec: Spec, size: Spec) -> Spec:
     return {**spec, **{part: {**(spec.get(part) or {}), **size[part]} for part in size}}
 
 
-def created(vm: Spec, objects: find.Objects) -> Spec | None:
+def created(vm: Spec, objects: lookup.Objects) -> Spec | None:
     """The VMI of a VM, or None where KubeVirt creates none."""
     config = Configuration()
     built = vmi.build(vm, objects, config)
@@ -80,7 +80,7 @@ def test_an_expanded_vm_is_adopted(
         {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": "it"}, "spec": sized(instancetype, size)}
     ]
     preferences = [{"kind": "VirtualMachineClusterPreference", "metadata": {"name": "pref"}, "spec": preference}]
-    objects = find.Objects([*instancetypes, *preferences])
+    objects = lookup.Objects([*instancetypes, *preferences])
     matchers = {"instancetype": {"name": "it"}, **({"preference": {"name": "pref"}} if both else {})}
     original = vm_of(template, **matchers)
     assume(validate.validate("VirtualMachine", original, objects).allowed)

@@ -12,9 +12,9 @@ from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import applier
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import lookup
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _explain as explain
@@ -70,8 +70,8 @@ def test_nothing_applied_is_the_canonical_form(template: Spec) -> None:
     assert applied(template, None, None).template == expected
 
 
-def cluster(instancetype: Spec, preference: Spec) -> find.Objects:
-    return find.Objects(
+def cluster(instancetype: Spec, preference: Spec) -> lookup.Objects:
+    return lookup.Objects(
         [
             {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": "it"}, "spec": instancetype},
             {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "pref"}, "spec": preference},

@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import needs, then
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
     kubevirt_of,

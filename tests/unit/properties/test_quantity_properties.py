@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from objects import NUMBERS, QUANTITIES, SUFFIXES
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import quantity
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import errors, quantity
 
 UNITS = {
     "n": Fraction(1, 10**9),
@@ -110,7 +110,7 @@ def test_anything_else_is_told(text: str) -> None:
     """Every text is a quantity or a QuantityError, and what is read can be read again."""
     try:
         parsed = quantity.parse(text)
-    except quantity.QuantityError:
+    except errors.QuantityError:
         return
     if written_as_it_is(parsed):
         assert quantity.parse(parsed.text).nanos == parsed.nanos

@@ -21,6 +21,9 @@ Answer = Callable[[str, str, "dict[str, str]"], "tuple[int, Any] | None"]
 
 
 class _Server(http.server.ThreadingHTTPServer):
+    # Connections that wait to be taken, where a busy machine is slow to; the system resets what is beyond.
+    request_queue_size = 256
+
     def __init__(self, answer: Answer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer

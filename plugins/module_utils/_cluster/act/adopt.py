@@ -21,14 +21,12 @@ from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from .send import foreseen
 
-__all__ = ["Adopted", "Unreadable", "Wanted", "adopt"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _JSON_PATCH = "application/json-patch+json"
-_CHANGED = "it was changed by somebody else meanwhile; nothing was written, run the task again"
+_CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
 
 
 class Unreadable(Exception):
@@ -99,7 +97,9 @@ def adopt(
         )
         chosen = result.adoption.chosen
         if chosen is None:
-            result.failed = result.adoption.problem or "no instancetype gives it what it has"
+            result.failed = (
+                result.adoption.problem or "no instancetype gives the VM the CPU, memory and devices that it has"
+            )
             continue
         result.changed = True
         due.append((result, chosen))
@@ -132,11 +132,13 @@ def _candidates(
         found += lookup.list(kind, place)
         problem = lookup.problem(kind, place)
         if problem is not None:
-            warnings.append(f"{role.matcher}s of the kind {kind} are left out: {problem.message}")
+            warnings.append(f"cannot list {kind}, so the task ignores them: {problem.message}")
     names = {manifest["metadata"]["name"] for manifest in found}
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise Unreadable(f"{role.matcher}s: nothing that virtual machines of {namespace} can have fits {pattern!r}")
+            raise Unreadable(
+                f"{role.matcher}s: no {role.matcher} that the namespace {namespace} can use matches {pattern!r}"
+            )
     if patterns is None:
         return found
     return [one for one in found if any(fnmatchcase(one["metadata"]["name"], pattern) for pattern in patterns)]

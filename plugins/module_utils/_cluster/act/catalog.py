@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api import schema
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog import upgrade as catalog_upgrade
-from ..._resolver.catalog.bundle import CATALOG_LABEL, VERSION_LABEL
+from ..._resolver.catalog.change import changes as changes_of
+from ..._resolver.catalog.change import predicted
+from ..._resolver.catalog.labels import CATALOG_LABEL, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import Misfit
-from ..._resolver.catalog.upgrade import Place, place_of
+from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.declare import plan
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..._resolver.refresh.drift import Drift
@@ -26,8 +28,6 @@ from ..read.snapshot import Key, Unreadable
 from .catalog_fit import fits, foreign
 from .declare import Entry, Finding, Planned, Result, Settings, Subject, declare
 from .handlers.catalog import MANAGED_BY, OPERATOR, deletion_findings, deprecated, left_alone
-
-__all__ = ["Affected", "Change", "Deployed", "Gone", "Request", "deploy"]
 
 Manifest = dict[str, Any]
 
@@ -110,7 +110,7 @@ def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
     due = [one for one in told.gone if one.kept is None]
     if failed:
         for one in due:
-            one.kept = f"not pruned, since {failed} of the wanted objects failed"
+            one.kept = f"not pruned because {failed} objects of the catalog failed"
     else:
         told.pruned = declare(session, subject, [_absent(one.live) for one in due], settings)
     after = [one for one in map(_afterwards, told.results) if one is not None]
@@ -170,7 +170,7 @@ def _subject(request: Request, snapshot: _Snapshot, users: Users) -> Subject:
     def leave(live: Manifest) -> str | None:
         owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
         if owner not in (None, request.catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
-            return f"it belongs to the catalog {owner}"
+            return f"the object belongs to the catalog {owner}"
         return left_alone(live, request.existing)
 
     def preflight(session: Session, planned: list[Planned]) -> list[list[Finding]]:
@@ -213,9 +213,9 @@ def _foresee(
         elif leave(live[key]) is None:
             owner = ownership.owned(live[key], FIELD_MANAGER)
             try:
-                spec = catalog_upgrade.predicted(manifest, live[key], owner)
-                changes = catalog_upgrade.changes(live[key], spec)
-            except schema.FieldError:
+                spec = predicted(manifest, live[key], owner)
+                changes = changes_of(live[key], spec)
+            except FieldError:
                 continue  # of a newer KubeVirt: declare says so, for the object
             if changes:
                 told.changed.append(Change(place, changes))
@@ -237,7 +237,7 @@ def _find_users(
             one.used_by = users.of(place_of(one.live))
     except (ApiError, ConnectionFailed) as error:
         unknown = explain(error, "LIST", BY_NAME["VirtualMachine"])
-        told.warnings.append(f"which virtual machines use what changes or is gone is not known: {unknown}")
+        told.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
     for one in told.gone:
         one.kept = _kept(one, request.prune)
         after[place_of(one.live)] = None if one.kept is None else one.live
@@ -259,11 +259,11 @@ def _kept(one: Gone, prune: str) -> str | None:
     if left is not None:
         return left
     if prune == "never":
-        return "prune is never"
+        return "prune is set to never"
     if prune == "unused" and one.used_by is None:
-        return "which virtual machines use it is not known"
+        return "cannot tell which virtual machines use the object"
     if prune == "unused" and one.used_by:
-        return f"it is used by {labels(one.used_by)}"
+        return f"in use by {labels(one.used_by)}"
     return None
 
 

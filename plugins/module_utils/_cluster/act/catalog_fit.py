@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
 from ..._resolver.api.release import Release
+from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import Misfit, misfit, release_of, spec_schema
-from ..._resolver.catalog.selection import architecture_of
-from ..._resolver.catalog.upgrade import Place, place_of
+from ..._resolver.catalog.place import Place, place_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-
-__all__ = ["Fit", "fits", "foreign", "release_by_fields"]
 
 Manifest = dict[str, Any]
 
@@ -53,7 +51,7 @@ def foreign(session: Session, manifests: list[Manifest]) -> dict[Place, str]:
     ours = kubevirt(session).configuration.architecture
     found = {place_of(one): architecture_of(one) for one in manifests if ROLE_OF_KIND[one["kind"]] is PREFERENCE}
     return {
-        place: f"it is deployed without, since it is for {architecture} and the cluster's VMs are {ours}"
+        place: f"the task deploys it without these fields, because it is for {architecture} and the cluster runs {ours}"
         for place, architecture in found.items()
         if architecture not in ("", ours)
     }
@@ -97,4 +95,4 @@ def _published(session: Session, kind: Kind) -> Manifest | None:
 
 
 def _unknown(kind: Kind, error: ApiError | ConnectionFailed) -> str:
-    return f"whether {kind.kind} of this catalog fits is not known: {explain(error, 'GET', _DEFINITION)}"
+    return f"cannot check which fields of {kind.kind} the cluster knows: {explain(error, 'GET', _DEFINITION)}"

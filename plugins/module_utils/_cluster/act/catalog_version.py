@@ -10,8 +10,6 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from .catalog_fit import release_by_fields
 
-__all__ = ["AUTO", "Chosen", "choose_version"]
-
 AUTO: Final = "auto"
 
 
@@ -39,12 +37,12 @@ def _release(session: Session) -> tuple[release.Release, str]:
     """The release of the cluster's KubeVirt, and how that is known."""
     version = kubevirt(session).version
     try:
-        return release.of(version), f"the cluster has KubeVirt {version}"
+        return release.of(version), f"the cluster runs KubeVirt {version}"
     except release.UnknownRelease:
         pass
     # Nobody may tell the version, or it is a build of one's own.
     found = release_by_fields(session)
     if found is None:
-        return release.NEWEST, "the newest, since the release of the cluster's KubeVirt is not known"
+        return release.NEWEST, "the newest version, because the cluster does not report its KubeVirt release"
     major, minor, _patch = found.version
     return found, f"the cluster's API has all fields of KubeVirt {major}.{minor}"

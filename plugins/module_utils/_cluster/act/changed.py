@@ -15,8 +15,6 @@ from ..._resolver.refresh.steps import Spelling
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..read.revisions import Inspected
 
-__all__ = ["Changed", "each"]
-
 Manifest = dict[str, Any]
 
 _VM: Final = BY_NAME["VirtualMachine"]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
-from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import TakeOver, nobody
@@ -24,8 +24,6 @@ from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_for
 from .send import UNKNOWN_IN_CHECK_MODE, rehearse, send, verb_of
-
-__all__ = ["Entry", "Finding", "Result", "Settings", "Subject", "declare"]
 
 Manifest = dict[str, Any]
 
@@ -68,7 +66,7 @@ class Finding(NamedTuple):
     missing: bool = False
 
 
-_NOT_SENT = "not sent: another object of the task had failed (fail_fast)"
+_NOT_SENT = "not sent because another object of the task failed and fail_fast is set"
 
 # Why objects have failed, by name.
 Failures = dict[str, str]
@@ -183,7 +181,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     results = [Result(entry, failed=entry.problem) for entry in entries]
     if _any_failed(results):
         for result in results:
-            result.left = None if result.failed else "nothing was sent, since other entries are wrong"
+            result.left = None if result.failed else "not sent because other entries are invalid"
         return results
     planned = _plan(session, subject, results, settings)
     _preflight(session, subject, planned, settings)
@@ -240,7 +238,10 @@ def _plan(
             try:
                 step = _plan_entry(subject, result.entry, result.live, settings)
             except FieldError as error:
-                result.failed = f"the live object cannot be read: {error}; is its KubeVirt newer than this collection?"
+                result.failed = (
+                    f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
+                    " newer than this collection, upgrade the collection"
+                )
                 continue
             # Sensitive values are hidden here, once; the plan keeps them.
             result.action, result.taken = step.action, step.taken
@@ -270,7 +271,8 @@ def _stays(field: Field, managers: tuple[str, ...]) -> str:
     names = " and ".join(f'"{name}"' for name in managers)
     verb = "own" if len(managers) > 1 else "owns"
     return (
-        f"{'.'.join(field)} is not declared any more and stays: {names} {verb} it too; set force_conflicts to remove it"
+        f"{'.'.join(field)} is no longer declared but stays, because {names} {verb} the field too; set"
+        " force_conflicts to remove it"
     )
 
 
@@ -388,7 +390,7 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
         def look(name: str, live: Manifest | None) -> State:
             result = members[name]
             if result.entry.state == "absent":
-                return State(done=live is None, pending="it to be gone")
+                return State(done=live is None, pending="the object to disappear")
             state = subject.look(live)
             seen = result.written and live is not None and result.found is not None
             return doubted(state) if seen and subject.same(live or {}, result.found or {}) else state

@@ -7,13 +7,11 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare.claims import claims, owned_by
-from ..._resolver.instancetype.find.find import Problem
+from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.lookup import ClusterLookup
 from ..read.watch import State, wait_for
-
-__all__ = ["kept", "remains"]
 
 Manifest = dict[str, Any]
 
@@ -69,7 +67,7 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
 
         def look(_name: str, item: Manifest | None, owners: dict[str, str] = owners) -> State:
             gone = item is None or not any(owned_by(item, uid) for uid in owners.values())
-            return State(done=gone, pending="it to be gone")
+            return State(done=gone, pending="the object to disappear")
 
         left = max(0.0, deadline - time.monotonic())
         waited = wait_for(session, kind, namespace, owners, look, left, metadata_only=True) if owners else {}

@@ -12,20 +12,18 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import power
-from ..._resolver.declare.readiness import RUNNING, is_up, observed, restart_required
+from ..._resolver.declare.readiness import RUNNING, is_up, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name
-from ..._resolver.refresh import steps
+from ..._resolver.refresh import generation
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.lookup import WideLookup
 from ..read.revisions import Inspected
 from ..read.watch import State, wait_for
+from ..read.wide_lookup import WideLookup
 from .changed import Changed, each
+from .generation import raise_generation
 from .power import Entry, Result, send
-from .recapture import raise_generation
-
-__all__ = ["Guests", "still_asked"]
 
 Manifest = dict[str, Any]
 
@@ -35,16 +33,6 @@ _REVISION = BY_NAME["ControllerRevision"]
 # virt-controller judges a new guest within this many seconds of its last write.
 _QUIET: Final = 2.0
 _LOOKS: Final = 5
-
-_STILL_ASKED: Final = (
-    "KubeVirt still asks for a restart ({reason}), but the running guest already has all that the virtual machine says;"
-    " it was not restarted again. The condition RestartRequired goes with the guest's next restart"
-)
-
-
-def still_asked(vm: Manifest) -> str:
-    """The warning about a VM whose guest has everything, and whose condition RestartRequired stands."""
-    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")
 
 
 class Guests:
@@ -73,7 +61,7 @@ class Guests:
         if instance is None or not result.may_restart:
             return
         if lacks.problem is not None:
-            raise ConnectionFailed(f"not restarted, since KubeVirt could not start it again: {lacks.problem}")
+            raise ConnectionFailed(f"not restarted because KubeVirt could not start the VM again: {lacks.problem}")
         needed = lacks.fields or (wanted and (result.always or self._lacks_anything(result, vm, instance, lookup)))
         if not needed:
             self._leave(result, vm, lookup)
@@ -99,7 +87,7 @@ class Guests:
         while True:
             vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
             if vm is None:
-                raise ConnectionFailed("it was deleted while waiting for its guest")
+                raise ConnectionFailed("the VM was deleted while the task waited for its guest")
             if instance is None:
                 return vm, None, Outstanding()
             lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
@@ -107,7 +95,7 @@ class Guests:
             if observed(vm) and (settled or restart_required(vm) is not None):
                 return vm, instance, lacks
             if not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
-                raise ConnectionFailed("its guest has not taken the change yet, and the cluster asks for no restart")
+                raise ConnectionFailed("the guest does not have the change yet, and KubeVirt asks for no restart")
 
     def _leave(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
         """The guest has all that the VM says. What the cluster still asks for goes with the next restart, whenever."""
@@ -120,7 +108,7 @@ class Guests:
         """Raises the generation of a VM whose restart would leave the condition RestartRequired standing."""
         seen = result.before
         start = lookup.get(_REVISION.kind, seen.namespace, start_revision_name(vm))
-        if not isinstance(start, dict) or not steps.ends_unclean(vm, start):
+        if not isinstance(start, dict) or not generation.ends_unclean(vm, start):
             return
         try:
             raise_generation(self._session, seen.namespace, seen.name)
@@ -130,7 +118,8 @@ class Guests:
                 raise
             result.raised = False
             result.warnings.append(
-                f"the condition RestartRequired may outlive the restart: {explain(error, 'PATCH', _VM)}"
+                "cannot reset the condition RestartRequired, which may remain after the restart:"
+                f" {explain(error, 'PATCH', _VM)}"
             )
 
     def _restart(self, result: Changed, deadline: float) -> None:
@@ -165,14 +154,14 @@ class Guests:
 
         def look(_name: str, live: Manifest | None) -> State:
             if live is None:
-                return State(failed="it was deleted while waiting for it")
+                return State(failed="the VM was deleted while the task waited for it")
             running = (live.get("status") or {}).get("printableStatus") in RUNNING
-            return State(done=running and is_up(live) and observed(live), pending="it to be ready again")
+            return State(done=running and is_up(live) and observed(live), pending="the VM to be ready again")
 
         seconds = max(0.0, deadline - time.monotonic())
         waited = wait_for(self._session, _VM, seen.namespace, [seen.name], look, seconds)[seen.name]
         if waited.failure is not None or waited.object is None:
-            raise ConnectionFailed(waited.failure or "it is gone")
+            raise ConnectionFailed(waited.failure or "the VM no longer exists")
         return waited.object
 
     def _judge(self, results: list[Changed]) -> None:

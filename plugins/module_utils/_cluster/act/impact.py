@@ -10,9 +10,9 @@ from ..._resolver.declare import impact as rules
 from ..._resolver.declare import plan
 from ..._resolver.declare.impact import Impact
 from ..._resolver.declare.power import RESTARTED, Wanted
-from ..._resolver.declare.readiness import has_guest, observed, restart_required
+from ..._resolver.declare.readiness import has_guest, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import outstanding, start_revision_name
-from ..._resolver.refresh import steps
+from ..._resolver.refresh import generation
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -21,10 +21,7 @@ from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
 from . import power
 from .declare import Result
-from .guests import still_asked
-from .recapture import raise_generation
-
-__all__ = ["Restarts", "settled", "waits_for_restart"]
+from .generation import raise_generation
 
 Manifest = dict[str, Any]
 
@@ -100,7 +97,7 @@ class Restarts:
         for result, told in zip(due, done):
             result.restart = told.changed
             result.live = told.vm or result.live
-            result.failed = f"it is not restarted: {told.failed}" if told.failed else None
+            result.failed = f"the restart failed: {told.failed}" if told.failed else None
         self._without_settled(session, [one for one in due if not one.failed])
 
     def _without_settled(self, session: Session, results: list[Result]) -> list[Result]:
@@ -125,7 +122,7 @@ def _raise(session: Session, result: Result) -> None:
     namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
     try:
         start = session.get(_REVISION, namespace, start_revision_name(vm))
-        if steps.ends_unclean(vm, start):
+        if generation.ends_unclean(vm, start):
             raise_generation(session, namespace, name)
     except (ApiError, ConnectionFailed):
         # The restart itself is what was asked for; what is left standing after it becomes a warning.

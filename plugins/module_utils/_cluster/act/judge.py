@@ -18,8 +18,6 @@ from ..read.snapshot import Key, Unreadable, read
 from .declare import Finding, Planned
 from .impact import settled
 
-__all__ = ["Judge"]
-
 Manifest = dict[str, Any]
 
 _VMI = "VirtualMachineInstance"

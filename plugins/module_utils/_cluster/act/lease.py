@@ -12,8 +12,6 @@ from ..._resolver.api.kinds import Kind
 from ..client.errors import ApiError
 from ..client.session import Session
 
-__all__ = ["LEASE", "Held", "release", "take"]
-
 Manifest = dict[str, Any]
 
 LEASE = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)

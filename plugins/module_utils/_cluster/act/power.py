@@ -21,8 +21,6 @@ from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_in_namespaces
 
-__all__ = ["Entry", "Result", "Settings", "power", "selected", "send"]
-
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
@@ -92,7 +90,7 @@ def power(session: Session, entries: list[Entry], settings: Settings) -> list[Re
         if result.failed is None:
             result.found, result.before = result.vm, result.instance
             if result.vm is None:
-                result.failed = "there is no such virtual machine"
+                result.failed = "the virtual machine does not exist"
     _Round(session, settings, deadline).run([result for result in results if result.failed is None])
     if not settings.check_mode:
         _look(session, [result for result in results if result.changed or _moved(result)])
@@ -192,7 +190,7 @@ class _Round:
             self._wait(_VM, list(early), lambda result: lambda vm: State(*rules.reached(Wanted(early[result]), vm)))
             _look(self._session, list(early))
             for result in self._decide([result for result in early if result.failed is None]):
-                result.failed = "another change came in between: try again"
+                result.failed = "another client changed the VM at the same time; run the task again"
         if self._settings.wait and not self._settings.check_mode:
             self._await_reached([result for result in results if result.failed is None])
 
@@ -202,7 +200,7 @@ class _Round:
         early: dict[Result, str] = {}
         for result in results:
             if result.vm is None:
-                result.failed = "it was deleted"
+                result.failed = "the VM was deleted"
                 continue
             decision = rules.decide(result.entry.wanted, result.vm, result.instance)
             result.failed = decision.refusal
@@ -215,14 +213,14 @@ class _Round:
                 early[result] = decision.first
             elif decision.needed:
                 doing = "starting" if decision.first == rules.STARTED else "stopping"
-                result.failed = f"it is still {doing}: try again later, or set wait"
+                result.failed = f"the VM is still {doing}; set wait, or run the task again later"
         with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
             list(pool.map(self._send, due))
         return early
 
     def _send(self, result: Result) -> None:
         if self._stopped:
-            result.failed = "not sent: another virtual machine of the task had failed (fail_fast)"
+            result.failed = "not sent because another virtual machine of the task failed and fail_fast is set"
             return
         try:
             send(self._session, result, self._settings.check_mode)
@@ -248,11 +246,11 @@ class _Round:
         if state.done and result.entry.wanted.state == rules.RESTARTED:
             instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
             if instance is None or _uid(instance) == _uid(result.before):
-                return State(pending="its new VMI")
+                return State(pending="the new VMI")
         if state.done and result.entry.wanted.state == rules.STOPPED and vm is not None:
             instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
             if not rules.gone(instance):
-                return State(pending="its VMI to go")
+                return State(pending="the old VMI to disappear")
         return state
 
     def _wait(

@@ -12,7 +12,7 @@ from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
-from ..._resolver.instancetype.find import revision
+from ..._resolver.instancetype.find import naming
 from ..._resolver.instancetype.revision import upgrade
 from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
 from ..._resolver.refresh.change import unreferenced
@@ -21,8 +21,6 @@ from ..client.session import Session
 from ..read.lookup import ClusterLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
-
-__all__ = ["Pruned", "prunable", "prune", "upgrade_revisions"]
 
 Manifest = dict[str, Any]
 
@@ -57,7 +55,7 @@ def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
     for one in idle:
         owners = one["metadata"].get("ownerReferences") or []
         if not _is_being_restored(owners, restores):
-            place = ",".join(str(owner["uid"]) for owner in owners), revision.labels(one).get(revision.UID_LABEL, "")
+            place = ",".join(str(owner["uid"]) for owner in owners), naming.labels(one).get(naming.UID_LABEL, "")
             groups.setdefault(place, []).append(one)
     return [
         Pruned(namespace, one["metadata"]["name"])

@@ -9,42 +9,28 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import Role
-from ..._resolver.refresh import steps
+from ..._resolver.refresh import generation, steps
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed, each
+from .generation import merge_patch, raise_generation
 from .send import foreseen
-
-__all__ = ["Recapture", "raise_generation"]
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
-_MERGE: Final = "application/merge-patch+json"
 _STATUS: Final = "status"
 _KIND: Final = "kind"
 # virt-controller's cache of instancetypes lags behind by less than a second.
 _TRIES: Final = 4
 _LAG: Final = 1.0
-_CAPTURE: Final = "its revision to be captured"
-
-
-def raise_generation(session: Session, namespace: str, name: str) -> None:
-    """Raises a VM's generation by two and leaves its spec as it was. Raises ApiError or ConnectionFailed."""
-    for body in steps.RAISE:
-        _send(session, _VM.path(namespace, name), body)
+_CAPTURE: Final = "KubeVirt to capture the revision"
 
 
 def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
-    _send(session, _VM.path(seen.namespace, seen.name, part), body, dry)
-
-
-def _send(session: Session, path: str, body: Manifest, dry: bool = False) -> None:
-    """A merge patch. What is set by it is no conflict with a play that declares the VM."""
-    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
-    session.request("PATCH", path, query, body, _MERGE)
+    merge_patch(session, _VM.path(seen.namespace, seen.name, part), body, dry)
 
 
 class Recapture:
@@ -112,7 +98,7 @@ class Recapture:
         if not decided.release:
             return
         result.method = self._methods[seen.namespace]
-        if result.method == _STATUS and steps.started_as_it_is(seen.vm, seen.revisions):
+        if result.method == _STATUS and generation.started_as_it_is(seen.vm, seen.revisions):
             self._raise(result)
         self._release(result, seen.vm)
 
@@ -144,7 +130,9 @@ class Recapture:
         except ApiError as error:
             if error.code == 403 and result.denied:
                 # Either right would do; the message names the one tried last, so add the other.
-                error.message = f"{error.message}. Patching virtualmachines/status would do as well ({result.denied})"
+                error.message = (
+                    f"{error.message}. Permission to patch virtualmachines/status would suffice too ({result.denied})"
+                )
             raise
         result.written = True
 
@@ -180,7 +168,9 @@ class Recapture:
             self._await([result for result in _well(stale) if result.method != _KIND], self._captured)
             self._spell_back([result for result in _well(stale) if result.method == _KIND])
         for result in stale:
-            result.failed = "KubeVirt has captured an older generation than there is, again and again; try again later"
+            result.failed = (
+                "KubeVirt keeps capturing an older generation than the current one; run the task again later"
+            )
 
     def _rehearse(self, result: Changed) -> None:
         """Whether KubeVirt still accepts the VM; if not, its next start would fail, and its guest be lost."""
@@ -193,18 +183,18 @@ class Recapture:
                 raise
 
     def _take_back(self, result: Changed, refusal: ApiError) -> None:
-        result.failed = f"could not start again after the change: {explain(refusal, 'PATCH', _VM)}"
+        result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
         back = steps.taken_back(result.before.vm, result.before.drift, result.change.roles)
         if back is None:
-            result.failed += "; it has lost what it had before, so nothing was taken back"
+            result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
             _patch(self._session, result.before, back)
         except (ApiError, ConnectionFailed) as error:
-            result.failed += f"; it could not be taken back: {explain(error, 'PATCH', _VM)}"
+            result.failed += f"; restoring the previous revisions failed: {explain(error, 'PATCH', _VM)}"
             return
         result.back = True
-        result.failed += "; the revisions that it had were given back to it"
+        result.failed += "; the task restored the previous revisions"
 
     def _unpin(self, result: Changed) -> None:
         if any(role.reference_of(result.before.vm) for role in result.change.roles):
@@ -213,7 +203,7 @@ class Recapture:
     def _captured(self, live: Manifest, result: Changed) -> bool:
         expected = result.change.expected or {}
         for role in result.change.roles:
-            name = steps.captured_name(live, role)
+            name = generation.captured_name(live, role)
             if not role.matcher_of(live):
                 continue  # the cluster's reference policy has put what it stands for in its place
             if name != expected[role.matcher] if role.matcher in expected else not steps.captured(live, role):
@@ -225,7 +215,7 @@ class Recapture:
             zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
         )
         return all(
-            (part := parts[role.matcher]) is None or steps.captured_name(live, role) == part.revision
+            (part := parts[role.matcher]) is None or generation.captured_name(live, role) == part.revision
             for role in result.change.roles
         )
 
@@ -245,7 +235,7 @@ class Recapture:
 def _take(result: Changed, waited: Waited) -> None:
     result.vm = waited.object or result.vm
     if waited.failure is not None or waited.object is None:
-        result.failed = result.failed or waited.failure or "it is gone"
+        result.failed = result.failed or waited.failure or "the VM no longer exists"
 
 
 def _well(results: list[Changed]) -> list[Changed]:
@@ -267,4 +257,4 @@ def _has_matchers(result: Changed) -> bool:
 
 def _revisions(result: Changed) -> dict[str, str]:
     vm = result.vm or {}
-    return {role.matcher: steps.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}
+    return {role.matcher: generation.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..._resolver.declare.readiness import has_guest
+from ..._resolver.declare.readiness import has_guest, still_asked
 from ..._resolver.instancetype.vmi.outstanding import start_revision_name
-from ..._resolver.refresh import steps
+from ..._resolver.refresh import generation
 from ..._resolver.refresh.change import Change
 from ..client.session import Session
 from ..read.revisions import Inspected
 from .changed import Changed
-from .guests import Guests, still_asked
+from .guests import Guests
 from .recapture import Recapture
-
-__all__ = ["change"]
 
 
 def change(
@@ -71,7 +69,7 @@ def _plan_restart(result: Changed) -> None:
     elif seen.asked_to_restart and seen.guest_current:
         result.settled = True
         start = next((one for one in seen.revisions if one["metadata"]["name"] == start_revision_name(seen.vm)), None)
-        result.raised = result.may_restart and steps.ends_unclean(seen.vm, start)
+        result.raised = result.may_restart and generation.ends_unclean(seen.vm, start)
         if not result.raised:
             result.warnings.append(still_asked(seen.vm))
     else:

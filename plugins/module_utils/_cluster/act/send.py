@@ -14,13 +14,11 @@ from ..client.errors import ApiError, Cause, ConnectionFailed, explain, lacks_ri
 from ..client.session import Session
 from ..read.snapshot import Key
 
-__all__ = ["UNKNOWN_IN_CHECK_MODE", "Foreseen", "foreseen", "rehearse", "send", "verb_of"]
-
 Manifest = dict[str, Any]
 
 # A controller may write the object at the same moment.
 _ATTEMPTS = 5
-UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play makes it"
+UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play creates it"
 
 _NOT_FOUND = re.compile(r'"[^"]+" not found')
 _NO_DRY_RUN = "does not support dry run"
@@ -74,7 +72,7 @@ def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
         if _NOT_FOUND.search(error.message):
             return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
         if lacks_right(error) or _NO_DRY_RUN in error.message:
-            return Foreseen(unknown=f"what the server says to it is not known: {told}")
+            return Foreseen(unknown=f"the dry run could not check the object: {told}")
         return Foreseen(refused=told)
     return Foreseen()
 

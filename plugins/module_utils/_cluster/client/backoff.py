@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 import time
 
-__all__ = ["Backoff"]
-
 _FIRST = 0.1
 _LONGEST = 5.0
 

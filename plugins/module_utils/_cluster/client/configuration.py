@@ -10,8 +10,6 @@ from typing import Any
 
 from .errors import ConnectionFailed
 
-__all__ = ["configure", "forget_files"]
-
 
 def configure(options: dict[str, Any]) -> Any:
     """A kubernetes.client.Configuration from the authentication options.
@@ -73,7 +71,7 @@ def _load(options: dict[str, Any], configuration: Any) -> None:
         raise ConnectionFailed(f"{name} cannot be used: {_one_line(error)}") from error
     given = configuration.api_key or configuration.cert_file or configuration.username
     if complaints and not given and not any(options.get(one) for one in ("api_key", "client_cert", "username")):
-        raise ConnectionFailed(f"{name}: its user's plugin gave no credentials: {_one_line(complaints[-1])}")
+        raise ConnectionFailed(f"{name}: the credential plugin returned no credentials: {_one_line(complaints[-1])}")
 
 
 def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
@@ -114,7 +112,8 @@ def _load_default(config: Any, context: str | None, configuration: Any) -> None:
             config.load_incluster_config(client_configuration=configuration)
         except config.ConfigException:
             raise ConnectionFailed(
-                f"no cluster is given ({_one_line(error)}): set kubeconfig, or host and api_key, or K8S_AUTH_KUBECONFIG"
+                f"no cluster is configured ({_one_line(error)}); set kubeconfig, or host and api_key, or"
+                " K8S_AUTH_KUBECONFIG"
             ) from error
 
 

@@ -9,8 +9,6 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
 from ..._resolver.api.managed_fields import refusal
 
-__all__ = ["TOO_LARGE", "ApiError", "Cause", "ConnectionFailed", "explain", "lacks_right"]
-
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """How an API server says that an object is larger than etcd takes."""
 
@@ -84,13 +82,13 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     if error.code == 400 and error.selector:
         return f"label_selectors: {_malformed(error.selector)} ({message})"
     if error.code == 401:
-        return f"the API server refused the credentials ({message}): log in again or give another token or kubeconfig"
+        return f"the API server rejected the credentials ({message}); log in again, or set another token or kubeconfig"
     if any(words in message for words in TOO_LARGE):
-        return f"{message}: put large data, such as those of cloud-init, into a Secret or ConfigMap that it refers to"
+        return f"{message}; move large data such as cloud-init user data into a Secret or ConfigMap"
     if error.code == 403:
         return f"{message}{_permission(error, message, verb, kind)}"
     if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
-        return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}): is KubeVirt installed?"
+        return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}); check that KubeVirt is installed"
     if error.code == 409 and error.causes:
         return _conflict(error)
     return message
@@ -108,20 +106,20 @@ def _malformed(text: str) -> str:
         selector(text)
     except SelectorError as error:
         return str(error)
-    return f"{text!r} is no label selector"
+    return f"{text!r} is not a label selector"
 
 
 def _permission(error: ApiError, message: str, verb: str, kind: Kind | None) -> str:
     """What to do about a 403: of what admission refuses it is not a right that is lacking."""
     if _ENDING in message or any(cause.type == "NamespaceTerminating" for cause in error.causes):
-        return ": wait until the namespace is gone, and make it anew"
+        return "; wait until the namespace is deleted, then create it again"
     if _QUOTA in message:
-        return ": ask for less, delete what is not needed any more, or have the quota raised"
+        return "; request less, delete unused objects, or have the quota raised"
     reason = message.partition(" is forbidden: ")[2]
     if reason and not reason.startswith("User ") and _FORBIDDEN.search(message) is None:
         return ""
     rule = _missing(message, verb, kind)
-    return f". To permit it, grant {rule}" if rule else ""
+    return f". To permit the request, grant {rule}" if rule else ""
 
 
 def _missing(message: str, verb: str, kind: Kind | None) -> str:

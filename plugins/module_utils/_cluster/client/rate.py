@@ -6,8 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["TokenBucket"]
-
 
 class TokenBucket:
     """Lets `rate` requests a second through, and up to a second's worth at once after a rest."""

@@ -21,8 +21,6 @@ from .libraries import urllib3
 from .rate import TokenBucket
 from .transport import connections, deadline
 
-__all__ = ["FIELD_MANAGER", "PASSING", "Session"]
-
 FIELD_MANAGER: Final = "virtshape"
 # Faults of the request that are answered as if they were the server's: a field that the schema does not have, to
 # server-side apply, and an object that is too large for etcd.
@@ -51,7 +49,7 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\ud
 _LOOKED_AT: Final = 4096
 _HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
-_WRONG_HOST: Final = "; is host the address of an API server, and not of a console, a login or a proxy?"
+_WRONG_HOST: Final = "; set host to the address of an API server, not of a console, a login page or a proxy"
 _CHUNK: Final = 65536
 
 _T = TypeVar("_T")
@@ -159,12 +157,12 @@ class Session:
         found = page.get("items") or []
         good = isinstance(found, list) and isinstance(page.get("metadata"), dict) and all(map(_is_object, found))
         if not good:
-            raise ConnectionFailed(f"{self.host} sent no list of objects where one is due{_WRONG_HOST}", final=True)
+            raise ConnectionFailed(f"{self.host} did not answer with a list of objects{_WRONG_HOST}", final=True)
         return found
 
     def _object(self, answer: dict[str, Any]) -> dict[str, Any]:
         if not _is_object(answer):
-            raise ConnectionFailed(f"{self.host} sent something else where an object is due{_WRONG_HOST}", final=True)
+            raise ConnectionFailed(f"{self.host} did not answer with an object{_WRONG_HOST}", final=True)
         return answer
 
     def create(self, kind: Kind, namespace: str | None, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -298,7 +296,7 @@ class Session:
                 if error.code == 401 and self._renew(renewals):
                     continue
                 if error.code == 401 and self._accepted.is_set():
-                    error.message += "; they were accepted before, so they have expired or were revoked meanwhile"
+                    error.message += "; they worked earlier in this task, so they expired or were revoked"
                 elif error.code not in final and _passes(error, safe):
                     if pauses.pause(allowed, error.retry_after):
                         continue
@@ -356,11 +354,13 @@ class Session:
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError) as error:
-            told = f"{self.host} sent {_instead_of_json(data, error)}{_WRONG_HOST}"
+            told = f"{self.host} answered with {_instead_of_json(data, error)}{_WRONG_HOST}"
             # A page comes again; what was cut short, perhaps not.
             raise ConnectionFailed(told, final=_HTML.search(_beginning(data)) is not None) from error
         if not isinstance(answer, dict):
-            raise ConnectionFailed(f"{self.host} sent {shown(answer)} where an object is due{_WRONG_HOST}", final=True)
+            raise ConnectionFailed(
+                f"{self.host} answered with {shown(answer)} instead of an object{_WRONG_HOST}", final=True
+            )
         return answer
 
     def _read(self, response: Any) -> bytes:
@@ -372,9 +372,9 @@ class Session:
                 length += len(part)
                 if length > _LARGEST:
                     response.close()
-                    raise ConnectionFailed(f"{self.host} sent more than {_LARGEST >> 20} MiB in one answer", final=True)
+                    raise ConnectionFailed(f"{self.host} answered with more than {_LARGEST >> 20} MiB", final=True)
         except urllib3.exceptions.DecodeError as error:
-            raise ConnectionFailed(f"{self.host} sent an answer that cannot be unpacked: {_words(error)}") from error
+            raise ConnectionFailed(f"cannot decompress the answer of {self.host}: {_words(error)}") from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self._unreachable(error) from error
         return b"".join(parts)
@@ -432,7 +432,7 @@ class Session:
             body = json.loads(data)
         except (ValueError, RecursionError) as error:
             if data and "json" in response.headers.get("Content-Type", ""):
-                return ConnectionFailed(f"{self.host} sent no valid JSON with {response.status}: {_words(error)}")
+                return ConnectionFailed(f"{self.host} answered {response.status} with invalid JSON: {_words(error)}")
             body = _plain(data)
         after = response.headers.get("Retry-After", "")
         return ApiError(response.status, body, float(after) if after.isdigit() else None)
@@ -441,7 +441,10 @@ class Session:
         cause = error.args[0] if error.args else None
         told = f"cannot reach the API server {self.host}: {_words(error)}"
         if isinstance(cause, ssl.SSLCertVerificationError):
-            told = f"{self.host} does not prove who it is: {_words(error)}; set ca_cert to who signed for it"
+            told = (
+                f"cannot verify the certificate of {self.host}: {_words(error)}; set ca_cert to the CA that"
+                " signed the server's certificate"
+            )
             return ConnectionFailed(told, sent=False, final=True)
         exceptions = urllib3.exceptions
         unsent = isinstance(error, (exceptions.NewConnectionError, exceptions.ConnectTimeoutError))
@@ -496,8 +499,8 @@ def _encoded(body: Any) -> bytes:
 
 def _instead_of_json(data: bytes, error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "an answer that is nested too deep"
-    return f"the page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"no valid JSON: {_words(error)}"
+        return "JSON that is nested too deeply"
+    return f"the web page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"invalid JSON: {_words(error)}"
 
 
 def _plain(data: bytes) -> str:

@@ -13,8 +13,6 @@ from .configuration import forget_files
 from .errors import ConnectionFailed
 from .libraries import RESTClientObject
 
-__all__ = ["connections", "deadline"]
-
 deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 """When an answer that is under way in this thread is given up, on the clock of time.monotonic."""
 
@@ -53,7 +51,7 @@ class _Until(io.RawIOBase):
     def readinto(self, buffer: Any) -> Any:
         if time.monotonic() > deadline.get(float("inf")):
             # No TimeoutError, for which urllib3 has words of its own.
-            raise OSError("the answer was not complete in time")
+            raise OSError("the server did not complete its answer in time")
         return self._raw.readinto(buffer)
 
     def close(self) -> None:

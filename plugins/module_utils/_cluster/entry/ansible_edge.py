@@ -17,12 +17,10 @@ from ..._resolver.api.mistake import unforeseen
 from ..._resolver.api.names import shown
 from ..client.libraries import MISSING
 
-__all__ = ["last_net", "make_module"]
-
 # What of a kubeconfig's user entry is secret.
 _SECRETS = ("token", "password", "client-key-data")
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
-_NESTED: Final = "the options, or an answer of the API server, are nested deeper than anything that KubeVirt takes"
+_NESTED: Final = "the options or an answer of the API server are nested more deeply than any KubeVirt object"
 
 
 # Whether this run has made its module. ansible-test reads the argument spec by an exception from AnsibleModule(), which
@@ -30,10 +28,18 @@ _NESTED: Final = "the options, or an answer of the API server, are nested deeper
 _made = threading.Event()
 
 
-def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None, **arguments: Any) -> Any:
+def make_module(
+    argument_spec: dict[str, Any],
+    *,
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    unchecked: dict[str, Any] | None = None,
+    **arguments: Any,
+) -> Any:
     """The module, its options looked at, with what is secret in a kubeconfig given as a dictionary hidden everywhere.
 
-    prepare: makes of the options as they are given what Ansible is to validate. arguments: as AnsibleModule takes them.
+    prepare: makes of the options as they are given what Ansible is to validate. unchecked: specs that take the place of
+    those of argument_spec for tools that read the spec and do not run the module; the module validates these options
+    itself. arguments: as AnsibleModule takes them.
     `given` of the result are the options that were given. Fails the task where a library is missing.
     """
     given: dict[str, Any] = {}
@@ -43,6 +49,7 @@ def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = Non
 
         def _load_params(self) -> None:
             super()._load_params()
+            self.argument_spec = argument_spec
             _refuse_unreadable(self.params)
             if prepare is not None:
                 self.params = prepare(self.params)
@@ -50,10 +57,11 @@ def make_module(prepare: Callable[[dict[str, Any]], dict[str, Any]] | None = Non
 
     # Options are not logged by the system: what in them is secret is not known as early as that.
     try:
-        module: Any = Module(no_log=True, supports_check_mode=True, **arguments)
+        shown_spec = {**argument_spec, **(unchecked or {})}
+        module: Any = Module(shown_spec, no_log=True, supports_check_mode=True, **arguments)
     except (OverflowError, RecursionError):
         place = limits.not_finite(given)
-        _fail(_NESTED if place is None else f"{place}: is no finite number; write one such as 2")
+        _fail(_NESTED if place is None else f"{place}: expected a finite number such as 2")
     _made.set()
     module.given = given
     module.no_log_values.update(_secrets(module.params.get("kubeconfig")))
@@ -71,7 +79,7 @@ def _refuse_unreadable(given: dict[str, Any]) -> None:
         value = given.get(option)
         text = str(value) if isinstance(value, float) else value
         if isinstance(text, str) and not _NUMBER.fullmatch(text):
-            _fail(f"{option}: expected a number, found {shown(value)}; write one such as 16")
+            _fail(f"{option}: expected a number, found {shown(value)}; write a number such as 16")
 
 
 def last_net(run: Callable[..., None]) -> Callable[..., None]:
@@ -85,7 +93,7 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
         except RecursionError:
             _fail(_NESTED)
         except MemoryError:
-            _fail("there is not enough memory for so many objects; handle them in several tasks")
+            _fail("not enough memory for this many objects; split them over several tasks")
         except Exception as error:
             if not _made.is_set():
                 raise

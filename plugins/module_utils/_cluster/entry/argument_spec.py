@@ -17,8 +17,6 @@ from typing import Any, Final
 
 from ansible.module_utils.basic import env_fallback
 
-__all__ = ["AUTH", "DRY_RUN", "REQUESTS", "WAIT"]
-
 
 def _from_environment(name: str, **spec: Any) -> dict[str, Any]:
     return {**spec, "fallback": (env_fallback, [f"K8S_AUTH_{name}"])}

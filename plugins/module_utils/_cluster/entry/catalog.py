@@ -6,10 +6,10 @@ from typing import Any
 
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.catalog.bundle import bundle, marked, version_of
+from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.catalog.matrix import matrix, unsatisfied
-from ..._resolver.catalog.objects import CatalogError
+from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.catalog.selection import Selection
-from ..._resolver.catalog.upgrade import Place, place_of
 from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
@@ -21,9 +21,8 @@ from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-from .objects import diff, failure, take_over_of, tell
-
-__all__ = ["run_catalog"]
+from .ending import ON_FAILURE, fail, several
+from .objects import diff, is_taken_over, take_over_of, tell
 
 Manifest = dict[str, Any]
 Told = dict[str, Any]
@@ -43,6 +42,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     **REQUESTS,
     **{name: spec for name, spec in WAIT.items() if name not in ("wait", "wait_timeout")},
     **DRY_RUN,
+    **ON_FAILURE,
     **_SELECTION,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "source": {"type": "str", "choices": ["builtin", "url", "path", "definitions"], "default": "builtin"},
@@ -135,7 +135,7 @@ def _catalog(options: Told) -> str:
     if options["catalog"]:
         return str(options["catalog"])
     if options["prune"] != "never" and not published:
-        raise CatalogError("catalog: is missing; prune needs the name of the catalog whose objects may go")
+        raise CatalogError("catalog: required with prune; set the name of the catalog whose objects may be deleted")
     return "common" if published else "custom"
 
 
@@ -184,10 +184,15 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
     failed = [result for result in every if result.failed]
     if failed:
         done = sum(result.changed for result in every)
-        rest = f"; {done} others were written, and the next run goes on from there" if done else "; nothing was written"
+        rest = (
+            f"{done} other objects were written, and the next run continues from there"
+            if done
+            else "nothing was written"
+        )
         if told.misfits and module.params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
-        module.fail_json(msg=failure(_WORDS, failed, len(every)) + rest, **outcome)
+        failures = [(result.entry.label, result.failed or "") for result in failed]
+        fail(module, _WORDS.plural, failures, len(every), outcome, rest)
     module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
 
 
@@ -206,26 +211,29 @@ _ACTIONS = {
 def _counts(told: Deployed, every: list[Result]) -> dict[str, int]:
     by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in told.results]
     # Where one object is wrong in itself, the others are not even planned.
-    done = [result.action for result in every if not result.failed and not (result.left and result.action == plan.NONE)]
+    written = [result for result in every if not result.failed and not (result.left and result.action == plan.NONE)]
+    done = [result.action for result in written if not is_taken_over(result)]
     return {
         **{f"{kind}s": by_role.count(kind) for kind in _KINDS},
         **{word: done.count(action) for word, action in _ACTIONS.items()},
+        "taken_over": len(written) - len(done),
         "failed": sum(bool(result.failed) for result in every),
         "gone": sum(one.kept is not None for one in told.gone),
     }
 
 
 def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: bool) -> str:
-    done = ", ".join(f"{counts[word]} {word}" for word in _ACTIONS if counts[word])
-    would = "would be " if check_mode and any(counts[word] for word in ("created", "changed", "deleted")) else ""
+    done = several({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
+    writes = ("created", "changed", "deleted", "taken_over")
+    would = "would be " if check_mode and any(counts[word] for word in writes) else ""
     name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
     if source["version_reason"]:
         name += f" ({source['version_reason']})"
     text = f"{name}: {counts['instancetypes']} instancetypes, {counts['preferences']} preferences: {would}{done}"
     if counts["gone"]:
-        text += f"; {counts['gone']} that are no longer in it are kept"
+        text += f"; {counts['gone']} objects that the catalog no longer has are kept"
     if told.affected:
-        text += f"; {len(told.affected)} virtual machines use what changes or is gone"
+        text += f"; {len(told.affected)} virtual machines use changed or removed objects"
     reasons = {result.left: 0 for result in told.results if result.left}
     for result in told.results:
         if result.left:

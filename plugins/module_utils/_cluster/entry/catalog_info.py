@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._resolver.api.errors import FieldError, QuantityError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
-from ..._resolver.api.quantity import QuantityError, parse
-from ..._resolver.api.schema import FieldError
-from ..._resolver.catalog.bundle import CATALOG_LABEL, check_name
+from ..._resolver.api.quantity import parse
+from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.catalog.facts import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES, Range, facts, within
+from ..._resolver.catalog.labels import CATALOG_LABEL, check_name
 from ..._resolver.catalog.matrix import as_data, matrix
-from ..._resolver.catalog.objects import CatalogError
-from ..._resolver.catalog.upgrade import Place
+from ..._resolver.catalog.place import Place
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.catalog_users import Users, label
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
-
-__all__ = ["run_catalog_info", "run_instancetype_info", "run_preference_info"]
 
 Manifest = dict[str, Any]
 Told = dict[str, Any]
@@ -153,7 +151,7 @@ def _add_users(module: Any, session: Session, found: list[Told]) -> None:
         for option in ("in_use", "used_by"):
             if module.params[option] is not None:
                 module.fail_json(msg=f"{option}: {reason}")
-        module.warn(f"which virtual machines use them is not known: {reason}")
+        module.warn(f"cannot tell which virtual machines use them: {reason}")
         for one in found:
             one["used_by"] = None
 
@@ -165,7 +163,7 @@ def _bytes(module: Any, option: str) -> int | None:
     try:
         return parse(value).value
     except QuantityError:
-        module.fail_json(msg=f"{option}: {value!r} is no quantity; write for example 4Gi")
+        module.fail_json(msg=f"{option}: {value!r} is not a quantity; write a quantity such as 4Gi")
         return None
 
 

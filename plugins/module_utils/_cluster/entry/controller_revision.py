@@ -18,9 +18,8 @@ from ..read.revisions import Inspected, inspect, roles_of, unknown_names
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
+from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, selection, selector
-
-__all__ = ["run_info", "run_revision"]
 
 Outcome = dict[str, Any]
 
@@ -56,6 +55,7 @@ def run_revision() -> None:
             "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
             "wait_timeout": {"type": "int", "default": 120},
             "concurrency": {"type": "int", "default": 16},
+            **ON_FAILURE,
         },
         required_if=[("state", "pinned", ["revision", "revisions"], True), ("state", "pruned", ["namespace"])],
         mutually_exclusive=[("revision", "revisions")],
@@ -94,12 +94,14 @@ def _check_revisions(module: Any) -> None:
     matchers = [role.matcher for role in ROLES]
     for name, names in wanted.items():
         if not isinstance(names, dict) or not names or set(names) - set(matchers):
-            module.fail_json(msg=f"revisions: {name}: has to be a dictionary of {' and '.join(matchers)}")
+            module.fail_json(
+                msg=f"revisions: {name}: expected a dictionary with the keys {' and '.join(matchers)}, or one of them"
+            )
     missing = [name for name in module.params["names"] or [] if name not in wanted]
     if module.params["names"] is None:
         module.params["names"] = list(wanted)
     elif missing:
-        module.fail_json(msg=f"revisions: says nothing of {', '.join(missing)}")
+        module.fail_json(msg=f"revisions: no entry for {', '.join(missing)}; give every VM of names an entry")
 
 
 def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]:
@@ -129,14 +131,14 @@ def _run_prune(module: Any) -> None:
     options = module.params
     # What is referenced can only be told from all VMs, so a selection would be dangerous here.
     if options["names"] or options["label_selectors"]:
-        module.fail_json(msg="state pruned is for a whole namespace; leave out names and label_selectors")
+        module.fail_json(msg="state: pruned applies to a whole namespace; remove names and label_selectors")
     try:
         session = Session(options)
         found = prunable(session, options["namespace"], options["keep"])
     except ConnectionFailed as error:
         module.fail_json(msg=str(error))
     except Unreadable as error:
-        module.fail_json(msg=f"{error}; nothing was pruned, since what cannot be seen might refer to a revision")
+        module.fail_json(msg=f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision")
     if not module.check_mode:
         prune(session, found, options["concurrency"])
     results = [
@@ -148,14 +150,13 @@ def _run_prune(module: Any) -> None:
 
 def _exit(module: Any, outcome: Outcome, failures: list[tuple[str, str | None]], noun: str) -> None:
     outcome["changed"] = any(one["changed"] for one in outcome["results"])
-    failed = [f"{label}: {reason}" for label, reason in failures if reason]
-    if failed:
-        module.fail_json(msg=f"{len(failed)} of {len(failures)} {noun} failed: {'; '.join(failed)}", **outcome)
-    count = sum(one["changed"] for one in outcome["results"])
+    failed = [(label, reason) for label, reason in failures if reason]
+    count = sum(one["changed"] and not one["failed"] for one in outcome["results"])
     would = "would be " if module.check_mode and count else ""
-    done = f"{count} {would}{module.params['state']}, {len(failures) - count} unchanged"
-    what = noun if len(failures) != 1 else noun[:-1]
-    module.exit_json(msg=f"{len(failures)} {what}: {done}", **outcome)
+    changed, rest = f"{would}{module.params['state']}", len(failures) - count - len(failed)
+    if failed:
+        fail(module, noun, failed, len(failures), outcome, several({changed: count, "unchanged": rest}))
+    module.exit_json(msg=f"{amount(len(failures), noun)}: {count} {changed}, {rest} unchanged", **outcome)
 
 
 def _inspect(module: Any) -> tuple[Session, list[Inspected]]:

@@ -13,8 +13,6 @@ from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, named, selection
 
-__all__ = ["run_expand_info"]
-
 
 @last_net
 def run_expand_info() -> None:

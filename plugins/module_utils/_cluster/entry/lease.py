@@ -10,8 +10,6 @@ from ..client.session import Session
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 
-__all__ = ["run_lease"]
-
 
 @last_net
 def run_lease() -> None:
@@ -30,7 +28,7 @@ def run_lease() -> None:
     )
     options = module.params
     if not options["holder"]:
-        module.fail_json(msg="holder: is empty; give each run a name of its own")
+        module.fail_json(msg="holder: must not be empty; give each run a unique name")
     place = f"{options['namespace']}/{options['name']}"
     try:
         held = _done(module, Session(options))
@@ -38,7 +36,7 @@ def run_lease() -> None:
         module.fail_json(msg=f"Lease {place}: {explain(error, 'PUT', LEASE)}")
     told = {"changed": held.changed, "holder": held.holder, "waited": round(held.waited)}
     if options["state"] == "held" and held.holder != options["holder"]:
-        module.fail_json(msg=f"Lease {place}: {held.holder} has held it for {round(held.waited)} s", **told)
+        module.fail_json(msg=f"Lease {place}: {held.holder} still holds the Lease after {round(held.waited)} s", **told)
     module.exit_json(**told)
 
 

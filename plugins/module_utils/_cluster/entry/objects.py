@@ -9,10 +9,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.limits import not_finite
 from ..._resolver.api.names import shown
 from ..._resolver.api.redaction import secret_texts
-from ..._resolver.api.schema import FieldError
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
 from ..._resolver.declare.take_over import TakeOver, whose
@@ -22,12 +22,11 @@ from ..client.session import Session
 from ..read.snapshot import Key
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-
-__all__ = ["ObjectModule", "counts", "diff", "failure", "take_over_of", "tell"]
+from .ending import ON_FAILURE, amount, fail, several
 
 Options = dict[str, Any]
 
-# How many failures the task's message spells out; all of them are in its results.
+# How many wrong entries or objects a message names.
 _TOLD = 5
 # More of what Ansible says of one option is of no use to anybody.
 _LONGEST = 500
@@ -61,11 +60,13 @@ class ObjectModule(NamedTuple):
         exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
         module = make_module(
             prepare=lambda options: spelled_out(options, self.spec),
+            unchecked={self.plural: {"type": "list", "elements": "dict", "options": self._of_entries()}},
             argument_spec={
                 **AUTH,
                 **REQUESTS,
                 **WAIT,
                 **DRY_RUN,
+                **ON_FAILURE,
                 **self.settings,
                 **self.spec,
                 self.plural: {"type": "list", "elements": "dict"},
@@ -89,6 +90,14 @@ class ObjectModule(NamedTuple):
             module.fail_json(msg=str(error))
         self._exit(module, subject, results)
 
+    def _of_entries(self) -> dict[str, Any]:
+        """The argument spec of an entry, as it is documented: what an entry leaves out is the task's."""
+        return {
+            **self.spec,
+            "name": {**self.spec["name"], "required": True},
+            "state": {key: value for key, value in self.spec["state"].items() if key != "default"},
+        }
+
     def _entries(self, module: Any) -> list[Any]:
         if module.params["name"] is not None:
             options = {name: module.params.get(name) for name in self.spec}
@@ -101,7 +110,7 @@ class ObjectModule(NamedTuple):
         for index, options in enumerate(given):
             entry = self._entry(options)
             if entry.problem is None and entry.key in seen:
-                problem = f"name: is given twice, by entries {seen[entry.key]} and {index} of {self.plural}"
+                problem = f"name: entries {seen[entry.key]} and {index} of {self.plural} have the same name"
                 entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
             seen.setdefault(entry.key, index)
             entries.append(entry)
@@ -135,7 +144,7 @@ class ObjectModule(NamedTuple):
             try:
                 result = validator.validate(own)
             except OverflowError:
-                told.append(f"{where}: {not_finite(own)}: is no finite number; write one such as 2")
+                told.append(f"{where}: {not_finite(own)}: expected a finite number such as 2")
                 continue
             module.no_log_values.update(result._no_log_values)
             told += [f"{where}: {_words(e, module.no_log_values)}" for e in result.errors]
@@ -160,7 +169,7 @@ class ObjectModule(NamedTuple):
         state = options["state"]
         nothing = Key("", options.get("namespace"), options["name"])
         if self.namespaced(options) and not options.get("namespace"):
-            return Entry(label, nothing, state, {}, "namespace: is missing; say which namespace it is for")
+            return Entry(label, nothing, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
         except FieldError as error:
@@ -179,10 +188,10 @@ class ObjectModule(NamedTuple):
         _warn(module, [(result.entry.label, warning) for result in results for warning in result.warnings])
         failed = [result for result in results if result.failed]
         if failed:
-            module.fail_json(msg=failure(subject, failed, len(results)), **outcome)
-        module.exit_json(
-            msg=counts(subject, results, module.check_mode) + _restarts(told, module.check_mode), **outcome
-        )
+            failures = [(result.entry.label, result.failed) for result in failed]
+            done = several(_counts([result for result in results if not result.failed]))
+            fail(module, subject.plural, failures, len(results), outcome, done)
+        module.exit_json(msg=_message(subject, results, told, module.check_mode), **outcome)
 
 
 def take_over_of(module: Any) -> TakeOver:
@@ -223,14 +232,6 @@ def _words(error: Exception, secrets: set[str]) -> str:
     return f"unknown option {text}" if isinstance(error, UnsupportedError) else text
 
 
-def failure(subject: Any, failed: list[Any], total: int) -> str:
-    """Which objects failed and why, on one line."""
-    told = "; ".join(f"{result.entry.label}: {result.failed}" for result in failed[:_TOLD])
-    if len(failed) > _TOLD:
-        told += f"; and {len(failed) - _TOLD} more, see results"
-    return told if total == 1 else f"{len(failed)} of {total} {subject.plural} failed: {told}"
-
-
 _WORDS = {
     plan.CREATE: "created",
     plan.APPLY: "changed",
@@ -238,24 +239,34 @@ _WORDS = {
     plan.NONE: "unchanged",
     plan.KEEP: "left as they are",
 }
+_TAKEN_OVER = "taken over"
 
 
-def counts(subject: Any, results: list[Any], check_mode: bool) -> str:
-    """`3 virtual machines: 1 created, 2 unchanged`, for a person to read."""
-    words = [_WORDS[result.action] for result in results]
-    told = [f"{words.count(word)} {word}" for word in _WORDS.values() if word in words]
+def is_taken_over(result: Any) -> bool:
+    """Whether an object's fields became ours, and nothing else of it changes."""
+    return bool(result.action == plan.APPLY and result.before == result.after == {})
+
+
+def _counts(results: list[Any]) -> dict[str, int]:
+    words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[result.action] for result in results]
+    return {one: words.count(one) for one in (*_WORDS.values(), _TAKEN_OVER)}
+
+
+def _message(subject: Any, results: list[Any], told: list[dict[str, Any]], check_mode: bool) -> str:
+    """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`, for a person to read."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
-    noun = subject.plural if len(results) != 1 else subject.plural[:-1]
-    return f"{len(results)} {noun}: {would}{', '.join(told)}"
+    done = several(_counts(results))
+    return amount(len(results), subject.plural) + (f": {would}{done}" if done else "") + _restarts(told, check_mode)
 
 
 def _restarts(told: list[dict[str, Any]], check_mode: bool) -> str:
-    """Who was restarted, and who has to be for what was declared."""
+    """Who was restarted, and whose guest only gets by a restart what was declared."""
     restarted = sum(bool(one.get("restarted")) for one in told)
     waiting = sum(bool(one.get("restart_required") and not one.get("restarted")) for one in told)
     would = "would be " if check_mode else ""
-    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} to be restarted")
-    return "".join(word for word in words if word)
+    need = "would need" if check_mode else "needs" if waiting == 1 else "need"
+    words = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {need} a restart")
+    return "".join(one for one in words if one)
 
 
 def _label(options: Options) -> str:
@@ -279,7 +290,7 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
         told["left"] = result.left
     if result.kept:
         told["kept"] = result.kept
-    if result.action == plan.APPLY and result.before == result.after == {}:
+    if is_taken_over(result):
         told["taken_over"] = True
     if result.taken:
         told["taken_over_from"] = list(result.taken)

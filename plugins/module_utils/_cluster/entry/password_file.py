@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..._resolver.api.schema import FieldError
+from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
-
-__all__ = ["with_password"]
 
 
 def with_password(options: dict[str, Any]) -> dict[str, Any]:

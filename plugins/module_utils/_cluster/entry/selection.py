@@ -8,8 +8,6 @@ from ..._resolver.api.kinds import BY_NAME
 from ..client.errors import ApiError, explain
 from ..client.session import Session
 
-__all__ = ["SELECTION", "named", "selection", "selector"]
-
 # Which VMs a module is about.
 SELECTION: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -38,7 +36,7 @@ def selection(module: Any) -> dict[str, Any]:
     """The module's options, when they select VMs in a sensible way."""
     options: dict[str, Any] = module.params
     if options["names"] and not options["namespace"]:
-        module.fail_json(msg="names: give the namespace of these virtual machines too")
+        module.fail_json(msg="namespace: required with names")
     return options
 
 

@@ -13,13 +13,10 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
+from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, named, selection
 
-__all__ = ["run_adopt"]
-
 Outcome = dict[str, Any]
-
-_TOLD = 5
 
 
 @last_net
@@ -35,6 +32,7 @@ def run_adopt() -> None:
             "concurrency": {"type": "int", "default": 16},
             **REQUESTS,
             **DRY_RUN,
+            **ON_FAILURE,
         },
     )
     options = selection(module)
@@ -66,20 +64,25 @@ def _exit(module: Any, results: list[Adopted]) -> None:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
     for warning in dict.fromkeys(warning for result in results for warning in result.warnings):
         module.warn(warning)
-    failed = [f"{result.label}: {_failure(result)}" for result in refused]
-    if failed:
-        text = "; ".join(failed[:_TOLD]) + (f"; and {len(failed) - _TOLD} more, see results" if failed[_TOLD:] else "")
-        head = f"{len(failed)} of {len(results)} virtual machines failed: " if len(results) > 1 else ""
-        module.fail_json(msg=head + text, **outcome)
+    if refused:
+        done = sum(result.changed for result in results if result not in refused)
+        rest = several(
+            {
+                "would be adopted" if module.check_mode else "adopted": done,
+                "unchanged": len(results) - done - len(refused),
+            }
+        )
+        failures = [(result.label, _failure(result)) for result in refused]
+        fail(module, "virtual machines", failures, len(results), outcome, rest)
     module.exit_json(msg=_message(module, results), **outcome)
 
 
 def _message(module: Any, results: list[Adopted]) -> str:
     count, failed = sum(result.changed for result in results), sum(bool(result.failed) for result in results)
     done = "would be" if module.check_mode else "were"
-    told = [f"{count} {done} adopted", f"{len(results) - count - failed} have an instancetype already"]
-    told += [f"{failed} cannot be"] if failed else []
-    return f"{len(results)} {'virtual machine' if len(results) == 1 else 'virtual machines'}: {', '.join(told)}"
+    told = [f"{count} {done} adopted", f"{len(results) - count - failed} already have an instancetype"]
+    told += [f"{failed} cannot be adopted"] if failed else []
+    return f"{amount(len(results), 'virtual machines')}: {', '.join(told)}"
 
 
 def _is_refused(result: Adopted, check_mode: bool) -> bool:
@@ -94,7 +97,7 @@ def _failure(result: Adopted) -> str:
         return str(result.failed)
     names = " and ".join(one["name"] for one in (nearest[0].instancetype, nearest[0].preference) if one)
     why = nearest[0].refusal or f"differs in {', '.join(one['field'] for one in nearest[0].differences)}"
-    return f"{result.failed}; nearest is {names}: {why}"
+    return f"{result.failed}; the nearest match is {names}: {why}"
 
 
 def _tell(result: Adopted) -> Outcome:

@@ -13,8 +13,6 @@ from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, selection, selector
 
-__all__ = ["run_vm_info"]
-
 _FILTERS: dict[str, dict[str, Any]] = {
     "instancetype": {"type": "str"},
     "preference": {"type": "str"},

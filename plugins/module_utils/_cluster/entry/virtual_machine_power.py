@@ -14,9 +14,8 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
+from .ending import ON_FAILURE, amount, fail, several
 from .selection import SELECTION, selector
-
-__all__ = ["run_power"]
 
 Outcome = dict[str, Any]
 
@@ -34,7 +33,6 @@ _WAIT: dict[str, dict[str, Any]] = {
     "concurrency": {"type": "int", "default": 16},
     "fail_fast": {"type": "bool", "default": False},
 }
-_TOLD = 5
 
 
 @last_net
@@ -51,6 +49,7 @@ def run_power() -> None:
             "virtual_machines": {"type": "list", "elements": "dict", "options": listed},
             **_WAIT,
             **REQUESTS,
+            **ON_FAILURE,
         },
         required_one_of=[("names", "label_selectors", "virtual_machines")],
         mutually_exclusive=[("virtual_machines", "names"), ("virtual_machines", "label_selectors")],
@@ -72,9 +71,11 @@ def _chosen(module: Any, session: Session) -> list[Entry]:
     wanted = _wanted(module, options, "")
     names, labels = options["names"], selector(options)
     if names is not None and not options["namespace"]:
-        module.fail_json(msg="names: give the namespace of these virtual machines too")
+        module.fail_json(msg="namespace: required with names")
     if labels is None and names is None:
-        module.fail_json(msg="label_selectors: is empty, which would mean all virtual machines; name the ones you mean")
+        module.fail_json(
+            msg="label_selectors: an empty list would select all virtual machines; set names or a label selector"
+        )
     if labels is None:
         return [Entry(options["namespace"], name, wanted) for name in dict.fromkeys(names)]
     found = selected(session, options["namespace"], labels)
@@ -90,10 +91,10 @@ def _listed(module: Any) -> list[Entry]:
         if problem:
             module.fail_json(msg=f"{where}: {problem}")
         if not own["namespace"]:
-            module.fail_json(msg=f"{where}: namespace: is missing; say which namespace it is in")
+            module.fail_json(msg=f"{where}: namespace: required; set the namespace of the VM")
         entry = Entry(own["namespace"], given["name"], _wanted(module, own, f"{where}: "))
         if entry[:2] in entries:
-            module.fail_json(msg=f"{where}: name: {entry.label} is given twice")
+            module.fail_json(msg=f"{where}: name: another entry names {entry.label} too; remove one of them")
         entries[entry[:2]] = entry
     return list(entries.values())
 
@@ -102,13 +103,13 @@ def _wanted(module: Any, options: Outcome, where: str) -> Wanted:
     state, grace = options["state"], options["grace_period"]
     problem = None
     if state is None:
-        problem = f"state: is missing; give one of {', '.join(STATES)}"
+        problem = f"state: required; choose from {', '.join(STATES)}"
     elif options["paused"] and state != STARTED:
-        problem = f"paused: goes with state {STARTED}, not with {state}"
+        problem = f"paused: only valid with state {STARTED}, not with {state}"
     elif (options["force"] or grace is not None) and state not in (STOPPED, RESTARTED):
-        problem = f"force: goes with the states {STOPPED} and {RESTARTED}, not with {state}"
+        problem = f"force: only valid with the states {STOPPED} and {RESTARTED}, not with {state}"
     elif grace is not None and not options["force"]:
-        problem = "grace_period: goes with force; without it the guest has the time that its VM says"
+        problem = "grace_period: only valid with force; otherwise the grace period of the VM applies"
     if problem:
         module.fail_json(msg=f"{where}{problem}")
     return Wanted(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
@@ -119,15 +120,15 @@ def _exit(module: Any, results: list[Result]) -> None:
     outcome: Outcome = {"changed": any(result.changed for result in results), "results": told}
     if module._diff:
         outcome["diff"] = [_diff(result, module.check_mode) for result in results if result.changed]
-    failed = [f"{result.entry.label}: {result.failed}" for result in results if result.failed]
-    if failed:
-        text = "; ".join(failed[:_TOLD]) + (f"; and {len(failed) - _TOLD} more, see results" if failed[_TOLD:] else "")
-        head = f"{len(failed)} of {len(results)} virtual machines failed: " if len(results) > 1 else ""
-        module.fail_json(msg=head + text, **outcome)
-    count = sum(result.changed for result in results)
+    failures = [(result.entry.label, result.failed) for result in results if result.failed]
+    count = sum(result.changed for result in results if not result.failed)
     would = "would be " if module.check_mode and count else ""
-    noun = "virtual machine" if len(results) == 1 else "virtual machines"
-    module.exit_json(msg=f"{len(results)} {noun}: {count} {would}changed, {len(results) - count} unchanged", **outcome)
+    rest = len(results) - count - len(failures)
+    if failures:
+        done = several({f"{would}changed": count, "unchanged": rest})
+        fail(module, "virtual machines", failures, len(results), outcome, done)
+    words = f"{count} {would}changed, {rest} unchanged"
+    module.exit_json(msg=f"{amount(len(results), 'virtual machines')}: {words}", **outcome)
 
 
 def _tell(result: Result) -> Outcome:

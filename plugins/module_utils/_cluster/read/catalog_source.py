@@ -15,8 +15,6 @@ from urllib.request import getproxies, proxy_bypass
 from ..client.libraries import urllib3
 from .catalog_text import LARGEST, TextError, documents
 
-__all__ = ["SourceError", "Sources", "documents_of", "fetch", "parse", "release_files"]
-
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"
 _BUNDLES: Final = {
@@ -64,8 +62,12 @@ def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
     if options["source"] == "url":
         return _fetched(options)
     if options["definitions"] is None:
-        read = "reads it on the controller; run the module as a task" if options["source"] != "definitions" else ""
-        raise SourceError(f"definitions: is missing; {read or 'give catalogs or manifests'}")
+        read = (
+            "run the module as a task, so that the controller reads the files"
+            if options["source"] != "definitions"
+            else ""
+        )
+        raise SourceError(f"definitions: required; {read or 'set it to catalogs or manifests'}")
     return options["definitions"], {}
 
 
@@ -77,16 +79,18 @@ def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
         options["download_timeout"],
     )
     if options["version"] == "auto":
-        raise SourceError("version: auto is for a catalog that lists its versions; give that of the release to fetch")
+        raise SourceError(
+            "version: auto needs a catalog that lists its versions; set the release to fetch, such as v1.7.0"
+        )
     if options["version"]:
         kinds = tuple(kind for kind in _BUNDLES if kind in options["kinds"])
         if options["checksum"] and len(kinds) > 1:
-            raise SourceError("checksum: is for one file; a version is checked against its published checksums")
+            raise SourceError("checksum: only valid for a single file; the published checksums already cover a release")
         addresses = release_files(options["url"] or RELEASES, options["version"], kinds)
     elif options["url"]:
         addresses = [options["url"]]
     else:
-        raise SourceError("version: is missing; give the version of a release, or the url of a bundle")
+        raise SourceError("version: required; set the version of a release, or url to the address of a bundle")
     fetched = fetch(addresses, options["checksum"] or "", sources)
     documents = [one for address, (text, _digest) in zip(addresses, fetched) for one in parse(text, address)]
     return documents, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
@@ -108,7 +112,7 @@ def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[s
             if folder not in listed:
                 listed[folder] = _checksums(f"{folder}/{_CHECKSUMS}", name, sources)
             if name not in listed[folder]:
-                raise SourceError(f"{folder}/{_CHECKSUMS} does not list {name}; give its checksum, or another url")
+                raise SourceError(f"{folder}/{_CHECKSUMS} does not list {name}; set checksum, or another url")
             digest = listed[folder][name]
         fetched.append((_file(url, digest, sources), digest))
     return fetched
@@ -127,7 +131,7 @@ def _digest(checksum: str) -> str:
         return ""
     match = _DIGEST.fullmatch(checksum.strip())
     if match is None:
-        raise SourceError(f"checksum: {checksum!r} is no SHA-256; write sha256: and 64 hexadecimal digits")
+        raise SourceError(f"checksum: {checksum!r} is not a SHA-256; write sha256: and 64 hexadecimal digits")
     return match.group(1).lower()
 
 
@@ -139,7 +143,7 @@ def _checksums(url: str, wanted: str, sources: Sources) -> dict[str, str]:
         content = _download(url, sources)
         found = _parse_checksums(content)
         if not found:
-            raise SourceError(f"{url} holds no checksums; give the checksum of the bundle, or another url")
+            raise SourceError(f"{url} contains no checksums; set checksum, or another url")
         _write(kept, content)
     return found
 
@@ -162,13 +166,14 @@ def _file(url: str, digest: str, sources: Sources) -> str:
         found = hashlib.sha256(content).hexdigest()
         if found != digest:
             raise SourceError(
-                f"{url}: the checksum is {found}, not {digest}: the file was changed or cut short; nothing was deployed"
+                f"{url}: expected the checksum {digest}, found {found}; the file was changed or truncated, so"
+                " nothing was deployed"
             )
         _write(kept, content)
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise SourceError(f"{url} is no text: {error}") from error
+        raise SourceError(f"{url} is not a text file: {error}") from error
 
 
 def _download(url: str, sources: Sources) -> bytes:
@@ -191,7 +196,8 @@ def _download(url: str, sources: Sources) -> bytes:
             if isinstance(getattr(error, "reason", None), urllib3.exceptions.SSLError) and "verify failed" in problem:
                 # It is the same next time.
                 raise SourceError(
-                    f"cannot fetch {url}: {problem}; set download_ca_cert to who signed for it"
+                    f"cannot fetch {url}: {problem}; set download_ca_cert to the CA that signed the server's"
+                    " certificate"
                 ) from error
         if not again or time.monotonic() + delay > deadline:
             raise SourceError(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
@@ -206,18 +212,18 @@ def _content(response: Any, url: str, deadline: float) -> bytes:
         for part in response.stream(2**16):
             content += part
             if len(content) > LARGEST:
-                raise SourceError(f"{url} is larger than {LARGEST >> 20} MiB; is it a bundle?")
+                raise SourceError(f"{url} is larger than {LARGEST >> 20} MiB; check that the file is a bundle")
             if time.monotonic() > deadline:
-                raise SourceError(f"cannot fetch {url}: it was not complete in time; raise download_timeout")
+                raise SourceError(f"cannot fetch {url}: the download did not finish in time; raise download_timeout")
     return content
 
 
 def _pool(url: str, sources: Sources) -> Any:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SourceError(f"url: {url!r} is no address of a file on a web server; begin with https://")
+        raise SourceError(f"url: {url!r} is not a web address; write one that begins with https://")
     if sources.ca_cert and not os.access(sources.ca_cert, os.R_OK):
-        raise SourceError(f"download_ca_cert: {sources.ca_cert} is no file that can be read")
+        raise SourceError(f"download_ca_cert: cannot read the file {sources.ca_cert}")
     options: dict[str, Any] = {"ca_certs": sources.ca_cert} if sources.ca_cert else {}
     proxy = sources.proxy
     if not proxy and not proxy_bypass(parts.hostname):

@@ -11,8 +11,6 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.names import shown
 from ..client.libraries import yaml
 
-__all__ = ["LARGEST", "TextError", "documents"]
-
 LARGEST: Final = 16 * 2**20
 """Bytes of a file; the published catalogs have 0.15 MB."""
 _MOST_NODES: Final = 500_000
@@ -48,9 +46,7 @@ _NO_KEY: Final = object()
 def documents(content: bytes | str, where: str) -> list[Any]:
     """The documents of a YAML or JSON text. where: how messages call it. Raises TextError."""
     if len(content) > LARGEST:
-        raise TextError(
-            f"{where}: is larger than {LARGEST >> 20} MiB; a catalog is a few hundred kB at most: is it one?"
-        )
+        raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a catalog")
     reader = _Reader(where)
     try:
         # The parser in C is ten times as fast, and there on nearly all machines.
@@ -60,7 +56,7 @@ def documents(content: bytes | str, where: str) -> list[Any]:
         mark = getattr(error, "problem_mark", None)
         place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark is not None else where
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "no YAML"
-        raise TextError(f"{place}: {reason}; is the file complete?") from None
+        raise TextError(f"{place}: {reason}; check that the file is complete") from None
     return reader.documents
 
 
@@ -98,17 +94,19 @@ class _Reader:
         if tag == _MERGE:
             return _MERGE
         if tag not in _TAGS:
-            raise self._error(event, f"the tag {shown(tag)} is not for catalogs; take it out")
+            raise self._error(event, f"a catalog must not contain the tag {shown(tag)}; remove it")
         try:
             return self._construct(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
         except (yaml.YAMLError, ValueError, TypeError):
-            raise self._error(event, "cannot be read as what it looks like; put it in quotes") from None
+            raise self._error(
+                event, "the value is not valid for the type that it looks like; put it in quotes"
+            ) from None
 
     def _begin(self, event: Any) -> None:
         if event.tag not in (None, "!") and event.tag not in _TAGS:
-            raise self._error(event, f"the tag {shown(event.tag)} is not for catalogs; take it out")
+            raise self._error(event, f"a catalog must not contain the tag {shown(event.tag)}; remove it")
         if len(self._open) >= _DEEPEST:
-            raise self._error(event, f"is nested deeper than {_DEEPEST}; no catalog is")
+            raise self._error(event, f"nested more than {_DEEPEST} levels deep; simplify the catalog")
         self._count(event, 1)
         if event.anchor:
             self._anchors[event.anchor] = None
@@ -126,9 +124,11 @@ class _Reader:
     def _alias(self, event: Any) -> None:
         found = self._anchors.get(event.anchor)
         if event.anchor not in self._anchors:
-            raise self._error(event, f"there is no anchor {shown(event.anchor)} above")
+            raise self._error(event, f"unknown anchor {shown(event.anchor)}; define the anchor above the alias")
         if found is None:
-            raise self._error(event, f"the alias {shown(event.anchor)} is within what it stands for; take it out")
+            raise self._error(
+                event, f"the alias {shown(event.anchor)} refers to an object that contains the alias; remove the alias"
+            )
         self._count(event, found[1])
         self._put(event, found[0], None, found[1])
 
@@ -152,11 +152,11 @@ class _Reader:
 
     def _key(self, event: Any, parent: _Open, key: Any) -> None:
         if isinstance(key, (dict, list)):
-            raise self._error(event, "a key is no text")
+            raise self._error(event, "a key is not text")
         keys = parent.keys if parent.keys is not None else {}
         if key in keys:
             name = "<<" if key == _MERGE else shown(key)
-            raise self._error(event, f"the key {name} is given twice, first in line {keys[key]}; keep one of them")
+            raise self._error(event, f"duplicate key {name}, first used in line {keys[key]}; remove one of them")
         keys[key] = event.start_mark.line + 1
         parent.pending[0] = key
 
@@ -169,13 +169,15 @@ class _Reader:
 
     def _document(self, event: Any, value: Any) -> None:
         if value is not None and not isinstance(value, (dict, list)):
-            raise self._error(event, "expected a catalog or a manifest, found plain text; is it the right file?")
+            raise self._error(event, "expected a catalog or a manifest, found plain text; check the path of the file")
         self.documents.append(value)
 
     def _count(self, event: Any, nodes: int) -> None:
         self._nodes += nodes
         if self._nodes > _MOST_NODES:
-            raise self._error(event, f"holds more than {_MOST_NODES:,} values, aliases written out; no catalog does")
+            raise self._error(
+                event, f"more than {_MOST_NODES:,} values with all aliases expanded; simplify the catalog"
+            )
 
     def _error(self, event: Any, reason: str) -> TextError:
         mark = event.start_mark

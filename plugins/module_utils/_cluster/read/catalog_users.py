@@ -6,11 +6,9 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
-from ..._resolver.catalog.upgrade import Place, references
-from ..._resolver.instancetype.find import revision
+from ..._resolver.catalog.place import Place, references
+from ..._resolver.instancetype.find import naming
 from ..client.session import Session
-
-__all__ = ["Users", "label", "labels"]
 
 Manifest = dict[str, Any]
 
@@ -34,7 +32,7 @@ class Users:
     def drifting(self, place: Place) -> list[Manifest]:
         """Those of them that have captured it, and so do not follow a change."""
         role = ROLE_OF_KIND[place.kind]
-        return [vm for vm in self.of(place) if revision.referenced(vm, role).name]
+        return [vm for vm in self.of(place) if naming.referenced(vm, role).name]
 
     def _read(self, namespace: str) -> str:
         """The key under which the VMs of a namespace ("" for all) are known."""

@@ -9,8 +9,6 @@ from ..._resolver.api.kinds import Kind
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 
-__all__ = ["newest_events"]
-
 Manifest = dict[str, Any]
 
 _EVENT = Kind("Event", "", "v1", "events", True)

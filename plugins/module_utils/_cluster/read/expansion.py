@@ -18,8 +18,6 @@ from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
 
-__all__ = ["Expansion", "expand_vms"]
-
 Manifest = dict[str, Any]
 
 _STORED = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
@@ -84,7 +82,7 @@ def _compare(vm: Manifest, answer: Manifest | str, lookup: ClusterLookup, cluste
         unread = [{"field": path, "server": value, "resolver": None} for path, value in found]
         result.server = release_schema.canonical("VirtualMachine", answer, cluster.release)["spec"]
     if own.error is not None or own.vm is None:
-        result.resolver_error = own.error.message if own.error is not None else "it cannot be expanded"
+        result.resolver_error = own.error.message if own.error is not None else "the VM cannot be expanded"
     else:
         result.resolver = own.vm["spec"]
     result.server, result.resolver = redact(result.server, result.resolver)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._resolver.api import schema
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.declare.readiness import run_strategy
-from ..._resolver.instancetype.find import find
+from ..._resolver.instancetype.find import lookup
 from ..._resolver.instancetype.vmi import expand
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
@@ -17,8 +17,6 @@ from ..._resolver.pod.resources import around, resources
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
 from .revisions import Inspected, inspect
-
-__all__ = ["Filter", "tell", "virtual_machines"]
 
 Manifest = dict[str, Any]
 
@@ -108,19 +106,19 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", seen.vm["spec"].get("template"))
     failed = expand.fill(template, *seen.drift.captured, cluster.configuration, cluster.release)
     if failed is not None:
-        return {"problem": failed.error.message if failed.error is not None else "it cannot be expanded"}
+        return {"problem": failed.error.message if failed.error is not None else "the VM cannot be expanded"}
     metadata = {**template["metadata"], "name": seen.name, "namespace": seen.namespace}
     try:
         return {"resources": resources(metadata, template["spec"], cluster, around(cluster))}
     except Unrenderable as error:
-        return {"problem": f"KubeVirt makes no pod of it: {error}"}
+        return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
 
 
 def _missing(matcher: str, part: RoleDrift) -> str:
     if part.state == UNKNOWN:
-        return f"{matcher}: its ControllerRevision {part.revision} could not be read: {part.problem}"
+        return f"{matcher}: cannot read the ControllerRevision {part.revision}: {part.problem}"
     if part.revision:
-        return find.not_found("ControllerRevision", part.revision).message
-    if part.kind in find.KINDS:
-        return find.not_found(part.kind, part.name).message
-    return f"{matcher}.kind: {part.kind} is none that KubeVirt knows"
+        return lookup.not_found("ControllerRevision", part.revision).message
+    if part.kind in ROLE_OF_KIND:
+        return lookup.not_found(part.kind, part.name).message
+    return f"{matcher}.kind: KubeVirt has no kind {part.kind}"

@@ -9,8 +9,6 @@ from ..._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 
-__all__ = ["kubevirt"]
-
 _KUBEVIRT = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
 _VERSION = "/apis/subresources.kubevirt.io/v1/version"
 
@@ -25,7 +23,7 @@ def kubevirt(session: Session) -> KubeVirt:
     try:
         items, _version = session.list(_KUBEVIRT)
         found = items[0] if items else None
-        problem = "" if items else "there is no KubeVirt object"
+        problem = "" if items else "the cluster has no KubeVirt object"
     except ApiError as error:
         problem = explain(error, "LIST", _KUBEVIRT)
     except ConnectionFailed as error:

@@ -15,9 +15,7 @@ from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lookup import WideLookup
-
-__all__ = ["Inspected", "inspect", "inspected", "roles_of", "unknown_names"]
+from .wide_lookup import WideLookup
 
 Manifest = dict[str, Any]
 

@@ -10,9 +10,6 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 
-__all__ = ["Key", "Unreadable", "read"]
-
-
 _SIDE_BY_SIDE = 8
 
 

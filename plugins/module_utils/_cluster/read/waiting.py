@@ -10,8 +10,6 @@ from ..._resolver.declare.claims import claims
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 
-__all__ = ["blockers"]
-
 Manifest = dict[str, Any]
 
 _KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")

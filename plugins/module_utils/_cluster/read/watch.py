@@ -14,8 +14,6 @@ from ..client.session import PASSING, Session
 from .events import newest_events
 from .waiting import blockers
 
-__all__ = ["STALE", "State", "Waited", "doubted", "once", "wait_for", "wait_in_namespaces"]
-
 Manifest = dict[str, Any]
 
 _VM = "VirtualMachine"
@@ -54,7 +52,7 @@ def doubted(state: State) -> State:
 def once(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> State:
     """The state of an object that has to stay until `done` is true of it. pending: what it waits for."""
     if live is None:
-        return State(failed="it was deleted while waiting for it")
+        return State(failed="the object was deleted while the task waited for it")
     return State(done=done(live), pending=pending)
 
 
@@ -192,9 +190,10 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
 
 def _late(seconds: float, state: State, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
     told = [f"not ready after {round(seconds, 1):g} s"]
-    waiting = state.stuck or state.pending
-    if waiting:
-        told[0] += f": {waiting}"
+    if state.stuck:
+        told[0] += f": {state.stuck}"
+    elif state.pending:
+        told[0] += f", waiting for {state.pending}"
     told += blocked
     conditions = [_condition(one) for one in ((item or {}).get("status") or {}).get("conditions") or []]
     if conditions:

@@ -1,11 +1,28 @@
-"""What stops a computation in KubeVirt itself, and how it says so."""
+"""What is wrong with an object, and what stops a computation in KubeVirt itself."""
 
 from __future__ import annotations
 
-from .quantity import QuantityError
-from .schema import FieldError
 
-__all__ = ["Crash", "go_reason"]
+class FieldError(ValueError):
+    """A value that the field's type does not take.
+
+    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete once the outermost caller has it.
+    reason: what is wrong, without the path.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.path = path
+        self.reason = reason
+
+    def under(self, parent: str) -> FieldError:
+        """The same error seen from the parent field; list positions (`[0]`) follow it without a dot."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return FieldError(f"{parent}{joint}{self.path}", self.reason)
+
+
+class QuantityError(ValueError):
+    """A text that is no quantity; the message is that of apimachinery."""
 
 
 class Crash(Exception):

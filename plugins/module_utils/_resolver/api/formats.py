@@ -1,7 +1,7 @@
 """What the values of fields have to look like beyond their types: the rules of Kubernetes, and of KubeVirt's webhooks.
 
 Only what every API server and every supported release of KubeVirt refuses is here, so that nothing is held back that a
-cluster would take. `schema.checked` reads the table; a check returns None, or (path below the field, what is wrong).
+cluster would take. A check returns None, or (path below the field, what is wrong).
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import names, quantity
+from . import errors, names, quantity, schema
 from .names import shown
-
-__all__ = ["FIELDS", "TYPES", "Check", "size"]
+from .schema import Check, Checks
 
 Fault = tuple[str, str]
-Check = Callable[[Any], "Fault | None"]
 
 _MAC: Final = re.compile(
     r"[0-9a-f]{2}(:[0-9a-f]{2}){5}|[0-9a-f]{2}(-[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}", re.ASCII | re.IGNORECASE
@@ -32,6 +30,12 @@ _CLOUD_INIT: Final = 2048
 _ANNOTATIONS: Final = 256 * 1024
 
 
+def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False) -> dict[str, Any]:
+    """Like schema.declared, for what a user writes: raises FieldError also for values that no cluster takes and, unless
+    these are accepted, for fields that are unknown here."""
+    return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
+
+
 def size(text: str) -> str:
     """What is wrong with a canonical quantity as the size of something, or ""."""
     return _amount(text, 1)
@@ -40,8 +44,8 @@ def size(text: str) -> str:
 def _amount(text: str, least: int) -> str:
     nanos = quantity.parse(text).nanos
     if nanos < least:
-        return "is too small; it has to be more than 0" if least else "is negative; write 0 or more"
-    return "is too large; 8Ei is more than there can be" if nanos > _LARGEST * _NANO else ""
+        return "is too small; write more than 0" if least else "is negative; write 0 or more"
+    return "is too large; write 8Ei at most" if nanos > _LARGEST * _NANO else ""
 
 
 def _text(check: Callable[[str], str], remedy: str = "") -> Check:
@@ -63,7 +67,7 @@ def _at_least(least: int) -> Check:
 def _labels(value: dict[str, str]) -> Fault | None:
     for key, entry in value.items():
         if reason := names.label_key(key):
-            return "", f"the key {shown(key)} {reason}; write one such as team or example.com/team"
+            return "", f"the key {shown(key)} {reason}; write a key such as team or example.com/team"
         if reason := names.label_value(entry):
             return key, f"{shown(entry)} {reason}; write a value such as shop-1, or put the text into an annotation"
     return None
@@ -73,24 +77,26 @@ def _annotations(value: dict[str, str]) -> Fault | None:
     for key in value:
         # Their keys may have capitals in the domain.
         if reason := names.label_key(key.lower()):
-            return "", f"the key {shown(key)} {reason}; write one such as example.com/owner"
+            return "", f"the key {shown(key)} {reason}; write a key such as example.com/owner"
     length = sum(len(key.encode()) + len(entry.encode("utf-8", "replace")) for key, entry in value.items())
-    return ("", f"{length} bytes are too many; there is room for {_ANNOTATIONS}") if length > _ANNOTATIONS else None
+    return ("", f"annotations of {length} bytes exceed the limit of {_ANNOTATIONS}") if length > _ANNOTATIONS else None
 
 
 def _port(value: Any) -> Fault | None:
     if isinstance(value, str):
         return _text(names.port_name)(value)
     return (
-        None if 1 <= value <= _HIGHEST_PORT else ("", f"{value} is no port; write a number from 1 to {_HIGHEST_PORT}")
+        None
+        if 1 <= value <= _HIGHEST_PORT
+        else ("", f"{value} is not a port; write a number from 1 to {_HIGHEST_PORT}")
     )
 
 
 def _quantity_text(value: str) -> Fault | None:
     try:
         text = quantity.canonical(value)
-    except quantity.QuantityError:
-        return "", f"{shown(value)} is no quantity; write for example 2Mi or 1Gi"
+    except errors.QuantityError:
+        return "", f"{shown(value)} is not a quantity; write a quantity such as 2Mi or 1Gi"
     return ("", f"{shown(value)} {reason}") if (reason := size(text)) else None
 
 
@@ -112,14 +118,14 @@ def _cloud_init_base64(value: str) -> Fault | None:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except ValueError:
         # Its content may be secret.
-        return "", "is no base64; encode the data (filter b64encode), or give them as plain text"
+        return "", "not valid base64; encode the data with the filter b64encode, or use the field for plain text"
     return _cloud_init_size(len(data))
 
 
 def _cloud_init_size(length: int) -> Fault | None:
     if length <= _CLOUD_INIT:
         return None
-    return "", f"{length} bytes are too many: KubeVirt takes {_CLOUD_INIT}; put larger data into a Secret (secretRef)"
+    return "", f"{length} bytes exceed KubeVirt's limit of {_CLOUD_INIT}; put the data into a Secret (secretRef)"
 
 
 def _toleration(value: dict[str, Any]) -> Fault | None:
@@ -130,16 +136,16 @@ def _toleration(value: dict[str, Any]) -> Fault | None:
     if operator not in ("Exists", "Equal", "Lt", "Gt"):
         return "operator", f"{shown(operator)} is not one of Exists, Equal, Lt, Gt"
     if not key and operator != "Exists":
-        return "operator", "has to be Exists where there is no key; give a key, or operator: Exists"
+        return "operator", "must be Exists without a key; set key, or operator: Exists"
     if operator == "Exists" and value.get("value"):
-        return "value", "goes with a comparison only; leave it out, or write operator: Equal"
+        return "value", "only valid with a comparison; remove value, or set operator: Equal"
     if value.get("value") and (reason := names.label_value(value["value"])):
         return "value", f"{shown(value['value'])} {reason}"
     effect = value.get("effect", "")
     if effect not in ("", "NoSchedule", "PreferNoSchedule", "NoExecute"):
         return "effect", f"{shown(effect)} is not one of NoSchedule, PreferNoSchedule, NoExecute"
     if value.get("tolerationSeconds") is not None and effect != "NoExecute":
-        return "tolerationSeconds", "goes with the effect NoExecute only; leave it out, or set effect to NoExecute"
+        return "tolerationSeconds", "only valid with the effect NoExecute; remove it, or set effect: NoExecute"
     return None
 
 
@@ -182,10 +188,10 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("DataVolumeSourceSnapshot", "name"): _NAME,
     ("DataVolumeSourceSnapshot", "namespace"): _LABEL,
     ("Interface", "name"): _text(
-        lambda text: "" if _INTERFACE.fullmatch(text) else "is not made of letters, digits, '-' and '_'"
+        lambda text: "" if _INTERFACE.fullmatch(text) else "must consist of letters, digits, '-' and '_'"
     ),
     ("Interface", "macAddress"): _text(
-        lambda text: "" if _MAC.fullmatch(text) else "is no MAC address; write six bytes such as 02:00:00:12:34:56"
+        lambda text: "" if _MAC.fullmatch(text) else "is not a MAC address; write six bytes such as 02:00:00:12:34:56"
     ),
     ("Port", "port"): _port,
     ("Port", "name"): _text(names.port_name, "; write a name such as http"),
@@ -229,3 +235,6 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
 
 # Type → what its fields have to be together.
 TYPES: Final[dict[str, Check]] = {"Toleration": _toleration}
+
+_STRICT: Final = Checks(FIELDS, TYPES, unknown_fields=True)
+_LENIENT: Final = Checks(FIELDS, TYPES, unknown_fields=False)

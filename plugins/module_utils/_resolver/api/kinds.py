@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import quote
 
-__all__ = ["BY_NAME", "Kind"]
-
 
 class Kind(NamedTuple):
     """kind: as in manifests; group and version: of its API ("" for the core group); plural: in paths and RBAC rules."""

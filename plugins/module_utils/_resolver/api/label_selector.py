@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from .names import shown
 
-__all__ = ["SelectorError", "fits", "matches", "selector"]
-
 Test = Callable[[Mapping[str, str]], bool]
 
 _KEY: Final = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?"
@@ -48,7 +46,7 @@ def _requirement(part: str, text: str) -> Test:
         none, key = match.groups()
         return lambda labels: (key in labels) != bool(none)
     raise SelectorError(
-        f"{shown(part)} in {shown(text)} is no label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+        f"{shown(part)} in {shown(text)} is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     )
 
 

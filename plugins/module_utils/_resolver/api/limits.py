@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple
 from . import names
 from .names import shown
 
-__all__ = ["NUMBERS", "Range", "not_finite", "oversized", "problem"]
-
 
 class Range(NamedTuple):
     """least, most: of a whole number. what: it counts, in the plural."""
@@ -86,9 +84,9 @@ def oversized(value: Any, most: int = 500_000, deepest: int = 64) -> str | None:
         here, depth = left.pop()
         count += 1
         if depth > deepest:
-            return f"is nested deeper than {deepest}, or holds itself"
+            return f"is nested more than {deepest} levels deep or contains itself"
         if count > most:
-            return f"holds more than {most:,} values, aliases written out"
+            return f"contains more than {most:,} values with all aliases expanded"
         inside = here.values() if isinstance(here, Mapping) else here if isinstance(here, (list, tuple)) else ()
         left += [(entry, depth + 1) for entry in inside]
     return None

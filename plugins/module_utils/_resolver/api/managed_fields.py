@@ -11,20 +11,6 @@ from typing import Any
 
 from .tree import copy
 
-__all__ = [
-    "Field",
-    "changed_at",
-    "declared",
-    "leaves",
-    "lookup",
-    "owned",
-    "put",
-    "take",
-    "unclaimed",
-    "undeclared",
-    "updated",
-]
-
 Field = tuple[str, ...]
 
 # Part of every object, and never among its managed fields.
@@ -85,7 +71,10 @@ def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[st
 def refusal(fields: Mapping[str, Iterable[str]]) -> str:
     """One line about fields, by manager, that are somebody else's, with the remedy."""
     told = "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
-    return f"fields are owned by another field manager: {told}; remove them here, or set force_conflicts to take them"
+    return (
+        f"another field manager owns declared fields: {told}; remove the fields from the task, or set"
+        " force_conflicts to take them over"
+    )
 
 
 def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] | None:

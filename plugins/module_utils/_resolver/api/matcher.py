@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-__all__ = ["INSTANCETYPE", "PREFERENCE", "ROLES", "ROLE_OF_KIND", "Role"]
-
 Manifest = dict[str, Any]
 
 

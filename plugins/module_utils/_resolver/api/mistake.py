@@ -5,8 +5,6 @@ from __future__ import annotations
 import traceback
 from typing import Final
 
-__all__ = ["unforeseen"]
-
 _REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
 _PLACE: Final = "/plugins/"
 
@@ -18,6 +16,6 @@ def unforeseen(error: Exception) -> str:
     if frames:
         place = f" in {frames[-1].filename.rpartition(_PLACE)[2]}, line {frames[-1].lineno}"
     return (
-        f"this is a mistake of the collection ({type(error).__name__}{place}); please report it at {_REPORT} with this"
-        " line, which holds nothing secret, and what you were doing"
+        f"this is a bug in the collection ({type(error).__name__}{place}); report it at {_REPORT} with this message,"
+        " which contains no secrets, and with what you were doing"
     )

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-__all__ = ["label", "label_key", "label_value", "nearest", "port_name", "shown", "subdomain"]
-
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 _QUALIFIED: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
@@ -56,7 +54,7 @@ def nearest(name: Any, known: Iterable[Any]) -> str:
     close = [spelled[one] for one in get_close_matches(_plain(name), spelled, 2)]
     if close:
         return f"; did you mean {' or '.join(close)}?"
-    return f"; choose from {', '.join(spelled.values())}" if 0 < len(spelled) <= _FEW else "; check its spelling"
+    return f"; choose from {', '.join(spelled.values())}" if 0 < len(spelled) <= _FEW else "; check the spelling"
 
 
 def _plain(name: Any) -> str:
@@ -67,7 +65,7 @@ def _plain(name: Any) -> str:
 def label(text: str) -> str:
     """A label of RFC 1123, as the names of namespaces and volumes are."""
     return _long(text, _LONGEST_LABEL) or (
-        "" if _LABEL.fullmatch(text) else "is not made of a-z, 0-9 and '-' with a letter or digit at both ends"
+        "" if _LABEL.fullmatch(text) else "must consist of a-z, 0-9 and '-', with a letter or digit at both ends"
     )
 
 
@@ -77,7 +75,7 @@ def subdomain(text: str) -> str:
     return _long(text, _LONGEST_SUBDOMAIN) or (
         ""
         if _SUBDOMAIN.fullmatch(text)
-        else "is not made of a-z, 0-9, '-' and '.' with a letter or digit at both ends and around each dot"
+        else "must consist of a-z, 0-9, '-' and '.', with a letter or digit at both ends and around each dot"
     )
 
 
@@ -86,7 +84,7 @@ def label_key(text: str) -> str:
     """The key of a label, an annotation or a taint: a name, perhaps after a subdomain and a slash."""
     prefix, slash, name = text.rpartition("/")
     if slash and (not prefix or subdomain(prefix)):
-        return "has no domain such as example.com before its slash"
+        return "needs a domain such as example.com before the slash"
     return _qualified(name) if name else "is empty"
 
 
@@ -104,14 +102,14 @@ def port_name(text: str) -> str:
     plain = _PORT.fullmatch(text) and "--" not in text and text.strip("-") == text
     if plain and any("a" <= letter <= "z" for letter in text):
         return ""
-    return "is not made of a-z, 0-9 and single '-' inside, with a letter among them"
+    return "must consist of a-z, 0-9 and single '-', with at least one letter and no '-' at either end"
 
 
 def _qualified(text: str) -> str:
     return _long(text, _LONGEST_LABEL) or (
         ""
         if _QUALIFIED.fullmatch(text)
-        else "is not made of letters, digits, '-', '_' and '.' with a letter or digit at both ends"
+        else "must consist of letters, digits, '-', '_' and '.', with a letter or digit at both ends"
     )
 
 

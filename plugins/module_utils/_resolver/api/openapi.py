@@ -13,8 +13,6 @@ from typing import Any, Final, NamedTuple
 from . import release_schema, schema
 from .release import NEWEST, Release
 
-__all__ = ["Resource", "crds", "resources", "schema_of"]
-
 QUANTITY_PATTERN: Final = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )

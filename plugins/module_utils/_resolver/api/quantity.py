@@ -11,19 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = [
-    "BINARY_SI",
-    "DECIMAL_EXPONENT",
-    "DECIMAL_SI",
-    "Quantity",
-    "QuantityError",
-    "add",
-    "canonical",
-    "human",
-    "of_nanos",
-    "parse",
-    "plus",
-]
+from .errors import QuantityError
 
 BINARY_SI: Final = "BinarySI"
 DECIMAL_SI: Final = "DecimalSI"
@@ -50,10 +38,6 @@ _EXPONENT: Final = re.compile(r"[eE][+-]?[0-9]+", re.ASCII)
 _BAD_FORM: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _BAD_SUFFIX: Final = "unable to parse quantity's suffix"
 _BAD_NUMBER: Final = "unable to parse numeric part of quantity"
-
-
-class QuantityError(ValueError):
-    """A text that is no quantity; the message is that of apimachinery."""
 
 
 class Quantity(NamedTuple):

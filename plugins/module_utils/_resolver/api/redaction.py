@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-__all__ = ["HIDDEN", "LAST_APPLIED", "SECRET", "redact", "secret_texts"]
-
 HIDDEN: Final = "(hidden)"
 _CHANGED: Final = "(hidden, another value)"
 # All of an object as kubectl has it, cloud-init data included.

@@ -13,17 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from .names import shown
 
-__all__ = [
-    "MULTI_ARCHITECTURE",
-    "NEWEST",
-    "PERSISTENT_STATE",
-    "REFERENCE_POLICY",
-    "Release",
-    "UnknownRelease",
-    "differences",
-    "of",
-]
-
 Version = tuple[int, int, int]
 
 
@@ -266,9 +255,9 @@ def of(version: str) -> Release:
     try:
         wanted = _version(version)
     except ValueError:
-        raise UnknownRelease(f"{shown(version)} is no version of KubeVirt; {known}, in quotes") from None
+        raise UnknownRelease(f"{shown(version)} is not a version of KubeVirt; {known}, in quotes") from None
     if wanted < _OLDEST:
-        raise UnknownRelease(f"what KubeVirt {version} does is not known; {known}")
+        raise UnknownRelease(f"KubeVirt {version} is not supported; {known}")
     return _release(wanted)
 
 

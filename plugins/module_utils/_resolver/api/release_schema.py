@@ -15,8 +15,6 @@ from typing import Any
 from . import schema
 from .release import NEWEST, Release
 
-__all__ = ["canonical", "is_known", "is_required", "known", "unknown"]
-
 
 def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
     """Like schema.canonical, without the fields that the release does not know, written as it writes them."""
@@ -73,9 +71,9 @@ def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
 def _left_out(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
     """Notes and zero value of a type's fields that older releases write although they are empty."""
     return {
-        name: (_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
+        name: (schema.field_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
         for name, declaration in schema.TYPES.get(type_name, {}).items()
-        if _notes(declaration).keys() & {"written_until", "kept_until"}
+        if schema.field_notes(declaration).keys() & {"written_until", "kept_until"}
     }
 
 
@@ -93,23 +91,22 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
 
 def is_known(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    notes = _notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
+    notes = _notes(expression, name)
     since = notes.get("since")
     return since is None or release.has(since) or release.is_patched(notes.get("backported", ""))
 
 
 def is_required(expression: str, name: str, release: Release) -> bool:
     """Whether a release asks for a field of a type that later ones leave out when it is empty."""
-    return _is_before(_notes(schema.TYPES.get(_bare(expression), {}).get(name, "")).get("written_until"), release)
+    return _is_before(_notes(expression, name).get("written_until"), release)
+
+
+def _notes(expression: str, name: str) -> dict[str, str]:
+    return schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
 
 
 def _is_before(version: str | None, release: Release) -> bool:
     return version is not None and not release.has(version)
-
-
-def _notes(declaration: Any) -> dict[str, str]:
-    notes: dict[str, str] = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
-    return notes
 
 
 def _bare(expression: str) -> str:

@@ -10,18 +10,18 @@ for conflicts; `apply.scheduling` removes it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Callable, Final, NamedTuple
 
-from . import formats, quantity
+from . import errors, quantity
+from .errors import FieldError
 from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, virtual_machine
 from .names import nearest, shown
-from .tree import FieldError
-
-__all__ = ["TYPES", "FieldError", "canonical", "checked", "declared", "field_type", "type_of"]
 
 Value = Any
 Convert = Callable[[Value], Value]
+Check = Callable[[Value], "tuple[str, str] | None"]
 
 TYPES: Final[dict[str, dict[str, Any]]] = {
     **alpha.TYPES,
@@ -52,10 +52,22 @@ def declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False) -> dict[str, Any]:
-    """Like declared, for what a user writes: raises FieldError also for values that no cluster takes (`formats`), and,
-    unless these are accepted, for fields that are unknown here."""
-    result: dict[str, Any] = _converter(type_name, _LENIENT if accept_unknown else _CHECKED)(value)
+class Checks:
+    """What is looked at beyond the types; each check returns None, or (path below the field, what is wrong).
+
+    fields: by type and field. types: of whole objects, by type. unknown_fields: whether these are refused.
+    """
+
+    def __init__(self, fields: Mapping[tuple[str, str], Check], types: Mapping[str, Check], unknown_fields: bool):
+        self.fields = fields
+        self.types = types
+        self.unknown_fields = unknown_fields
+
+
+def checked(type_name: str, value: dict[str, Any], checks: Checks) -> dict[str, Any]:
+    """Like declared, but raises FieldError also for what a check finds. See `formats.checked`."""
+    mode = _Mode(fill=False, unknown="refuse" if checks.unknown_fields else "keep", checks=checks)
+    result: dict[str, Any] = _converter(type_name, mode)(value)
     return result
 
 
@@ -65,8 +77,13 @@ def type_of(manifest: dict[str, Any]) -> str:
 
 
 def field_type(declaration: Any) -> str:
-    """The type expression of a field's declaration, which may carry a description beside it."""
+    """The type expression of a field's declaration, which may carry notes beside it."""
     return declaration if isinstance(declaration, str) else declaration[0]
+
+
+def field_notes(declaration: Any) -> dict[str, str]:
+    """The notes of a field's declaration; `release_schema` says what they mean."""
+    return {} if isinstance(declaration, str) else declaration[1]
 
 
 # What a reader returns for a value that an optional field does not keep.
@@ -89,17 +106,15 @@ class _Reader(NamedTuple):
 
 class _Mode(NamedTuple):
     """How objects are read. fill: adds the fields that Go always writes. unknown: what becomes of unknown fields.
-    look: whether values have to be as `formats` says."""
+    checks: what is looked at beyond the types."""
 
     fill: bool
     unknown: str
-    look: bool = False
+    checks: Checks | None = None
 
 
 _CANONICAL: Final = _Mode(fill=True, unknown="drop")
 _DECLARED: Final = _Mode(fill=False, unknown="keep")
-_CHECKED: Final = _Mode(fill=False, unknown="refuse", look=True)
-_LENIENT: Final = _Mode(fill=False, unknown="keep", look=True)
 
 _DROP: Final = _Reader(None, lambda _value: _EMPTY)
 _KEEP: Final = _Reader(None, lambda value: value)
@@ -121,19 +136,23 @@ class _Readers(dict[str, _Reader]):
         expression = field_type(self._declarations[name])
         keeps_empty = expression.endswith("!") or name in _KEPT_EMPTY
         reader = _reader(expression.rstrip("!"), keeps_empty, self._mode)
-        check = formats.FIELDS.get((self._type_name, name)) if self._mode.look else None
+        checks = self._mode.checks
+        check = checks.fields.get((self._type_name, name)) if checks is not None else None
         reader = self[name] = reader if check is None else _Reader(None, _looking(reader.read, check))
         return reader
 
     def _unknown(self, name: str) -> _Reader:
         if self._mode.unknown == "refuse":
             hint = nearest(name, self._declarations)
-            more = f"{' Or' if hint.endswith('?') else '; or'} set accept_unknown_fields, if a newer KubeVirt has it"
-            raise FieldError("", f"there is no such field{hint}{more}")
+            more = (
+                f"{' Otherwise' if hint.endswith('?') else '; or'} set accept_unknown_fields if a newer"
+                " KubeVirt has the field"
+            )
+            raise FieldError("", f"unknown field{hint}{more}")
         return _KEEP if self._mode.unknown == "keep" else _DROP
 
 
-def _looking(read: Convert, check: formats.Check) -> Convert:
+def _looking(read: Convert, check: Check) -> Convert:
     """A reader that also looks at what it has read."""
 
     def convert(value: Value) -> Value:
@@ -177,7 +196,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
                 result[name] = _converter(struct, mode)({})
         return result
 
-    check = formats.TYPES.get(type_name) if mode.look else None
+    check = mode.checks.types.get(type_name) if mode.checks is not None else None
     return convert if check is None else _looking(convert, check)
 
 
@@ -313,8 +332,8 @@ def _quantity(value: Value) -> str:
         value = shown(value)
     try:
         return quantity.canonical(value.strip() or "0")
-    except quantity.QuantityError as error:
-        raise FieldError("", f"{shown(value)} is no quantity; write for example 512Mi, 4Gi or 4G") from error
+    except errors.QuantityError as error:
+        raise FieldError("", f"{shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
 
 
 def _int_or_string(value: Value) -> int | str:

@@ -7,8 +7,6 @@ from typing import Any
 from . import schema
 from .quantity import parse
 
-__all__ = ["equal"]
-
 
 def equal(expression: str, one: Any, other: Any) -> bool:
     """Whether two canonical values of a schema type expression mean the same.

@@ -4,30 +4,11 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from .errors import FieldError
 from .names import shown
 from .redaction import SECRET
 
-__all__ = ["FieldError", "copy", "differences", "merge"]
-
 T = TypeVar("T")
-
-
-class FieldError(ValueError):
-    """A value that the field's type does not take.
-
-    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete once the outermost caller has it.
-    reason: what is wrong, without the path.
-    """
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}" if path else reason)
-        self.path = path
-        self.reason = reason
-
-    def under(self, parent: str) -> FieldError:
-        """The same error seen from the parent field; list positions (`[0]`) follow it without a dot."""
-        joint = "" if not self.path or self.path.startswith("[") else "."
-        return FieldError(f"{parent}{joint}{self.path}", self.reason)
 
 
 def copy(value: T) -> T:
@@ -54,7 +35,7 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
             target[key] += copy(value)
         elif value is not None and target[key] != value:
             found = "" if key in SECRET else f", as {shown(target[key])} and as {shown(value)}"
-            raise FieldError(here, f"is given twice{found}; keep one of them")
+            raise FieldError(here, f"is set twice{found}; remove one of them")
     return target
 
 

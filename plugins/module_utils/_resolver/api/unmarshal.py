@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from . import quantity
+from . import errors, quantity
 from .fields import data_volume, instancetype, preference
 from .fields.enums import ENUMS
 from .schema import TYPES, field_type
-
-__all__ = ["message"]
 
 # Go packages by their last element; all other types are of some `v1`.
 _V1BETA1: Final = frozenset((*instancetype.TYPES, *preference.TYPES, *data_volume.TYPES))
@@ -68,7 +66,7 @@ def message(type_name: str, value: Any, struct: str = "") -> str | None:
     reader = _Reader()
     try:
         reader.read(type_name, value, (), struct or type_name)
-    except (quantity.QuantityError, _Stopped) as error:
+    except (errors.QuantityError, _Stopped) as error:
         return str(error)
     return reader.first
 

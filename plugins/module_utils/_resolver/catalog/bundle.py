@@ -5,37 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from ..api import names
+from ..api.errors import FieldError
 from ..api.matcher import ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST
-from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.find.decode import API_VERSION
-from ..instancetype.find.find import Objects
+from ..instancetype.find.lookup import Objects
 from ..instancetype.webhooks.validate import validate
+from .errors import CatalogError
+from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
-from .objects import CatalogError, adapt, expand_catalog
-
-__all__ = [
-    "CATALOG_LABEL",
-    "MANAGED_BY_LABEL",
-    "MANAGER",
-    "VERSION_LABEL",
-    "Bundle",
-    "bundle",
-    "check_name",
-    "marked",
-    "version_of",
-]
+from .objects import adapt, expand_catalog
 
 Manifest = dict[str, Any]
 
-# By these the objects of a catalog are found again, whoever asks.
-CATALOG_LABEL: Final = "instancetypes.virtshape.io/catalog"
-VERSION_LABEL: Final = "instancetypes.virtshape.io/catalog-version"
-MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
-MANAGER: Final = "virtshape"
 # Where common-instancetypes writes its own version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
 
@@ -63,21 +47,24 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "
         if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
                 raise CatalogError(
-                    f"document {position}: kind: {shown(kind)} is neither instancetype nor preference; take it out, or"
+                    f"document {position}: kind: {shown(kind)} is neither an instancetype nor a preference;"
+                    " remove the document, or"
                     " set other_kinds to skip"
                 )
-            notes.append(f"skipped {kind} {_name(document)}, which is neither instancetype nor preference")
+            notes.append(f"skipped {kind} {_name(document)}, which is neither an instancetype nor a preference")
             continue
         if kind is not None and document.get("apiVersion") != API_VERSION:
             document, note = _modern(document, position)
             notes.append(note)
         if kind is not None and not isinstance(document.get("spec"), dict):
             where = f"document {position} ({kind} {_name(document)})"
-            raise CatalogError(f"{where}: spec: is missing; is the bundle complete?")
+            raise CatalogError(f"{where}: spec: missing; check that the bundle is complete")
         sources.append(document)
     objects = expand_catalog(*sources, version=version)
     if not objects:
-        raise CatalogError("the bundle: holds no instancetype and no preference; is it the right file, and complete?")
+        raise CatalogError(
+            "the bundle contains no instancetype and no preference; check that the file is the right one and complete"
+        )
     return Bundle(objects, notes)
 
 
@@ -98,26 +85,15 @@ def marked(
     check_name(catalog)
     own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
     if version:
-        _check_label("catalog_version", version)
+        check_label("catalog_version", version)
         own[VERSION_LABEL] = version
     for key in own:
         if key in (labels or {}):
-            raise CatalogError(f"labels: {key} says whose the objects are; leave it out")
+            raise CatalogError(f"labels: {key} is reserved for this collection; remove the label")
     made = adapt(objects, namespace=namespace, labels={**(labels or {}), **own}, name_prefix=name_prefix)
     for manifest in made:
         _check(manifest)
     return made
-
-
-def check_name(catalog: str) -> None:
-    """Raises CatalogError for a catalog that is no label's value, with which none is deployed."""
-    _check_label("catalog", catalog)
-
-
-def _check_label(what: str, value: str) -> None:
-    reason = names.label_value(value) if value else "is empty"
-    if reason:
-        raise CatalogError(f"{what}: {shown(value)} {reason}; it becomes a label of the objects")
 
 
 def version_of(objects: Iterable[Manifest]) -> str:
@@ -147,7 +123,7 @@ def _modern(document: Manifest, position: int) -> tuple[Manifest, str]:
         raise CatalogError(
             f"{where}: apiVersion: {shown(document.get('apiVersion'))} is not supported; use {API_VERSION}"
         )
-    return modern.manifest, f"{where}: {document.get('apiVersion')} was written as {API_VERSION}"
+    return modern.manifest, f"{where}: converted from {document.get('apiVersion')} to {API_VERSION}"
 
 
 def _check(manifest: Manifest) -> None:
@@ -155,7 +131,7 @@ def _check(manifest: Manifest) -> None:
     answer = validate(manifest["kind"], manifest, Objects([]))
     if not answer.allowed:
         told = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message
-        raise CatalogError(f"{where}: KubeVirt would refuse it: {told}")
+        raise CatalogError(f"{where}: KubeVirt would reject the object: {told}")
 
 
 def _name(document: Manifest) -> str:

@@ -8,12 +8,9 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
 from ..api.quantity import parse
-from ..choose.fitting import series_of
+from ..choose.series import series_of
 from ..instancetype.apply import topology
-from .bundle import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL
-from .selection import DEPRECATED_LABEL, architecture_of, class_of, os_of
-
-__all__ = ["INSTANCETYPE_FEATURES", "PREFERENCE_FEATURES", "Range", "facts", "within"]
+from .labels import CATALOG_LABEL, DEPRECATED_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
 
 Manifest = dict[str, Any]
 

@@ -17,18 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.names import nearest, shown
-from ..api.schema import FieldError
 from ..api.tree import copy, merge
-
-__all__ = ["CatalogError", "Item", "items"]
+from .errors import CatalogError
 
 Entry = dict[str, Any]
-
-
-class CatalogError(ValueError):
-    """A catalog that does not work out; one line with the entry, the field, the value and what to do."""
 
 
 class Item(NamedTuple):
@@ -150,7 +145,7 @@ def _over(
             raise CatalogError(f"{where}: extends: {shown(parent)} is not in {sort.groups}{nearest(parent, groups)}")
         if parent in above:
             circle = " > ".join((*above, parent))
-            raise CatalogError(f"{where}: extends: {circle} goes round in a circle; take one of them out")
+            raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
         base = _over(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
     own = _own(sort, entry, where)
     # A null among the labels stays until the derived ones are known: it removes these, too.

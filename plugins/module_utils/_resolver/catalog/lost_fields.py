@@ -10,15 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import release, release_schema, schema
-from ..api.errors import Crash
+from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
 from ..instancetype.apply import applier
 from ..instancetype.vmi.guest import guest
-
-__all__ = ["Misfit", "misfit", "release_of", "spec_schema", "without_unknown"]
 
 Manifest = dict[str, Any]
 
@@ -54,14 +52,14 @@ class Misfit(NamedTuple):
         """One line for a person."""
         told = []
         if self.lost:
-            told.append(f"the cluster's KubeVirt has no {', '.join(self.lost)}")
+            told.append(f"the cluster's KubeVirt does not know {', '.join(self.lost)}")
         if self.vcpus is not None:
             told.append(f"a VM with {self.vcpus[0]} vCPUs would get {self.vcpus[1]}")
         shown = [f"{one['field']} {_words(one['before'])} -> {_words(one['after'])}" for one in self.effects]
         if shown and self.vcpus is None:
             told.append(f"a VM would have {', '.join(shown)}")
         elif self.lost and not shown:
-            told.append("a VM comes out the same, but nothing checks it")
+            told.append("VMs come out the same, but KubeVirt does not check the requirement")
         return "; ".join(told)
 
 
@@ -143,7 +141,7 @@ def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[
         return
     properties = found.get("properties") or {}
     for name, declaration in schema.TYPES[bare].items():
-        notes = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
+        notes = schema.field_notes(declaration)
         # A backported field tells nothing of the minor version.
         if "since" in notes and "backported" not in notes:
             yield notes["since"], name in properties
@@ -161,7 +159,7 @@ def _shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
         preference = None if role is INSTANCETYPE else own
         # The VM says nothing that an instancetype could be in conflict with.
         applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, known)
-    except (Crash, schema.FieldError):
+    except (Crash, FieldError):
         return None
     shown: Manifest = template["spec"]
     return shown

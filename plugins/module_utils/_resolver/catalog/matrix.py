@@ -11,8 +11,6 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..instancetype.apply import requirements, topology
 from .facts import facts
 
-__all__ = ["LEGEND", "Matrix", "as_data", "from_data", "label", "matrix", "unsatisfied"]
-
 Manifest = dict[str, Any]
 Facts = dict[str, Any]
 

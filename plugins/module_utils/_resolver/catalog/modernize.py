@@ -12,15 +12,13 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema, schema
+from ..api.errors import FieldError
 from ..api.fields.alpha import SPEC_TYPES
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST, Release
-from ..api.schema import FieldError
 from ..api.tree import copy
 from ..instancetype.apply import topology
-
-__all__ = ["Change", "Left", "Modernized", "modernize"]
 
 Manifest = dict[str, Any]
 
@@ -40,7 +38,7 @@ class Change(NamedTuple):
     """One change of a manifest.
 
     path, was: a field and its value before. now_path, now: where its meaning is now and with which value; "" and None
-    where it is gone. note: why, in one sentence.
+    where the VM no longer exists. note: why, in one sentence.
     """
 
     path: str
@@ -105,7 +103,7 @@ def _object(draft: _Draft) -> None:
     role = ROLE_OF_KIND[manifest["kind"]]
     type_name = role.spec_type if api_version == API_VERSION else SPEC_TYPES.get((role.kind, api_version))
     if type_name is None:
-        raise FieldError("apiVersion", f"{shown(api_version)} is no version of {role.kind} that KubeVirt had")
+        raise FieldError("apiVersion", f"{shown(api_version)} is not a version of {role.kind} that KubeVirt ever had")
     if "profiles" in manifest:
         raise FieldError("profiles", "have no counterpart today; write each profile as an instancetype of its own")
     try:
@@ -147,7 +145,7 @@ def _check_complete(spec: Manifest) -> None:
             )
     for path, holder in (("spec.cpu.guest", cpu), ("spec.memory.guest", spec.get("memory") or {})):
         if holder.get("guest") is None:
-            raise FieldError(path, "is missing; every instancetype needs it")
+            raise FieldError(path, "is required in every instancetype")
 
 
 def _instancetype(draft: _Draft, spec: Manifest) -> None:
@@ -187,7 +185,7 @@ def _spread_ratio(draft: _Draft, spec: Manifest) -> None:
     if not was:
         draft.drop(spec, name, "spec", "Means the same as not set.")
     elif options.get("ratio") is not None:
-        draft.drop(spec, name, "spec", f"Had no effect beside {path}.")
+        draft.drop(spec, name, "spec", f"Had no effect together with {path}.")
     else:
         del spec[name]
         cpu = spec["cpu"] = spec.get("cpu") or {}
@@ -214,7 +212,7 @@ def _firmware(draft: _Draft, firmware: Manifest) -> None:
                 f"{path}.preferredUseEfi", use_efi, f"{path}.preferredEfi", firmware["preferredEfi"], "Deprecated."
             )
         else:
-            note = "Had no effect beside preferredEfi." if has_efi else "Means the same as not set."
+            note = "Had no effect together with preferredEfi." if has_efi else "Means the same as not set."
             draft.drop(firmware, "preferredUseEfi", path, note)
     _secure_boot(draft, firmware, path)
 
@@ -274,7 +272,7 @@ def _flavor(draft: _Draft, spec: Manifest) -> None:
     if not isinstance(flavor, dict):
         raise FieldError("spec.flavor", "expected an object")
     if spec.get("instancetype") is not None:
-        raise FieldError("spec.flavor", "is given beside spec.instancetype; keep one of them")
+        raise FieldError("spec.flavor", "is set together with spec.instancetype; remove one of them")
     if flavor.get("profile"):
         raise FieldError("spec.flavor.profile", "has no counterpart today; name the instancetype made of the profile")
     matcher = {name: value for name, value in flavor.items() if name != "profile"}
@@ -289,7 +287,7 @@ def _flavor_kind(kind: Any) -> str:
     for name, modern in _KINDS.items():
         if str(kind).lower() in (name.lower(), f"{name.lower()}s"):
             return modern
-    raise FieldError("spec.flavor.kind", f"{shown(kind)} is no kind of flavor; write {' or '.join(_KINDS)}")
+    raise FieldError("spec.flavor.kind", f"{shown(kind)} is not a kind of flavor; write {' or '.join(_KINDS)}")
 
 
 def _running(draft: _Draft, spec: Manifest) -> None:
@@ -300,7 +298,9 @@ def _running(draft: _Draft, spec: Manifest) -> None:
         draft.drop(spec, "running", "spec", "Means the same as not set.")
         return
     if spec.get("runStrategy") is not None:
-        raise FieldError("spec.running", "is given beside spec.runStrategy, which KubeVirt refuses; keep the latter")
+        raise FieldError(
+            "spec.running", "is set together with spec.runStrategy, which KubeVirt rejects; remove spec.running"
+        )
     strategy = "Always" if was else "Halted"
     _replace(spec, "running", "runStrategy", strategy)
     draft.set("spec.running", was, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
@@ -323,4 +323,4 @@ def _given_up(spec: Manifest) -> Iterator[Left]:
         for name in _BINDINGS:
             if name in (interface or {}):
                 path = f"spec.template.spec.domain.devices.interfaces[{index}].{name}"
-                yield Left(path, "KubeVirt has given up this binding; choose another, or a network binding plugin.")
+                yield Left(path, "KubeVirt has removed this binding; choose another, or a network binding plugin.")

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..api.errors import FieldError
 from ..api.fields.enums import ENUMS
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
-from ..api.schema import TYPES, FieldError, field_type
+from ..api.schema import TYPES, field_type
 from ..api.tree import copy
 from ..declare import manifests
 from ..instancetype.find.decode import API_VERSION
-from .language import CatalogError, items
+from .errors import CatalogError
+from .language import items
 from .versions import at_version
-
-__all__ = ["CatalogError", "adapt", "expand_catalog", "role_of", "select"]
 
 Manifest = dict[str, Any]
 
@@ -39,7 +39,7 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
             # A bundle of all four kinds holds every object twice.
             if known != manifest:
                 raise CatalogError(
-                    f"{_label(manifest)}: name: is given twice, by {first} and {where}; rename or remove one of them"
+                    f"{_label(manifest)}: name: {first} and {where} have the same name; rename or remove one of them"
                 )
     return [manifest for manifest, _origin in found.values()]
 
@@ -106,7 +106,7 @@ def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
     metadata, spec = source.get("metadata") or {}, source.get("spec") or {}
     where = f"manifest {number}"
     if not isinstance(kind, str) or kind not in ROLE_OF_KIND:
-        raise CatalogError(f"{where}: kind: {shown(kind)} is neither instancetype nor preference; take it out")
+        raise CatalogError(f"{where}: kind: {shown(kind)} is neither an instancetype nor a preference; remove it")
     if version != API_VERSION:
         raise CatalogError(f"{where} ({kind}): apiVersion: {shown(version)} is not supported; use {API_VERSION}")
     for field, value in (("metadata", metadata), ("spec", spec)):
@@ -140,14 +140,14 @@ def _check(expression: str, value: Any, path: str) -> None:
     """
     expression = expression.strip("*!")
     if expression in ENUMS and value not in ENUMS[expression]:
-        raise FieldError(path, f"{shown(value)} is not one of its values{nearest(value, ENUMS[expression])}")
+        raise FieldError(path, f"{shown(value)} is not a valid value{nearest(value, ENUMS[expression])}")
     if expression.startswith("[]") and isinstance(value, list):
         for index, entry in enumerate(value):
             _check(expression[2:], entry, f"{path}[{index}]")
     if expression in TYPES and isinstance(value, dict):
         for key, entry in value.items():
             if key not in TYPES[expression]:
-                raise FieldError(f"{path}.{key}", f"there is no such field{nearest(key, TYPES[expression])}")
+                raise FieldError(f"{path}.{key}", f"unknown field{nearest(key, TYPES[expression])}")
             _check(field_type(TYPES[expression][key]), entry, f"{path}.{key}")
 
 
@@ -157,7 +157,7 @@ def _fitting(what: str, patterns: Sequence[str], objects: list[Manifest]) -> lis
     known = dict.fromkeys(value for value in values if value is not None)
     for pattern in patterns:
         if not any(fnmatchcase(value, pattern) for value in known):
-            raise CatalogError(f"{what}: nothing in the catalog fits {shown(pattern)}{nearest(pattern, known)}")
+            raise CatalogError(f"{what}: nothing in the catalog matches {shown(pattern)}{nearest(pattern, known)}")
     return [
         manifest
         for manifest, value in zip(objects, values)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any
 
 from ..api.label_selector import SelectorError, selector
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ..api.names import nearest, shown
-from ..choose.fitting import CLASS_LABEL
-from .objects import CatalogError, select
-
-__all__ = ["DEPRECATED_LABEL", "Selection", "architecture_of", "class_of", "os_of"]
+from .errors import CatalogError
+from .labels import (
+    DEPRECATED_LABEL,
+    _labels,
+    architecture_of,
+    class_of,
+    os_of,
+)
+from .objects import select
 
 Manifest = dict[str, Any]
-
-DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
-_OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
-_ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
-_OS_ANNOTATION: Final = "vm.kubevirt.io/os"
 
 
 @dataclass(frozen=True)
@@ -74,29 +74,6 @@ class Selection:
         return self.deprecated == "include" or marked == (self.deprecated == "only")
 
 
-def class_of(manifest: Manifest) -> str:
-    """The class that an instancetype is labelled with, such as ``general.purpose``; "" for none."""
-    return str(_labels(manifest).get(CLASS_LABEL, ""))
-
-
-def os_of(manifest: Manifest) -> str:
-    """The operating system that a preference is for, by label, else by the annotation that its VMs get; "" for none."""
-    annotations = (manifest.get("spec") or {}).get("annotations") or {}
-    return str(_labels(manifest).get(_OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
-
-
-def architecture_of(manifest: Manifest) -> str:
-    """The architecture that a preference requires or prefers, or is labelled with; "" for none."""
-    spec = manifest.get("spec") or {}
-    told = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
-    # Preferences written for releases before 1.7 have only the label.
-    return str(told or _labels(manifest).get(_ARCHITECTURE_LABEL) or "")
-
-
-def _labels(manifest: Manifest) -> dict[str, str]:
-    return manifest["metadata"].get("labels") or {}
-
-
 def _selector(text: str) -> Callable[[dict[str, str]], bool]:
     try:
         return selector(text)
@@ -114,7 +91,7 @@ def _fitting(
     known = dict.fromkeys(value for value in values if value)
     for pattern in patterns:
         if not any(fnmatchcase(value, pattern) for value in known):
-            raise CatalogError(f"{what}: nothing in the catalog fits {shown(pattern)}{nearest(pattern, known)}")
+            raise CatalogError(f"{what}: nothing in the catalog matches {shown(pattern)}{nearest(pattern, known)}")
     return [
         manifest
         for manifest, value in zip(objects, values)

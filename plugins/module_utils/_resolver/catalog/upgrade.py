@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..api import managed_fields as ownership
-from ..api import schema
-from ..api.matcher import ROLE_OF_KIND, ROLES
-from ..api.tree import copy, differences
-from ..instancetype.find.find import Lookup, Problem
+from ..instancetype.find.lookup import Lookup, Problem
 from ..instancetype.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
-from .bundle import CATALOG_LABEL
-
-__all__ = ["Place", "Planned", "affected", "changes", "gone", "place_of", "predicted", "references"]
+from .labels import CATALOG_LABEL
+from .place import Place, place_of, references
 
 Manifest = dict[str, Any]
-
-
-class Place(NamedTuple):
-    """Names an object; namespace is "" for the cluster-wide kinds."""
-
-    kind: str
-    namespace: str
-    name: str
-
-
-def place_of(manifest: Manifest) -> Place:
-    metadata = manifest["metadata"]
-    return Place(manifest["kind"], metadata.get("namespace") or "", metadata["name"])
-
-
-def references(vm: Manifest) -> list[Place]:
-    """The instancetype and the preference that a VM's matchers name."""
-    found = []
-    for role in ROLES:
-        matcher = role.matcher_of(vm) or {}
-        kind = role.kind_of(matcher)
-        if matcher.get("name") and kind is not None:
-            namespace = "" if kind == role.cluster_kind else vm["metadata"].get("namespace") or ""
-            found.append(Place(kind, namespace, matcher["name"]))
-    return found
 
 
 def gone(live: Iterable[Manifest], wanted: Iterable[Place], catalog: str) -> list[Manifest]:
@@ -52,26 +22,6 @@ def gone(live: Iterable[Manifest], wanted: Iterable[Place], catalog: str) -> lis
         for one in live
         if (one["metadata"].get("labels") or {}).get(CATALOG_LABEL) == catalog and place_of(one) not in kept
     ]
-
-
-def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Field] | None) -> Manifest:
-    """The canonical spec that an object has once the manifest is applied over the live one.
-
-    owner: the fields that our field manager owns of the live one: those that are declared no more go, others stay.
-    """
-    role = ROLE_OF_KIND[manifest["kind"]]
-    result = {"spec": copy((live or {}).get("spec") or {})}
-    for field in ownership.undeclared(owner or set(), ownership.declared(manifest)):
-        ownership.take(result, field)
-    for field, value in ownership.leaves({"spec": manifest.get("spec") or {}}):
-        ownership.put(result, field, value)
-    return schema.canonical(role.spec_type, result["spec"])
-
-
-def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
-    """[{field, before, after}] between a live object's spec and a canonical one."""
-    role = ROLE_OF_KIND[live["kind"]]
-    return differences(schema.canonical(role.spec_type, live.get("spec")), spec)
 
 
 class Planned:

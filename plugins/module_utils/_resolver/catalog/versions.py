@@ -22,9 +22,7 @@ from typing import Any, Final
 from ..api import release
 from ..api.names import nearest, shown
 from ..api.release import Release
-from .language import CatalogError
-
-__all__ = ["at_version", "fitting_version", "version_names"]
+from .errors import CatalogError
 
 Document = dict[str, Any]
 
@@ -57,9 +55,7 @@ def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
     found = _versions(documents)
     if version and version not in found:
         if not found:
-            raise CatalogError(
-                f"version: {shown(version)} is not known, since the catalog has no versions; leave it out"
-            )
+            raise CatalogError(f"version: the catalog has no versions, so {shown(version)} is unknown; remove version")
         raise CatalogError(f"version: the catalog has no {shown(version)}{nearest(version, found)}")
     current = [_without_versions(one) for one in documents]
     for name in found:
@@ -73,7 +69,7 @@ def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
 def _versions(documents: Iterable[Any]) -> dict[str, Document]:
     listing = [one[_VERSIONS] for one in documents if isinstance(one, dict) and "kind" not in one and _VERSIONS in one]
     if len(listing) > 1:
-        raise CatalogError(f"{_VERSIONS}: is given twice; keep one of them")
+        raise CatalogError(f"{_VERSIONS}: set twice; remove one of them")
     if not listing:
         return {}
     [versions] = listing
@@ -129,7 +125,7 @@ def _changed(documents: list[Any], version: Document, where: str) -> list[Any]:
     for pattern in version.get("without", []):
         left = [_left(one, pattern) for one in current]
         if left == current:
-            raise CatalogError(f"{where}: without: nothing in the catalog fits {pattern!r}")
+            raise CatalogError(f"{where}: without: nothing in the catalog matches {pattern!r}")
         current = left
     return current
 
@@ -139,7 +135,7 @@ def _with_changes(documents: list[Any], key: str, changes: Document, where: str)
     one goes to the first document that has any."""
     holders = [one for one in documents if _has(one, key)]
     if not holders:
-        raise CatalogError(f"{where}: {key}: the catalog has none that could differ; take it out")
+        raise CatalogError(f"{where}: {key}: the catalog has no {key} to change; remove the key")
     known = {name for one in holders for name in one[key]}
     changed = []
     for one in documents:

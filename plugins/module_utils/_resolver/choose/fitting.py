@@ -11,20 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
-from ..api import release_schema, schema
-from ..api.errors import Crash
+from ..api import release_schema
+from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE
 from ..api.quantity import parse
 from ..api.release import Release
 from ..instancetype.apply import requirements, topology
-
-__all__ = ["CLASS_LABEL", "Wanted", "fitting", "series_of"]
+from .series import series_of
 
 Manifest = dict[str, Any]
 Spec = Optional[Manifest]
-
-# As the published catalogs label instancetypes: general.purpose, memory.intensive, ...
-CLASS_LABEL = "instancetype.kubevirt.io/class"
 
 
 class Wanted(NamedTuple):
@@ -45,18 +41,13 @@ class Wanted(NamedTuple):
     series: str = ""
 
 
-def series_of(name: str) -> str:
-    """What comes before the last dot: ``u1`` of ``u1.nano``; "" if there is none."""
-    return name.rpartition(".")[0]
-
-
 def fitting(manifests: Iterable[Manifest], wanted: Wanted, release: Release) -> list[Manifest]:
     """Those of the instancetypes that fit, best first. What is not of the API's types fits nothing."""
     found = []
     for manifest in manifests:
         try:
             spec = release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
-        except schema.FieldError:
+        except FieldError:
             continue
         if _fits(manifest, spec, wanted, release):
             found.append((_rank(manifest, spec, wanted.series), manifest))

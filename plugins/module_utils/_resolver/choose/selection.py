@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..api import release_schema
-from ..api.errors import Crash
+from ..api.errors import Crash, FieldError, QuantityError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
-from ..api.quantity import QuantityError, parse
+from ..api.quantity import parse
 from ..api.release import NEWEST, Release
-from ..api.schema import FieldError
 from ..instancetype.apply import topology
 from ..instancetype.webhooks import validate
-from .fitting import CLASS_LABEL, Wanted, fitting
-
-__all__ = ["Rejected", "choose", "spread"]
+from .fitting import Wanted, fitting
+from .series import CLASS_LABEL
 
 Manifest = dict[str, Any]
 
@@ -86,7 +84,7 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
         if not isinstance(manifest, dict):
             raise Rejected(f"[{index}]: expected a manifest, found {shown(manifest)}")
         if "kind" not in manifest:
-            raise Rejected(f"[{index}].kind: is missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
+            raise Rejected(f"[{index}].kind: missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
         if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
             continue
         try:
@@ -109,7 +107,9 @@ def _preference(given: Manifest | str, manifests: list[Any], release: Release) -
             and (manifest.get("metadata") or {}).get("name") == given
         ]
         if not named:
-            raise Rejected(f"preference: there is no preference {shown(given)} among the manifests; give its manifest")
+            raise Rejected(
+                f"preference: no manifest of the preference {shown(given)} is given; add it to the manifests"
+            )
         given = named[0]
     # The spec of a preference has no field `spec`.
     bare = "spec" not in given
@@ -140,4 +140,4 @@ def _bytes(value: Any) -> int:
     try:
         return parse(str(value)).value
     except QuantityError:
-        raise Rejected(f"memory: {shown(value)} is no quantity; write for example 512Mi, 4Gi or 4G") from None
+        raise Rejected(f"memory: {shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from None

@@ -6,16 +6,14 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ..api import release_schema, schema
-from ..api.errors import Crash
+from ..api import release_schema
+from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..instancetype.find import find, infer
 from ..instancetype.vmi import defaults
 from ..instancetype.vmi.cluster import Cluster
 from . import fitting
-
-__all__ = ["SUGGESTED", "Names", "best", "either", "missing", "not_inferred", "to_add"]
 
 Manifest = dict[str, Any]
 # All manifests of a kind in a namespace ("" for a cluster-wide kind).
@@ -29,7 +27,7 @@ def not_inferred(vm: Manifest, cluster: Cluster) -> list[Role]:
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
         return [role for role in ROLES if _failure(canonical, role, cluster) is not None]
-    except (schema.FieldError, Crash):
+    except (FieldError, Crash):
         return []
 
 
@@ -62,7 +60,7 @@ def _another(kind: str, namespace: str, name: str, listed: Names) -> str:
     known = sorted(str(manifest["metadata"]["name"]) for manifest in listed(kind, namespace))
     names = difflib.get_close_matches(name, known, n=SUGGESTED, cutoff=0.5) or known[:SUGGESTED]
     example = f", for example {either(names)}" if names else ""
-    return f"make the {kind} {name} in the namespace {namespace} first, or name another one{example}"
+    return f"create the {kind} {name} in the namespace {namespace} first, or name another one{example}"
 
 
 def _failure(vm: Manifest, role: Role, cluster: Cluster) -> infer.NotInferred | None:

@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api import release_schema, schema
+from ..api import release_schema
+from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.tree import copy, differences
@@ -22,12 +23,10 @@ from ..instancetype.apply.conflict import Conflict
 from ..instancetype.find import find
 from ..instancetype.vmi import defaults, vmi
 from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.vmi.defaults import Configuration
+from ..instancetype.vmi.configuration import Configuration
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate, validate
 from .reduction import reduced, without
-
-__all__ = ["Adoption", "Candidate", "adopt", "patch"]
 
 Manifest = dict[str, Any]
 
@@ -209,7 +208,7 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
     """None for what is not of the API's types."""
     try:
         spec = release_schema.canonical(role.spec_type, manifest.get("spec"), cluster.release)
-    except schema.FieldError:
+    except FieldError:
         return None
     return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)
 
@@ -232,7 +231,7 @@ def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     """What of a VM decides on its guest and pod, so that equal ones are equal in meaning; or why KubeVirt fails."""
     built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
     if built.spec is None or built.metadata is None:
-        return built.error.message if built.error is not None else "it cannot be expanded"
+        return built.error.message if built.error is not None else "the VM cannot be expanded"
     spec = built.spec
     # Only the network could be a problem, and that it has by now.
     defaults.set_spec_defaults(spec, cluster.configuration, cluster.release)

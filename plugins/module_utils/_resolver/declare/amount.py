@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..api import quantity
+from ..api.errors import FieldError, QuantityError
 from ..api.names import shown
-from ..api.quantity import QuantityError
-from ..api.schema import FieldError
-
-__all__ = ["amount"]
 
 
 def amount(path: str, text: Any) -> str:
@@ -17,4 +14,4 @@ def amount(path: str, text: Any) -> str:
     try:
         return quantity.canonical(str(text))
     except QuantityError as error:
-        raise FieldError(path, f"{shown(text)} is no quantity; write for example 512Mi, 4Gi or 4G") from error
+        raise FieldError(path, f"{shown(text)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error

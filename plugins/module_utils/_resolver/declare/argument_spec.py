@@ -12,9 +12,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ..api.fields.enums import ENUMS
-from ..api.schema import TYPES, field_type
-
-__all__ = ["Field", "fields", "options", "to_manifest"]
+from ..api.schema import TYPES, field_notes, field_type
 
 # A word begins at a capital after a small letter or digit, and at the last of several capitals.
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -47,17 +45,15 @@ class Field(NamedTuple):
     option: as the module spells it.
     type: the type expression, without `*` and `!`.
     required: whether the API needs it wherever the type is used.
-    description: what it is for; text in backticks is a value, or the path of a field from the spec.
-    deprecated: what to use instead, or "".
     since: the first KubeVirt release that knows it (others drop it silently), or "" for 1.0 and earlier.
+
+    What it is for stands in `tools/descriptions`: no module needs it at run time.
     """
 
     name: str
     option: str
     type: str
     required: bool
-    description: str
-    deprecated: str
     since: str
 
 
@@ -101,20 +97,13 @@ def to_manifest(type_name: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _field(type_name: str, name: str, declaration: Any) -> Field:
-    description = ""
-    notes: dict[str, str] = {}
-    if not isinstance(declaration, str):
-        _name, description, *more = declaration
-        notes = more[0] if more else {}
     expression = field_type(declaration)
     return Field(
         name=name,
         option=_RENAMED.get((type_name, name)) or _WORD.sub("_", name).lower(),
         type=expression.strip("*!"),
         required=expression.endswith("!"),
-        description=description,
-        deprecated=notes.get("deprecated", ""),
-        since=notes.get("since", ""),
+        since=field_notes(declaration).get("since", ""),
     )
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from ..api.matcher import ROLES
 
-__all__ = ["merged", "spelled_out"]
-
 Options = dict[str, Any]
 Spec = dict[str, Any]
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ..api import names, schema
+from ..api import formats, names, schema
+from ..api.errors import FieldError
 from ..api.names import shown
-from ..api.schema import FieldError
-
-__all__ = ["check_name", "passed"]
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -38,7 +36,7 @@ def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = Tr
         return schema.declared(type_name, manifest)
     check_name(options)
     try:
-        return schema.checked(type_name, manifest, bool(options.get("accept_unknown_fields")))
+        return formats.checked(type_name, manifest, bool(options.get("accept_unknown_fields")))
     except FieldError as error:
         raise FieldError(_as_written(error.path, options), error.reason) from error
 

@@ -7,16 +7,14 @@ from typing import Any, Final, NamedTuple
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
-from ..instancetype.find.find import Lookup
-from ..instancetype.revision import store
+from ..instancetype.find import naming
+from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import live_update, vmi
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate
 from .outlook import Outlook
 from .readiness import HALTED, run_strategy
-
-__all__ = ["LIVE", "NOTHING", "RESTART", "UNKNOWN", "Impact", "impact", "outgrown"]
 
 Manifest = dict[str, Any]
 
@@ -93,8 +91,8 @@ def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None
     if made is None or found is None or _size(made) == _size(found):
         return None
     return (
-        f"the cluster has put what its instancetype stood for in the place of it (reference policy), {_size(found)},"
-        f" and that stays; now it stands for {_size(made)}: declare cpu and memory to change the VM"
+        f"the cluster's reference policy replaced the instancetype by its values ({_size(found)}); the instancetype now"
+        f" gives {_size(made)}, which the VM does not get: declare cpu and memory to change the VM"
     )
 
 
@@ -108,7 +106,7 @@ def _captured(vm: Manifest) -> Manifest:
     vm = copy(vm)
     for role in ROLES:
         matcher, reference = role.matcher_of(vm), role.reference_of(vm)
-        if matcher and reference and store.captured_anew(matcher, reference):
+        if matcher and reference and naming.captured_anew(matcher, reference):
             del vm["status"][role.reference]
     return vm
 

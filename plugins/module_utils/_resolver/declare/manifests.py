@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
-from ..api.schema import FieldError
 from ..api.tree import merge
 from ..instancetype.find.decode import API_VERSION
 from .amount import amount
 from .argument_spec import to_manifest
 from .gate import passed
-
-__all__ = ["instancetype", "is_namespaced", "preference"]
 
 Options = dict[str, Any]
 
@@ -32,9 +30,9 @@ def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:
     if options.get("state") != "absent":
         for part, example in (("cpu", "2"), ("memory", "4Gi")):
             if "guest" not in manifest["spec"].get(part, {}):
-                raise FieldError(f"spec.{part}.guest", f"is missing; an instancetype needs it, for example {example}")
+                raise FieldError(f"spec.{part}.guest", f"required in an instancetype, for example {example}")
         if manifest["spec"]["cpu"]["guest"] < 1:
-            raise FieldError("spec.cpu.guest", "0 is too small; a guest has at least one vCPU")
+            raise FieldError("spec.cpu.guest", "0 is too small; write 1 or more")
         for field in ("gpus", "hostDevices"):
             _check_devices(f"spec.{field}", manifest["spec"].get(field) or [])
     return manifest
@@ -44,7 +42,7 @@ def _check_devices(path: str, devices: list[dict[str, Any]]) -> None:
     for index, device in enumerate(devices):
         for field in ("name", "deviceName"):
             if not device.get(field):
-                raise FieldError(f"{path}[{index}].{field}", "is missing; a device needs it")
+                raise FieldError(f"{path}[{index}].{field}", "required for a device")
 
 
 def preference(options: Options, gate: bool = True) -> dict[str, Any]:
@@ -62,7 +60,7 @@ def _manifest(role: Role, options: Options, gate: bool) -> dict[str, Any]:
     namespaced = is_namespaced(options)
     if not namespaced and options.get("namespace"):
         raise FieldError(
-            "namespace", f"{options['kind']} is cluster-wide; leave out the namespace or choose {role.kind}"
+            "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {role.kind}"
         )
     metadata = {field: options[field] for field in ("name", "labels", "annotations") if options.get(field)}
     if namespaced:

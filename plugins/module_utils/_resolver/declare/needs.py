@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..api.kinds import BY_NAME
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import Release
-from ..instancetype.find import find, infer, revision
-
-__all__ = ["Need", "needs", "then"]
+from ..instancetype.find import infer, naming
 
 Manifest = dict[str, Any]
 
@@ -62,7 +61,7 @@ def _needs(vm: Manifest, release: Release) -> Iterator[Need]:
             yield from _volume(spec, str(matcher["inferFromVolume"]), home)
             continue
         live = list(_object(role, str(matcher.get("name") or ""), role.kind_of(matcher), home))
-        reference = revision.referenced(vm, role, release)
+        reference = naming.referenced(vm, role, release)
         if reference.name:
             instead = live[0][:3] if live and not reference.pinned else None
             yield Need("ControllerRevision", home, reference.name, home, instead)
@@ -108,7 +107,7 @@ def _origins(source: Manifest, home: str) -> Iterator[Need]:
 
 def _then(need: Need, found: Manifest | None) -> Iterator[Need]:
     if need.kind == "ControllerRevision":
-        if found is not None and need.instead and revision.labels(found).get(revision.NAME_LABEL) != need.instead[2]:
+        if found is not None and need.instead and naming.labels(found).get(naming.NAME_LABEL) != need.instead[2]:
             yield Need(*need.instead, need.home)
         return
     if found is None:
@@ -130,4 +129,4 @@ def _then(need: Need, found: Manifest | None) -> Iterator[Need]:
 
 def _object(role: Role, name: str, kind: str | None, home: str) -> Iterator[Need]:
     if kind is not None and name:
-        yield Need(kind, home if find.KINDS[kind].namespaced else "", name, home)
+        yield Need(kind, home if BY_NAME[kind].namespaced else "", name, home)

@@ -11,8 +11,6 @@ from ..instancetype.webhooks import architecture, mutate
 from ..instancetype.webhooks.admission import Response
 from .plan import Plan
 
-__all__ = ["Outlook", "admit", "outlook", "result"]
-
 Manifest = dict[str, Any]
 
 

@@ -11,14 +11,13 @@ from ..api import schema
 from ..api.managed_fields import Field
 from .take_over import TakeOver, holders, nobody
 
-__all__ = ["APPLY", "CREATE", "DELETE", "KEEP", "NONE", "TAKEN_BACK", "WRITES", "Plan", "absent", "present"]
-
 NONE = "none"
 CREATE = "create"
 APPLY = "apply"
 DELETE = "delete"
 # Owner of a field that is taken back when it is declared: someone's start or stop has set it.
 TAKEN_BACK: Final = ("virt-api", ("spec", "runStrategy"))
+_POD: Final = ("spec", "template", "spec")
 # An object that is not as declared and is left so on purpose.
 KEEP = "keep"
 WRITES = (CREATE, APPLY, DELETE)
@@ -88,6 +87,10 @@ def present(
         _put(before, field, _current(current, live, field))
     taken = {_whole(field, gone, desired, live) for field in (*(patched & gone), *(shared if force else ()))}
     out = {*_emptied(desired, gone, live), *taken}
+    # What goes first has to leave an object that is valid: interfaces do not go without their networks.
+    if any(field[: len(_POD)] == _POD for field in out):
+        out |= {_whole(field, gone, desired, live) for field in gone if field[: len(_POD)] == _POD}
+        out = {field for field in out if not any(field[:length] in out for length in range(1, len(field)))}
     kept = () if force else tuple(sorted(shared.items()))
     conflict = None if force else _conflict(changed, others)
     return Plan(

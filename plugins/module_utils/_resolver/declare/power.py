@@ -10,23 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from .readiness import RUNNING, Readiness, is_up, run_strategy, trouble
 
-__all__ = [
-    "MIGRATED",
-    "RESTARTED",
-    "SOFT_REBOOTED",
-    "STARTED",
-    "STATES",
-    "STOPPED",
-    "Decision",
-    "Request",
-    "Wanted",
-    "decide",
-    "gone",
-    "migrated",
-    "reached",
-    "request",
-]
-
 Manifest = dict[str, Any]
 
 STARTED: Final = "started"
@@ -96,7 +79,7 @@ def request(wanted: Wanted) -> Request:
 def decide(wanted: Wanted, vm: Manifest, instance: Manifest | None) -> Decision:
     """What to do with a VM. instance: its VMI, None without one. Both as the API server returned them."""
     if vm["metadata"].get("deletionTimestamp"):
-        return _NOTHING if wanted.state == STOPPED else Decision(refusal="it is being deleted")
+        return _NOTHING if wanted.state == STOPPED else Decision(refusal="the VM is being deleted")
     seen = _Seen(vm, instance)
     if wanted.state == STARTED:
         return _start(seen)
@@ -200,7 +183,9 @@ def _stop(seen: _Seen, wanted: Wanted) -> Decision:
 def reached(wanted: Wanted, vm: Manifest | None) -> Readiness:
     """How far a VM is on the way to a wanted state; for MIGRATED see `migrated`."""
     if vm is None:
-        return Readiness(ready=wanted.state == STOPPED, failed=None if wanted.state == STOPPED else "it was deleted")
+        return Readiness(
+            ready=wanted.state == STOPPED, failed=None if wanted.state == STOPPED else "the VM was deleted"
+        )
     status: Manifest = vm.get("status") or {}
     printable = status.get("printableStatus", "")
     requests = [one.get("action") for one in status.get("stateChangeRequests") or []]
@@ -208,20 +193,20 @@ def reached(wanted: Wanted, vm: Manifest | None) -> Readiness:
     if wanted.state == STOPPED:
         if printable == "Stopped" and "Stop" not in requests:
             return Readiness(ready=True)
-        return Readiness(pending=f"it to stop ({now})")
+        return Readiness(pending=f"the VM to stop ({now})")
     if wanted.state == SOFT_REBOOTED:
         return Readiness(ready=True)
     if wanted.state in (PAUSED, UNPAUSED):
         paused = any(one["type"] == "Paused" and one["status"] == "True" for one in status.get("conditions") or [])
         if paused is (wanted.state == PAUSED):
             return Readiness(ready=True)
-        return Readiness(pending=f"it to be {wanted.state} ({now})")
+        return Readiness(pending=f"the VM to be {wanted.state} ({now})")
     found = trouble(vm)
     if found is not None:
         return Readiness(stuck=found.reason, grace=found.grace) if found.grace else Readiness(failed=found.reason)
     if printable in RUNNING and not requests:
-        return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"it to be ready ({now})")
-    return Readiness(pending=f"it to run ({now})")
+        return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"the VM to be ready ({now})")
+    return Readiness(pending=f"the VM to run ({now})")
 
 
 def gone(instance: Manifest | None) -> bool:
@@ -234,15 +219,15 @@ def gone(instance: Manifest | None) -> bool:
 def migrated(before: Manifest | None, instance: Manifest | None) -> Readiness:
     """How far the migration of a VMI is that was asked for. before: the VMI as it was then."""
     if instance is None or ((instance.get("status") or {}).get("phase") in _FINAL):
-        return Readiness(failed="it ended while it was migrated")
+        return Readiness(failed="the VMI ended during the migration")
     earlier: Manifest = ((before or {}).get("status") or {}).get("migrationState") or {}
     state: Manifest = (instance.get("status") or {}).get("migrationState") or {}
     over = earlier.get("completed") or earlier.get("failed")
     if not state or (over and state.get("migrationUid") == earlier.get("migrationUid")):
-        return Readiness(pending="its migration to begin")
+        return Readiness(pending="the migration to begin")
     if state.get("failed"):
         reason = state.get("failureReason") or state.get("abortStatus") or "no reason is given"
         return Readiness(failed=f"the migration failed: {reason}")
     if state.get("completed"):
         return Readiness(ready=True)
-    return Readiness(pending=f"its migration to {state.get('targetNode') or 'another node'}")
+    return Readiness(pending=f"the migration to {state.get('targetNode') or 'another node'}")

@@ -6,10 +6,11 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..choose import suggestions
-from ..choose.fitting import series_of
+from ..choose.series import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
@@ -18,12 +19,10 @@ from ..instancetype.webhooks.admission import invalid
 from . import sources
 from .outlook import Outlook
 
-__all__ = ["Issue", "issues"]
-
 Manifest = dict[str, Any]
 
 
-_OPEN_GATE: Final = "open the feature gate in the KubeVirt object, or leave the field out"
+_OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
 class Issue(NamedTuple):
@@ -100,33 +99,33 @@ def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[
     field = f"spec.{role.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
         return [Issue(f"{field}: {found.error.message}")]
-    namespace = vm["metadata"].get("namespace", "") if find.KINDS[kind].namespaced else ""
+    namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
     names = [manifest["metadata"]["name"] for manifest in listed(kind, namespace)]
     close = difflib.get_close_matches(str(matcher.get("name")), names, n=SUGGESTED, cutoff=0.5)
     elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), listed)
     if elsewhere:
         return [Issue(f"{field}: {found.error.message}; {elsewhere}")]
-    hint = f"did you mean {either(close)}?" if close else f"there are {len(names)} {kind}s"
+    hint = f"did you mean {either(close)}?" if close else f"the cluster has {len(names)} {kind}s"
     return [Issue(f"{field}: {found.error.message}; {hint}", missing=True)]
 
 
 def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Names) -> str:
     """The remedy where there is such an object, but of the other kind."""
     other = role.kind if kind == role.cluster_kind else role.cluster_kind
-    namespace = vm["metadata"].get("namespace", "") if find.KINDS[other].namespaced else ""
+    namespace = vm["metadata"].get("namespace", "") if BY_NAME[other].namespaced else ""
     if not any(manifest["metadata"]["name"] == name for manifest in listed(other, namespace)):
         return ""
-    return f"there is a {other} of that name: set {role.matcher}.kind to {other}"
+    return f"a {other} has this name; set {role.matcher}.kind to {other}"
 
 
 def _remedy(answer: dict[str, Any], vm: Manifest, cluster: Cluster, listed: Names) -> str:
     stage = answer.get("stage")
     if stage == "apply" and "conflicts with selected" in str(answer.get("message")):
-        return "leave these fields to the instancetype, or give the VM none"
+        return "remove these fields from the VM, or remove its instancetype"
     if vm["spec"].get("instancetype") and stage in ("apply", "requirements"):
         would_do = _fitting(vm, cluster, listed)
         if would_do:
-            return f"{either(would_do)} would do"
+            return f"use for example {either(would_do)}"
     elif stage == "requirements":
         return suggestions.to_add(INSTANCETYPE, vm, cluster, listed)
     return ""
@@ -137,7 +136,7 @@ def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
     # A kind that there is not has been told already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
-    namespace = vm["metadata"].get("namespace", "") if find.KINDS[kind].namespaced else ""
+    namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
     series = series_of(str(vm["spec"]["instancetype"].get("name", "")))
     found = suggestions.best(listed(kind, namespace), vm, preference, cluster, series)
     return [manifest["metadata"]["name"] for manifest in found]

@@ -6,21 +6,6 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES
 
-__all__ = [
-    "HALTED",
-    "RUNNING",
-    "Readiness",
-    "Trouble",
-    "has_guest",
-    "is_up",
-    "observed",
-    "readiness",
-    "restart_required",
-    "run_strategy",
-    "same_status",
-    "trouble",
-]
-
 Manifest = dict[str, Any]
 
 # printableStatus of a VM that does not get better by itself.
@@ -75,13 +60,13 @@ def readiness(vm: Manifest | None) -> Readiness:
     """Ready: revisions of its instancetype and preference are captured, and it runs or is stopped as its run strategy
     says. Failed: a condition that KubeVirt does not overcome by itself. vm: as the API server returned it, or None."""
     if vm is None:
-        return Readiness(failed="it was deleted while waiting for it")
+        return Readiness(failed="the VM was deleted while the task waited for it")
     found = trouble(vm)
     if found is not None:
         return Readiness(stuck=found.reason, grace=found.grace) if found.grace else Readiness(failed=found.reason)
     missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
     if missing:
-        return Readiness(pending=f"the revision of its {' and '.join(missing)}")
+        return Readiness(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")
     power = _power(vm)
     if power.ready and not observed(vm):
         return Readiness(pending="virt-controller to look at the change")
@@ -171,13 +156,24 @@ def _power(vm: Manifest) -> Readiness:
     printable = status.get("printableStatus", "")
     now = f"now {printable or 'without status'}"
     if strategy in _STOPPED_STRATEGIES:
-        # A VMI that has ended counts as stopped, and holds volumes until it is gone.
+        # A VMI that has ended counts as stopped, and holds volumes until the VM no longer exists.
         if strategy == "Manual" or (printable == "Stopped" and not status.get("created")):
             return Readiness(ready=True)
-        return Readiness(pending=f"it to stop ({now})")
+        return Readiness(pending=f"the VM to stop ({now})")
     if is_up(vm):
         return Readiness(ready=True)
     ended = printable == "Stopped" and status.get("runStrategy") == strategy and not status.get("stateChangeRequests")
     if strategy in _ENDING_STRATEGIES and ended:
         return Readiness(ready=True)
-    return Readiness(pending=f"it to be ready ({now})" if printable in RUNNING else f"it to run ({now})")
+    return Readiness(pending=f"the VM to be ready ({now})" if printable in RUNNING else f"the VM to run ({now})")
+
+
+_STILL_ASKED: Final = (
+    "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine, so the task"
+    " does not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
+)
+
+
+def still_asked(vm: Manifest) -> str:
+    """The warning about a VM whose guest has everything, and whose condition RestartRequired stands."""
+    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")

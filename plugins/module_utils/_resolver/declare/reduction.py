@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from ..api.tree import copy
 
-__all__ = ["reduced", "without"]
-
 Manifest = dict[str, Any]
 # A template → what KubeVirt makes of it, or None where it refuses it.
 Make = Callable[[Manifest], "Manifest | None"]

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..choose.suggestions import SUGGESTED, Names, either
-from ..instancetype.find.find import Lookup
-
-__all__ = ["missing"]
+from ..instancetype.find.lookup import Lookup
 
 Manifest = dict[str, Any]
 
@@ -37,9 +35,9 @@ def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names)
         if objects.get(source.kind, source.namespace, source.name) is None:
             names = [manifest["metadata"]["name"] for manifest in listed(source.kind, source.namespace)]
             close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
-            hint = f"did you mean {either(close)}?" if close else "create it first, or name one that there is"
+            hint = f"did you mean {either(close)}?" if close else "create it first, or name an existing one"
             place = f"in the namespace {source.namespace}"
-            yield f"{source.path}: there is no {source.kind} {source.name} {place}; {hint}"
+            yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
 
 
 def _templates(vm: Manifest) -> set[str]:

@@ -10,8 +10,6 @@ from ..api.names import shown
 from ..api.redaction import LAST_APPLIED
 from ..api.tree import copy
 
-__all__ = ["TOOLS", "TakeOver", "holders", "nobody", "patch", "whose"]
-
 Manifest = dict[str, Any]
 TakeOver = Callable[[str], bool]
 

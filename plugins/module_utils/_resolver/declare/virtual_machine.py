@@ -11,9 +11,7 @@ from ..api.tree import copy, merge
 from ..instancetype.find.infer import IGNORE
 from .plan import APPLY, TAKEN_BACK, Plan
 from .readiness import run_strategy
-from .vm.manifest import DEFAULT_MEMORY, manifest
-
-__all__ = ["DEFAULT_RUN_STRATEGY", "Reconciled", "expanded", "in_one_request", "manifest", "reconcile"]
+from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
 _RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")

@@ -11,8 +11,6 @@ from .pod_rules import rules
 from .state import State
 from .workload import Workload
 
-__all__ = ["Batch"]
-
 _SCORED: Final = ("cpu", "memory")
 
 # A node's score, negative since a heap has the least first, and its number.

@@ -11,8 +11,6 @@ from ..pod.labels import CREATED_BY
 from ..pod.migration import like_source
 from .workload import Workload
 
-__all__ = ["guests", "target"]
-
 
 def guests(pods: Iterable[Workload], nodes: Iterable[str]) -> list[Workload]:
     """The pods of guests that run on the nodes."""

@@ -13,8 +13,6 @@ from .pod_rules import rules
 from .state import State
 from .workload import Workload
 
-__all__ = ["problem"]
-
 _SIZES: Final = ("memory", "ephemeral-storage")
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 

@@ -8,8 +8,6 @@ from .pod_rules import Rule, rules
 from .state import State
 from .workload import Workload
 
-__all__ = ["eligible", "fitting", "has_room", "lacking", "obstacle"]
-
 
 def eligible(state: State, pod: Workload) -> list[int]:
     """The nodes that are for the pod at all, however full they are."""

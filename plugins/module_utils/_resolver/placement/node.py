@@ -7,8 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from ..api.quantity import Quantity, parse
 
-__all__ = ["Counts", "Node", "count", "node"]
-
 # Amounts as kube-scheduler counts them: CPU in thousandths, all else in whole units; both rounded up.
 Counts = dict[str, int]
 

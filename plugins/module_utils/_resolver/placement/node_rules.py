@@ -9,8 +9,6 @@ from ..api.label_selector import fits
 from .node import Node
 from .workload import Workload
 
-__all__ = ["is_selected", "repelling", "tolerates_all", "unselected"]
-
 
 def repelling(node: Node, workload: Workload) -> Iterator[Mapping[str, Any]]:
     """The taints of a node that a pod does not tolerate."""

@@ -12,9 +12,6 @@ from .node import Node
 from .state import State
 from .workload import Workload
 
-__all__ = ["Asked", "outcome", "running"]
-
-
 # Of thousands of VMs on hundreds of nodes nobody reads all.
 _SHOWN: Final = 20
 

@@ -12,8 +12,6 @@ from .node_rules import is_selected, tolerates_all
 from .state import State, Test, term_test
 from .workload import Workload
 
-__all__ = ["Rule", "rules"]
-
 # Says why a node does not do, "" if it does.
 Rule = Callable[[Node], str]
 

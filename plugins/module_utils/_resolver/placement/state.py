@@ -10,8 +10,6 @@ from ..api.label_selector import matches
 from .node import Counts, Node
 from .workload import Workload
 
-__all__ = ["State", "Test", "term_test"]
-
 Test = Callable[[Workload], bool]
 
 

@@ -14,8 +14,6 @@ from ..pod.pod import Pod
 from ..pod.totals import requests
 from .node import Counts, count
 
-__all__ = ["Workload", "is_over", "of_manifest", "of_pod"]
-
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 _QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
 

@@ -9,8 +9,6 @@ from ..api.tree import copy
 from .environment import Environment
 from .traits import Spec
 
-__all__ = ["HOSTNAME", "OBSOLETE_MODEL", "affinity", "keep_apart"]
-
 HOSTNAME: Final = "kubernetes.io/hostname"
 # Its nodes are avoided by guests with the CPU model of their host, and by no others.
 OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"

@@ -7,8 +7,6 @@ from typing import Any
 
 from ..api.quantity import Quantity, add, parse
 
-__all__ = ["Amounts", "add_to", "maximum", "own", "texts", "total"]
-
 Amounts = dict[str, Quantity]
 
 

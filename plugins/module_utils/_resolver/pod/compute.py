@@ -11,8 +11,6 @@ from .container import Container
 from .environment import Environment
 from .traits import Spec, is_dedicated
 
-__all__ = ["compute"]
-
 _ONE: Final = Quantity.of(1, DECIMAL_SI)
 # What KubeVirt itself writes into the container.
 _OWN_STORAGE: Final = parse("50M")

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 from .amounts import Amounts, texts
 
-__all__ = ["Container"]
-
 
 class Container(NamedTuple):
     """name; requests, limits: as KubeVirt writes them; claims: [{name, request}]; restarts: it runs beside the others,

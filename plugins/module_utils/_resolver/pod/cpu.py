@@ -10,8 +10,6 @@ from .amounts import Amounts
 from .environment import Environment
 from .traits import Spec, pool_threads, vcpus
 
-__all__ = ["dedicated", "needs_limit", "shared"]
-
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 

@@ -8,8 +8,6 @@ from typing import Final
 from .environment import Environment
 from .traits import Spec, has_sev, has_snp, has_tdx
 
-__all__ = ["UnknownNetwork", "claims", "needed", "not_permitted", "plugged"]
-
 _PREFIX: Final = "devices.kubevirt.io/"
 _MSHV: Final = "hyperv-direct"
 _PERMITTED: Final = ("pciHostDevices", "mediatedDevices", "usb")

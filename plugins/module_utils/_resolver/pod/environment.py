@@ -7,10 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from ..api.quantity import Quantity, parse
 from ..api.release import NEWEST, Release
-from ..instancetype.vmi.defaults import DEFAULT_ARCHITECTURE, is_valid
+from ..instancetype.vmi.configuration import DEFAULT_ARCHITECTURE, is_valid
 from .rules import Rules, rules
-
-__all__ = ["Environment", "environment"]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from .traits import Spec
 
-__all__ = ["CREATED_BY", "labels"]
-
 CREATED_BY: Final = "kubevirt.io/created-by"
 
 _LONGEST: Final = 63

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..api.quantity import BINARY_SI, DECIMAL_SI, Quantity, QuantityError, add, of_nanos, parse
+from ..api.errors import QuantityError
+from ..api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, of_nanos, parse
 from .amounts import Amounts
 from .environment import Environment
 from .traits import Spec
-
-__all__ = ["automatic_limit", "request", "with_huge_pages", "with_overhead"]
 
 _RATIO_LABEL: Final = "alpha.kubevirt.io/auto-memory-limits-ratio"
 _LIMIT_RATIO: Final = 2.0

@@ -12,8 +12,6 @@ from .labels import CREATED_BY
 from .pod import Manifest, Pod, Unrenderable, pod
 from .traits import Spec
 
-__all__ = ["like_source", "target"]
-
 _FEATURE: Final = "cpu-feature.node.kubevirt.io/"
 _MODEL: Final = "cpu-model-migration.node.kubevirt.io/"
 _VENDOR: Final = "cpu-vendor.node.kubevirt.io/"

@@ -8,8 +8,6 @@ from ..api.quantity import BINARY_SI, DECIMAL_SI, Quantity, of_nanos, parse
 from .environment import Environment
 from .traits import Spec, has_sev, has_snp, is_guaranteed, vcpus
 
-__all__ = ["overhead"]
-
 _NANO: Final = 10**9
 _KILO: Final = 1000 * _NANO
 _MI: Final = 2**20 * _NANO

@@ -17,8 +17,6 @@ from .overhead import overhead
 from .scheduling import node_selector
 from .traits import Spec
 
-__all__ = ["Pod", "Unrenderable", "pod"]
-
 Manifest = dict[str, Any]
 
 

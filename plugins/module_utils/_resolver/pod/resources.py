@@ -16,8 +16,6 @@ from .pod import Manifest, Pod, pod
 from .stored import expected_status, store
 from .traits import Spec, is_dedicated, pool_threads
 
-__all__ = ["around", "figures", "launcher", "resources"]
-
 _HUGE_PAGES: Final = "hugepages-"
 # What is no device of the pod.
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")

@@ -8,8 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from ..api.release import Release, differences
 
-__all__ = ["Rules", "rules"]
-
 _GATES_OF_1_5: Final = frozenset(("AlignCPUs", "HypervStrictCheck"))
 _GATES_OF_1_4: Final = _GATES_OF_1_5 | {"AutoResourceLimitsGate"}
 _GATES_OF_1_6: Final = _GATES_OF_1_5 | {"ImageVolume", "GPUsWithDRA", "HostDevicesWithDRA"}

@@ -8,8 +8,6 @@ from typing import Any, Final
 from .environment import Environment
 from .traits import Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
 
-__all__ = ["needs_tsc_frequency", "node_selector"]
-
 _ARCHITECTURE: Final = "kubernetes.io/arch"
 _HYPERV_FEATURES: Final = (
     "vpindex",

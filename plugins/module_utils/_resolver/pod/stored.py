@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..instancetype.vmi.defaults import configuration
+from ..instancetype.vmi.configuration import configuration
 from ..instancetype.vmi.maximums import limits
 from ..instancetype.vmi.vmi_defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
 from .environment import Environment
 from .scheduling import needs_tsc_frequency
 from .traits import Spec, has_tdx
-
-__all__ = ["expected_status", "store"]
 
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 _QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"

@@ -12,8 +12,6 @@ from .container import Container
 from .environment import Environment
 from .traits import Spec, is_guaranteed, kernel_boot
 
-__all__ = ["Unreadable", "console_log", "disk_init_containers", "disks", "filesystems", "hooks"]
-
 _HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
 _KERNEL_BOOT: Final = "kernel-boot-volume"
 _DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}

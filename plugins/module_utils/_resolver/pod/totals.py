@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from .amounts import Amounts, maximum, total
 from .container import Container
 
-__all__ = ["limits", "qos_class", "requests"]
-
 _QOS_RESOURCES = ("cpu", "memory")
 
 

@@ -7,20 +7,6 @@ from typing import Any
 
 from ..api.quantity import parse
 
-__all__ = [
-    "Spec",
-    "has_sev",
-    "has_sev_es",
-    "has_snp",
-    "has_tdx",
-    "is_dedicated",
-    "is_guaranteed",
-    "kernel_boot",
-    "pool_threads",
-    "vcpus",
-    "wants_guaranteed",
-]
-
 Spec = dict[str, Any]
 
 

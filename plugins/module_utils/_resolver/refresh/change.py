@@ -12,14 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
-from ..instancetype.find import decode, revision
-from ..instancetype.revision.store import captured_anew
+from ..instancetype.find import decode, naming
+from ..instancetype.find.naming import captured_anew
 from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift
 from .drift import Drift, Effect, Specs
-
-__all__ = ["PREVIOUS", "Change", "history", "pin", "refresh", "unpin", "unreferenced"]
 
 Manifest = dict[str, Any]
 
@@ -52,10 +50,10 @@ def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
     if not due:
         return Change()
     if found.effect.refusal:
-        return Change(due, refusal=f"would be refused after a refresh: {found.effect.refusal}")
+        return Change(due, refusal=f"KubeVirt would reject the VM after a refresh: {found.effect.refusal}")
     pinned = [role for role, part in outdated.items() if part.pinned]
     if any(role.reference_of(vm) for role in pinned):
-        return Change(due, refusal="is pinned by revisionName; unpin it first (state: unpinned)")
+        return Change(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status this is the way of KubeVirt up to 1.4.
     spec = {role.matcher: {"revisionName": None} for role in pinned}
     return Change(due, spec or None, release=len(pinned) < len(due), effect=found.effect)
@@ -85,11 +83,11 @@ def pin(
     for role in due:
         decoded = decode.spec(chosen[role], role, kubevirt.release)
         if decoded.error is not None:
-            return Change(due, refusal=f"the revision {names[role]} cannot be read: {decoded.error}")
+            return Change(due, refusal=f"cannot read the revision {names[role]}: {decoded.error}")
         specs[role] = decoded.spec
     effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)), kubevirt)
     if effect.refusal:
-        return Change(due, refusal=f"would be refused with that revision: {effect.refusal}")
+        return Change(due, refusal=f"KubeVirt would reject the VM with that revision: {effect.refusal}")
     spec = {role.matcher: {"revisionName": names[role]} for role in due}
     return Change(due, spec, effect=effect, expected={role.matcher: names[role] for role in due})
 
@@ -111,16 +109,16 @@ def _chosen(
         if target is not None:
             chosen[role] = target
         elif not isinstance(wanted, str):
-            return {}, Change((role,), refusal=f"there is no revision {name} of its {role.matcher}")
+            return {}, Change((role,), refusal=f"the VM's {role.matcher} has no revision {name}")
     return chosen, None if chosen else Change(ROLES, refusal=_nothing_to_pin(wanted))
 
 
 def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
     if wanted == PREVIOUS:
-        return "has no earlier revision to go back to"
+        return "the VM has no earlier revision"
     if not isinstance(wanted, str):
-        return "no revision is named of an instancetype or preference that it has"
-    return f"there is no revision {wanted} of its instancetype or preference"
+        return "none of the given revisions is for an instancetype or preference that the VM has"
+    return f"the VM's instancetype and preference have no revision {wanted}"
 
 
 def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
@@ -130,7 +128,8 @@ def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
         return Change()
     if not all(role.reference_of(vm) for role in pinned):
         text = (
-            "has its revision in spec, as up to KubeVirt 1.4, where taking it out captures anew; use state: refreshed"
+            "up to KubeVirt 1.4 the VM has its revision in spec, and to remove it captures a new one; use"
+            " state: refreshed"
         )
         return Change(tuple(pinned), refusal=text)
     expected = {role.matcher: (role.matcher_of(vm) or {})["revisionName"] for role in pinned}
@@ -145,8 +144,8 @@ def history(vm: Manifest, role: Role, revisions: Iterable[Manifest]) -> list[Man
         one
         for one in revisions
         if any(owner.get("uid") == uid for owner in one["metadata"].get("ownerReferences") or [])
-        and revision.labels(one).get(revision.NAME_LABEL) == matcher.get("name")
-        and revision.labels(one).get(revision.KIND_LABEL) == role.kind_of(matcher)
+        and naming.labels(one).get(naming.NAME_LABEL) == matcher.get("name")
+        and naming.labels(one).get(naming.KIND_LABEL) == role.kind_of(matcher)
     ]
     return sorted(own, key=_generation)
 
@@ -170,7 +169,7 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
         (
             one
             for one in revisions
-            if revision.NAME_LABEL in revision.labels(one)
+            if naming.NAME_LABEL in naming.labels(one)
             and one["metadata"]["name"] not in used
             and not any(owner.get("uid") in capturing for owner in one["metadata"].get("ownerReferences") or [])
         ),
@@ -198,7 +197,7 @@ def _captures(vm: Manifest, role: Role) -> bool:
 
 
 def _generation(one: Manifest) -> int:
-    label = revision.labels(one).get(revision.GENERATION_LABEL, "")
+    label = naming.labels(one).get(naming.GENERATION_LABEL, "")
     return int(label) if label.isdigit() else 0
 
 
@@ -209,7 +208,7 @@ def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest |
     """
     own = history(vm, role, revisions)
     names = [one["metadata"]["name"] for one in own]
-    now = revision.referenced(vm, role).name
+    now = naming.referenced(vm, role).name
     if len(own) < 2 or now not in names:
         return None
     return own[min(len(own) - 2, names.index(now))]

@@ -6,33 +6,18 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import release_schema, semantic
+from ..api.errors import Crash
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, of
 from ..api.tree import differences
 from ..instancetype.apply import applier, topology
 from ..instancetype.apply.conflict import webhook_message
-from ..instancetype.find import decode, find, revision
-from ..instancetype.find.find import Lookup
+from ..instancetype.find import decode, find, lookup, naming
+from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import live_update, vmi
 from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import validate
-
-__all__ = [
-    "CURRENT",
-    "DRIFTED",
-    "GONE",
-    "LOST",
-    "NEW",
-    "UNKNOWN",
-    "Drift",
-    "Effect",
-    "RoleDrift",
-    "Specs",
-    "drift",
-    "effect",
-    "needs",
-]
 
 Manifest = dict[str, Any]
 
@@ -149,7 +134,7 @@ def _role_drift(
     matcher = role.matcher_of(vm)
     if not matcher:
         return None, None, None
-    reference = revision.referenced(vm, role, release)
+    reference = naming.referenced(vm, role, release)
     kept = find.captured(vm, role, objects, release)
     live = find.live(vm, role, objects, release)
     old = kept_spec(kept.manifest, role, release).spec if kept.manifest is not None else None
@@ -184,7 +169,7 @@ def _role_drift(
     return part, old if old is not None else new, new if new is not None else old
 
 
-def _unread(error: find.Problem | None, gone: str) -> tuple[str, str]:
+def _unread(error: lookup.Problem | None, gone: str) -> tuple[str, str]:
     """The state of what is not there to be compared, and why nobody can tell. gone: the state of what was deleted."""
     if error is None or error.code == 404:
         return gone, ""
@@ -216,7 +201,7 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
         # What an interface cannot be attached for is not for the revisions to tell.
         vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
-    except applier.Crash as crash:
+    except Crash as crash:
         return spec, str(crash)
     for disk in spec["domain"]["devices"].get("disks", ()):
         # virt-api writes it into the VMI, a preference with devices into the VM; the guest does not see the difference.

@@ -12,35 +12,13 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
-from ..instancetype.revision.store import captured_anew
-from ..instancetype.vmi.outstanding import start_revision_name
+from ..instancetype.find.naming import captured_anew
 from . import drift
 from .drift import Drift, RoleDrift
-
-__all__ = [
-    "MARK",
-    "RAISE",
-    "REHEARSAL",
-    "Spelling",
-    "captured",
-    "captured_name",
-    "ends_unclean",
-    "released",
-    "respelled",
-    "stale",
-    "started_as_it_is",
-    "taken_back",
-    "unpinned",
-]
+from .generation import MARK, captured_name
 
 Manifest = dict[str, Any]
 
-# An annotation of the VM's template, set and removed again at once.
-MARK: Final = "instancetypes.virtshape.io/refresh"
-# Merge patches of a VM that raise its generation by two and leave the spec as it was.
-RAISE: Final[tuple[Manifest, ...]] = tuple(
-    {"spec": {"template": {"metadata": {"annotations": {MARK: value}}}}} for value in ("begun", None)
-)
 # A change of no weight: sent as a dry run, it shows whether KubeVirt would still accept the VM.
 REHEARSAL: Final[Manifest] = {"metadata": {"annotations": {MARK: "rehearsal"}}}
 
@@ -84,14 +62,6 @@ def captured(vm: Manifest, role: Role) -> bool:
     return bool(reference.get("controllerRevisionRef")) and not captured_anew(matcher, reference)
 
 
-def captured_name(vm: Manifest, role: Role) -> str:
-    """The revision that a VM refers to, by its status or, as up to KubeVirt 1.4, by its spec; "" for none."""
-    reference = role.reference_of(vm)
-    if reference:
-        return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
-    return str((role.matcher_of(vm) or {}).get("revisionName") or "")
-
-
 def stale(vm: Manifest, found: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:
     """The roles of which a VM has captured an older generation than there was when its drift was looked at.
 
@@ -112,24 +82,6 @@ def _is_stale(name: str, part: RoleDrift) -> bool:
     if generation is None or part.current_generation is None or part.recreated:
         return False
     return int(generation.group(1)) < part.current_generation
-
-
-def started_as_it_is(vm: Manifest, revisions: Iterable[Manifest]) -> bool:
-    """Whether a guest was started from this generation of the VM, so that a refresh by the status has to raise it."""
-    name = start_revision_name(vm)
-    return any(one["metadata"]["name"] == name for one in revisions)
-
-
-def ends_unclean(vm: Manifest, start: Manifest | None) -> bool:
-    """Whether RestartRequired would outlive a restart: KubeVirt keeps the start revision of a generation, though the VM
-    has captured other revisions since. start: that of the VM's present generation, or None."""
-    if start is None:
-        return False
-    spec = (start.get("data") or {}).get("spec") or {}
-    return any(
-        role.matcher_of(vm) and (spec.get(role.matcher) or {}).get("revisionName", "") != captured_name(vm, role)
-        for role in ROLES
-    )
 
 
 def taken_back(before: Manifest, found: Drift, roles: Iterable[Role]) -> Manifest | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from _resolver.api.release import REFERENCE_POLICY, Release
-from _resolver.instancetype.vmi import defaults, hot_plug
+from _resolver.instancetype.vmi import configuration, hot_plug
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
@@ -38,12 +38,12 @@ class KubeVirtConfiguration:
     @property
     def architecture(self) -> str:
         """That of VMs which name none."""
-        return self._kubevirt.get("status", {}).get("defaultArchitecture") or defaults.DEFAULT_ARCHITECTURE
+        return self._kubevirt.get("status", {}).get("defaultArchitecture") or configuration.DEFAULT_ARCHITECTURE
 
     @property
-    def defaults(self) -> defaults.Configuration:
+    def defaults(self) -> configuration.Configuration:
         """What decides on the defaults of VMs."""
-        return defaults.configuration(self.raw, self.architecture)
+        return configuration.configuration(self.raw, self.architecture)
 
     @property
     def cluster(self) -> Cluster:

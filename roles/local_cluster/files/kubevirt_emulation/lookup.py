@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection
 from typing import Any, Callable, TypeVar
 
-from _resolver.instancetype.find.find import Problem
+from _resolver.instancetype.find.lookup import Problem
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.resources import KINDS

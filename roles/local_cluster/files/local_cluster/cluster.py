@@ -71,7 +71,7 @@ class Adjustments:
     """What can be changed while the cluster runs; None leaves it as it is."""
 
     namespaces: Sequence[str] = ()
-    """Those that are to exist; others stay."""
+    """Those that are to exist, each created with a boot source; others stay."""
     reference_policy: str | None = None
     fault_rules: Sequence[Any] | None = None
     fault_seed: int | None = None
@@ -173,7 +173,7 @@ def start(
     if check:
         cluster = _Cluster(layout)
         reason = _why_start(cluster, settings, wanted)
-        changed = bool(reason) or _adjust(cluster, adjustments, timeout, check=True)
+        changed = bool(reason) or _adjust(cluster, settings, adjustments, timeout, check=True)
         return _result(cluster, changed=changed, reason=reason, **_planned(settings, wanted))
     layout.create()
     with _locked(layout, starting=True):
@@ -195,18 +195,20 @@ def start(
                     _stop_parts(layout)
                 raise
         cluster = _Cluster(layout)
-        adjusted = _adjust(cluster, adjustments, timeout)
+        adjusted = _adjust(cluster, settings, adjustments, timeout)
     seconds = round(time.monotonic() - began, 1)
     return _result(cluster, changed=bool(reason or adjusted), reason=reason, state="running", seconds=seconds)
 
 
-def _adjust(cluster: _Cluster, wanted: Adjustments, timeout: float, *, check: bool = False) -> bool:
+def _adjust(cluster: _Cluster, settings: Settings, wanted: Adjustments, timeout: float, *, check: bool = False) -> bool:
     """Change what can be changed while the cluster runs; return whether there was anything to change."""
     missing = [name for name in wanted.namespaces if not cluster.api().has_namespace(name)]
     changed = bool(missing)
     for name in missing:
         if not check:
             cluster.api().create_namespace(name)
+            if settings.emulation:
+                cluster.api().create_boot_source(name)
     if wanted.reference_policy and wanted.reference_policy != cluster.api().reference_policy():
         changed = True
         if not check:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[4] / "plugins" / "module_utils" / "_resolver"
-# Of the standard library too there are parts with a clock, chance or the outer world in them.
+# Of the standard library too the cluster has parts with a clock, chance or the outer world in them.
 IMPURE = {"time", "datetime", "random", "secrets", "os", "io", "socket", "subprocess", "pathlib", "threading", "urllib"}
 PURE = {"urllib.parse"}
 

@@ -7,23 +7,14 @@ from typing import Any
 from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
+from ...._resolver.catalog.change import changes, predicted
 from ...._resolver.catalog.modernize import modernize
-from ...._resolver.catalog.upgrade import changes, place_of, predicted
+from ...._resolver.catalog.place import place_of
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import Users, labels
 from ...read.kubevirt import kubevirt
 from ..declare import Finding, Planned, Subject
-
-__all__ = [
-    "MANAGED_BY",
-    "OPERATOR",
-    "deletion_findings",
-    "deprecated",
-    "instancetype_subject",
-    "left_alone",
-    "preference_subject",
-]
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -64,9 +55,9 @@ def left_alone(live: Manifest, existing: str) -> str | None:
     """Why a live object is left as it is, or None."""
     labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
     if labelled or ownership.updated(live, OPERATOR):
-        return f"it is managed by {OPERATOR}, which undoes other changes"
+        return f"{OPERATOR} manages the object and reverts other changes"
     if existing == "keep" and ownership.owned(live, FIELD_MANAGER) is None:
-        return "it exists and was not declared by this collection"
+        return "the object exists and was not declared by this collection"
     return None
 
 
@@ -79,8 +70,8 @@ def deprecated(manifest: Manifest, release: Release) -> list[str]:
     """One line for each deprecated field of an object, with what to write instead in a release of KubeVirt."""
     found = modernize(manifest, release)
     told = [
-        f"{one.path} is deprecated or without effect: "
-        + (f"write {one.now_path}: {_words(one.now)}" if one.now_path else f"take it out. {one.note}")
+        f"{one.path} is deprecated or has no effect: "
+        + (f"write {one.now_path}: {_words(one.now)}" if one.now_path else f"remove it. {one.note}")
         for one in found.changes
     ]
     return told + [f"{one.path}: {one.note}" for one in found.left]
@@ -99,10 +90,10 @@ def _drift(users: Users, step: Planned) -> list[Finding]:
     try:
         vms = users.drifting(place_of(step.live))
     except (ApiError, ConnectionFailed) as error:
-        return [Finding(f"which virtual machines use it is not known: {_reason(error)}", note=True)]
+        return [Finding(f"cannot tell which virtual machines use the object: {_reason(error)}", note=True)]
     if not vms:
         return []
-    return [Finding(f"{labels(vms)} will drift: they keep what they have until they are refreshed", note=True)]
+    return [Finding(f"{labels(vms)} will drift: they keep their captured revision until they are refreshed", note=True)]
 
 
 def _use(users: Users, step: Planned) -> list[Finding]:
@@ -111,10 +102,16 @@ def _use(users: Users, step: Planned) -> list[Finding]:
     try:
         vms = users.of(place_of(step.live))
     except (ApiError, ConnectionFailed) as error:
-        return [Finding(f"whether virtual machines use it is not known: {_reason(error)}; set force to delete it")]
+        return [
+            Finding(
+                f"cannot tell whether virtual machines use the object: {_reason(error)}; set force to delete it anyway"
+            )
+        ]
     if not vms:
         return []
-    return [Finding(f"it is used by {labels(vms)}; move them to another, or set force to delete it all the same")]
+    return [
+        Finding(f"in use by {labels(vms)}; move them to another one first, or set force to delete the object anyway")
+    ]
 
 
 def _reason(error: ApiError | ConnectionFailed) -> str:

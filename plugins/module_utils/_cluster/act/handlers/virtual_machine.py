@@ -8,14 +8,12 @@ from typing import Any
 from ...._resolver.api.matcher import ROLES
 from ...._resolver.declare import virtual_machine
 from ...._resolver.declare.readiness import readiness, run_strategy, same_status
-from ...._resolver.instancetype.find import revision
+from ...._resolver.instancetype.find import naming
 from ...read.watch import State
 from ..declare import Result, Subject
 from ..deletion import kept, remains
 from ..impact import Restarts, waits_for_restart
 from ..judge import Judge
-
-__all__ = ["virtual_machine_subject"]
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -66,7 +64,7 @@ def _describe(live: Manifest) -> dict[str, Any]:
     status = live.get("status") or {}
     told = {"status": status.get("printableStatus", ""), "run_strategy": run_strategy(live)}
     for role in ROLES:
-        captured = revision.referenced(live, role).name if role.matcher_of(live) else ""
+        captured = naming.referenced(live, role).name if role.matcher_of(live) else ""
         if captured:
             told[f"{role.matcher}_revision"] = captured
     return told

@@ -1,7 +1,6 @@
 """VirtualMachines (kubevirt.io/v1), without the guest's hardware.
 
-Type → field → type expression, or a tuple (type expression, description, notes): see `schema` and
-`argument_spec.Field`.
+Type → field → type expression, or a tuple (type expression, notes): see `schema` and `release_schema`.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ TYPES: dict[str, dict[str, Any]] = {
         "kind": "string",
         "revisionName": "string",
         "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": ("*string", "", {"since": "1.1"}),
+        "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
     },
     "PreferenceMatcher": {
         "name": "string",
         "kind": "string",
         "revisionName": "string",
         "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": ("*string", "", {"since": "1.1"}),
+        "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
     },
     "VirtualMachineInstanceTemplateSpec": {
         "metadata": "ObjectMeta",
@@ -49,7 +48,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "nodeSelector": "map[string]string",
         "affinity": "*Affinity",
         "schedulerName": "string",
-        "serviceAccountName": ("string", "", {"since": "1.9"}),
+        "serviceAccountName": ("string", {"since": "1.9"}),
         "tolerations": "[]Toleration",
         "topologySpreadConstraints": "[]TopologySpreadConstraint",
         "evictionStrategy": "*string",
@@ -65,8 +64,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "dnsConfig": "*PodDNSConfig",
         "accessCredentials": "[]AccessCredential",
         "architecture": "string",
-        "resourceClaims": ("[]VirtualMachineInstanceResourceClaim", "", {"since": "1.6"}),
-        "utilityVolumes": ("[]UtilityVolume", "", {"since": "1.8"}),
+        "resourceClaims": ("[]VirtualMachineInstanceResourceClaim", {"since": "1.6"}),
+        "utilityVolumes": ("[]UtilityVolume", {"since": "1.8"}),
     },
     "Volume": {
         "name": "string!",
@@ -85,7 +84,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "serviceAccount": "*ServiceAccountVolumeSource",
         "downwardMetrics": "*DownwardMetricsVolumeSource",
         "memoryDump": "*MemoryDumpVolumeSource",
-        "containerPath": ("*ContainerPathVolumeSource", "", {"since": "1.8"}),
+        "containerPath": ("*ContainerPathVolumeSource", {"since": "1.8"}),
     },
     "HostDisk": {
         "path": "string!",
@@ -177,7 +176,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "name": "string!",
         "pod": "*PodNetwork",
         "multus": "*MultusNetwork",
-        "resourceClaim": ("*ClaimRequest", "", {"since": "1.9"}),
+        "resourceClaim": ("*ClaimRequest", {"since": "1.9"}),
     },
     "PodNetwork": {
         "vmNetworkCIDR": "string",
@@ -207,7 +206,7 @@ TYPES: dict[str, dict[str, Any]] = {
     },
     "SSHPublicKeyAccessCredentialPropagationMethod": {
         "configDrive": "*ConfigDriveSSHPublicKeyAccessCredentialPropagation",
-        "noCloud": ("*NoCloudSSHPublicKeyAccessCredentialPropagation", "", {"since": "1.1"}),
+        "noCloud": ("*NoCloudSSHPublicKeyAccessCredentialPropagation", {"since": "1.1"}),
         "qemuGuestAgent": "*QemuGuestAgentSSHPublicKeyAccessCredentialPropagation",
     },
     "ConfigDriveSSHPublicKeyAccessCredentialPropagation": {},
@@ -262,8 +261,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "runStrategy": "string",
         "volumeUpdateState": "*VolumeUpdateState",
         "changedBlockTracking": "*ChangedBlockTrackingStatus",
-        "instancetypeRef": ("*InstancetypeStatusRef", "", {"since": "1.5"}),
-        "preferenceRef": ("*InstancetypeStatusRef", "", {"since": "1.5"}),
+        "instancetypeRef": ("*InstancetypeStatusRef", {"since": "1.5"}),
+        "preferenceRef": ("*InstancetypeStatusRef", {"since": "1.5"}),
     },
     "VirtualMachineCondition": {
         "type": "string!",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ...api.tree import copy
-
-__all__ = ["build"]
 
 Options = dict[str, Any]
 Part = dict[str, Any]
@@ -28,7 +26,7 @@ def build(credentials: list[Options], cloud_init: Options | None) -> tuple[list[
     for index, credential in enumerate(credentials):
         path = f"access_credentials[{index}]"
         if not credential.get("secret"):
-            raise FieldError(f"{path}.secret", "is missing; it names the Secret with the keys or passwords")
+            raise FieldError(f"{path}.secret", "required; set it to the name of the Secret with the keys or passwords")
         if credential.get("type") == "password":
             built.append(_password(path, credential))
         else:
@@ -40,7 +38,7 @@ def build(credentials: list[Options], cloud_init: Options | None) -> tuple[list[
 def _password(path: str, credential: Options) -> Part:
     method = credential.get("method") or _GUEST_AGENT
     if method != _GUEST_AGENT:
-        raise FieldError(f"{path}.method", f"{method} is not for passwords; only ga is")
+        raise FieldError(f"{path}.method", f"{method} does not work with passwords; use ga")
     _no_users(path, credential)
     return _credential("userPassword", credential, {"qemuGuestAgent": {}})
 
@@ -51,7 +49,7 @@ def _ssh(path: str, credential: Options, cloud_init: Options | None) -> tuple[Pa
     if method == _GUEST_AGENT:
         users = credential.get("users") or [user for user in (wanted.get("user"),) if user]
         if not users:
-            raise FieldError(f"{path}.users", "is missing; give it, or cloud_init.user, to say whose keys they are")
+            raise FieldError(f"{path}.users", "required; set users, or cloud_init.user, to the owners of the keys")
         if wanted.get("manage_ssh") is None:
             wanted["manage_ssh"] = True
         return _credential("sshPublicKey", credential, {"qemuGuestAgent": {"users": users}}), wanted
@@ -60,14 +58,14 @@ def _ssh(path: str, credential: Options, cloud_init: Options | None) -> tuple[Pa
         wanted["type"] = method
     elif wanted["type"] != method:
         raise FieldError(
-            f"{path}.method", f"is {method}, but cloud-init is of the type {wanted['type']}; it needs one of its own"
+            f"{path}.method", f"is {method}, but cloud_init.type is {wanted['type']}; set both to the same type"
         )
     return _credential("sshPublicKey", credential, {_BY_CLOUD_INIT[method]: {}}), wanted
 
 
 def _no_users(path: str, credential: Options) -> None:
     if any(credential.get("users") or []):
-        raise FieldError(f"{path}.users", "is only for SSH keys with the method ga; leave it out")
+        raise FieldError(f"{path}.users", "only valid for SSH keys with the method ga; remove users")
 
 
 def _credential(field: str, credential: Options, method: Part) -> Part:

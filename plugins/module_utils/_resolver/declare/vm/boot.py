@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.names import shown
-from ...api.schema import FieldError
-
-__all__ = ["VOLUME", "tells_nothing", "volume"]
 
 Options = dict[str, Any]
 
@@ -35,7 +33,7 @@ def volume(boot: Options) -> Options:
         return {"name": VOLUME, "import": {"data_source": _data_source(boot["data_source"]), **storage}}
     if boot.get("url"):
         return {"name": VOLUME, "import": {"size": _SIZE_OF_DOWNLOAD, **storage, **_download(boot["url"])}}
-    raise FieldError("boot", "needs one of data_source, pvc, container_disk and url")
+    raise FieldError("boot", "requires one of data_source, pvc, container_disk and url")
 
 
 def tells_nothing(boot: Options) -> bool:
@@ -54,5 +52,5 @@ def _download(url: str) -> Options:
     scheme = url.partition("://")[0].lower()
     if "://" not in url or scheme not in _SOURCE_OF_SCHEME:
         known = ", ".join(f"{name}://" for name in _SOURCE_OF_SCHEME)
-        raise FieldError("boot.url", f"has to begin with one of {known}; see volumes[].import for other sources")
+        raise FieldError("boot.url", f"must begin with one of {known}; use volumes[].import for other sources")
     return {_SOURCE_OF_SCHEME[scheme]: {"url": url}}

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from ...api.tree import copy
 
-__all__ = ["DISK", "NONE", "PASSWORD_FILE", "source", "volume", "warnings", "with_password"]
-
 Options = dict[str, Any]
 Part = dict[str, Any]
 
@@ -73,10 +71,10 @@ def warnings(options: Options | None) -> list[str]:
         return []
     told = []
     if options.get("password") is not None or options.get("password_file") is not None:
-        told.append("cloud_init: the password is stored in clear text in the VM, for all who may read it")
+        told.append("cloud_init: the VM stores the password in clear text, readable by everyone who may read the VM")
     unused = [name for name, value in options.items() if value and name not in ("type", "user", "quote")]
     if options.get("type") == NONE and unused:
-        told.append(f"cloud_init: has the type none, so {', '.join(sorted(unused))} has no effect")
+        told.append(f"cloud_init: type is none, so {', '.join(sorted(unused))} has no effect")
     return told
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...api.errors import FieldError
 from ...api.names import shown
-from ...api.schema import FieldError
-
-__all__ = ["efi", "networks", "tpm"]
 
 Options = dict[str, Any]
 Part = dict[str, Any]
@@ -20,7 +18,7 @@ def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
     for index, entry in enumerate(entries):
         name = entry.get("name") or "default"
         if any(network["name"] == name for network in found):
-            raise FieldError(f"networks[{index}].name", f"there is already a network named {shown(name)}")
+            raise FieldError(f"networks[{index}].name", f"another network is already named {shown(name)}")
         multus = entry.get("multus")
         found.append({"name": name, **({"multus": {"networkName": multus}} if multus else {"pod": {}})})
         interfaces.append(_interface(name, entry))

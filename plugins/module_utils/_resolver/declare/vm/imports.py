@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ..amount import amount
-
-__all__ = ["SOURCES", "data_volume_spec"]
 
 Options = dict[str, Any]
 
@@ -72,16 +70,16 @@ def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
     storage = _storage(path, options)
     given = [name for name in SOURCES if options.get(name) not in (None, False)]
     if len(given) != 1:
-        raise FieldError(path, f"needs exactly one of {', '.join(SOURCES)}")
+        raise FieldError(path, f"requires exactly one of {', '.join(SOURCES)}")
     name, source = given[0], SOURCES[given[0]]
     values = {} if name == "blank" else {option: value for option, value in options[name].items() if value}
     for option in source.required:
         if option not in values:
-            raise FieldError(f"{path}.{name}.{option}", "is missing; this source needs it")
+            raise FieldError(f"{path}.{name}.{option}", "required for this source")
     if name == "registry" and ("url" in values) == ("image_stream" in values):
-        raise FieldError(f"{path}.registry", "needs exactly one of url and image_stream")
+        raise FieldError(f"{path}.registry", "requires exactly one of url and image_stream")
     if options.get("size") is None and source.sized:
-        raise FieldError(f"{path}.size", f"is missing; the source {name} does not tell how large the disk shall be")
+        raise FieldError(f"{path}.size", f"required; the source {name} does not define the size of the disk")
     described = {source.fields[option]: value for option, value in values.items()}
     spec: dict[str, Any]
     if name == "data_source":

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
-from ...api.schema import FieldError
 from ...instancetype.find.infer import IGNORE
 from . import boot
-
-__all__ = ["AUTO", "NONE", "REQUIRED", "matcher"]
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -79,7 +77,7 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
     if not name:
         name = boot.VOLUME if options.get("boot") else _first(role, volumes, spec)
     elif name not in volumes:
-        raise FieldError(f"{role.matcher}.infer_from_volume", f"there is no volume named {shown(name)}")
+        raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
     _check(role, volumes[name], spec)
     return {"inferFromVolume": name}
 
@@ -87,7 +85,7 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
 def _first(role: Role, volumes: Manifest, spec: Manifest) -> Any:
     """The volume that a VM boots from: that with the lowest boot order, else the first one."""
     if not volumes:
-        raise FieldError(f"{role.matcher}.infer", "needs a volume to infer from, and there is none")
+        raise FieldError(f"{role.matcher}.infer", "requires a volume to infer from, and the VM has none")
     disks = ((spec["template"]["spec"].get("domain") or {}).get("devices") or {}).get("disks") or ()
     ordered = [disk for disk in disks if disk.get("bootOrder") and disk.get("name") in volumes]
     return min(ordered, key=lambda disk: disk["bootOrder"])["name"] if ordered else next(iter(volumes))
@@ -101,7 +99,7 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if volume.get("dataVolume") is None:
         raise FieldError(
             path,
-            f"{shown(name)} is no PVC and no DataVolume, and only these have labels to infer from; give a name instead",
+            f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead",
         )
     templates = {
         (template.get("metadata") or {}).get("name"): template.get("spec") or {}
@@ -115,6 +113,6 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if (template.get("sourceRef") or {}).get("kind") != "DataSource" and not any(key in source for key in _SOURCES):
         raise FieldError(
             path,
-            f"{shown(name)} is filled from a source without labels to infer from (those of pvc, registry, snapshot and"
-            " data_source count); give a name instead",
+            f"{shown(name)} has a source without labels to infer from (pvc, registry, snapshot and data_source have"
+            " labels); set name instead",
         )

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.matcher import ROLES
-from ...api.schema import FieldError
 from ...api.tree import merge
 from ..amount import amount
 from ..gate import check_name, passed
 from . import access_credentials, boot, cloud_init, devices, inference
 from .volumes import SYSPREP_DISK, Disks, sysprep_source
-
-__all__ = ["DEFAULT_MEMORY", "check_exclusive", "manifest", "warnings"]
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -54,7 +52,7 @@ def check_exclusive(options: Options) -> None:
     """Raises FieldError for options of which each decides what the other does."""
     instancetype = options.get("instancetype")
     if options.get("memory") is not None and instancetype is not None and instancetype.get("infer") != inference.AUTO:
-        raise FieldError("memory", "excludes instancetype, which decides it; keep one of them")
+        raise FieldError("memory", "cannot be combined with instancetype, which sets the memory; remove one of them")
 
 
 def warnings(options: Options) -> list[str]:
@@ -65,7 +63,8 @@ def warnings(options: Options) -> list[str]:
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
     if disk and boot.tells_nothing(disk) and not sized:
         told.append(
-            f"boot: nothing can be inferred from this disk, so a new VM has {DEFAULT_MEMORY} of memory; say more with"
+            f"boot: KubeVirt cannot infer an instancetype from this disk, so a new VM has {DEFAULT_MEMORY} of"
+            " memory; set"
             " instancetype and preference"
         )
     return told

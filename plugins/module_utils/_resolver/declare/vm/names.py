@@ -9,10 +9,8 @@ import hashlib
 import re
 from typing import Final
 
+from ...api.errors import FieldError
 from ...api.names import shown
-from ...api.schema import FieldError
-
-__all__ = ["Names", "check_label", "derived"]
 
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -42,10 +40,10 @@ def check_label(path: str, name: str) -> None:
         faults.append(f"is longer than {_LONGEST_LABEL} characters")
     if not _LABEL.fullmatch(name):
         dotted = len(name) <= _LONGEST_DOTTED and _DOTTED.fullmatch(name)
-        faults.append("has dots" if dotted else "is not made of a-z, 0-9 and - with a letter or digit at both ends")
+        faults.append("has dots" if dotted else "must consist of a-z, 0-9 and -, with a letter or digit at both ends")
     if faults:
         quoted = repr(name) if len(name) <= _LONGEST_DOTTED else shown(name)
-        raise FieldError(path, f"{quoted} {' and '.join(faults)}; give a name such as root-disk")
+        raise FieldError(path, f"{quoted} {' and '.join(faults)}; use a name such as root-disk")
 
 
 class Names:
@@ -67,4 +65,4 @@ class Names:
     def check_free(self, path: str, name: str) -> None:
         """Raises FieldError if a volume has that name."""
         if name in self._taken:
-            raise FieldError(path, f"there is already a volume named {shown(name)}; give another name")
+            raise FieldError(path, f"another volume is already named {shown(name)}; choose another name")

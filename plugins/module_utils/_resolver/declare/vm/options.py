@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from ...api.matcher import ROLES, Role
 
-__all__ = ["SPEC"]
-
 Spec = dict[str, Any]
 
 _STR: Final[Spec] = {"type": "str"}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api.schema import FieldError
+from ...api.errors import FieldError
 from ..amount import amount
 from . import cloud_init
 from .imports import data_volume_spec
 from .names import Names, check_label, derived
-
-__all__ = ["SYSPREP_DISK", "Disks", "sysprep_source"]
 
 Options = dict[str, Any]
 Part = dict[str, Any]
@@ -109,11 +107,11 @@ class Disks:
 
     def _check_boot_order(self, path: str, order: int) -> None:
         if order < 1:
-            raise FieldError(path, f"{order} is too small; the first disk has 1")
+            raise FieldError(path, f"{order} is too small; write 1 or more")
         if order > _HIGHEST_BOOT_ORDER:
-            raise FieldError(path, f"{order} is too large; the last one can have {_HIGHEST_BOOT_ORDER}")
+            raise FieldError(path, f"{order} is too large; write {_HIGHEST_BOOT_ORDER} or less")
         if order in self._boot_orders:
-            raise FieldError(path, f"{order} is given more than once; every disk needs its own")
+            raise FieldError(path, f"{order} is used more than once; give each disk its own")
         self._boot_orders.add(order)
 
 
@@ -125,14 +123,14 @@ def sysprep_source(path: str, options: Options) -> Part:
         if options.get(name)
     ]
     if len(given) != 1:
-        raise FieldError(path, "needs exactly one of config_map and secret")
+        raise FieldError(path, "requires exactly one of config_map and secret")
     return {"sysprep": {given[0][0]: {"name": given[0][1]}}}
 
 
 def _kind(path: str, options: Options) -> str:
     given = [kind for kind in (*_SOURCES, "import") if options.get(kind) is not None]
     if len(given) != 1:
-        raise FieldError(path, f"needs exactly one of {', '.join((*_SOURCES, 'import'))}")
+        raise FieldError(path, f"requires exactly one of {', '.join((*_SOURCES, 'import'))}")
     if options[given[0]] == "":
         raise FieldError(f"{path}.{given[0]}", "is empty")
     return given[0]

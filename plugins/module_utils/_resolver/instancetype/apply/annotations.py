@@ -6,8 +6,6 @@ from typing import Any
 
 from .conflict import Conflict
 
-__all__ = ["merge_annotations"]
-
 
 def merge_annotations(instancetype: dict[str, Any], metadata: dict[str, Any]) -> list[Conflict]:
     """The same key with another value conflicts; in the order of the keys (KubeVirt's own order is random)."""

@@ -16,8 +16,6 @@ from . import cpu, devices, iothreads, memory, scheduling
 from . import launch_security as it_launch_security
 from .conflict import Conflict
 
-__all__ = ["Applied", "Crash", "apply", "apply_in_place"]
-
 Spec = Optional[dict[str, Any]]
 
 

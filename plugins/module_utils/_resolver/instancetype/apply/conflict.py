@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from ...api.release import NEWEST, Release
 
-__all__ = ["TEMPLATE_PREFIX", "Conflict", "cause_message", "controller_message", "paths", "webhook_message"]
-
 TEMPLATE_PREFIX = "spec.template.spec"
 VMI_PREFIX = "spec"
 

@@ -9,8 +9,6 @@ from ...api.tree import copy
 from .conflict import Conflict
 from .topology import topology
 
-__all__ = ["cpu"]
-
 # API names differ in one letter case between instancetype and VM.
 _POINTERS: Final = (
     ("model", "model", "domain.cpu.model"),

@@ -7,8 +7,6 @@ from typing import Any
 from ...api.tree import copy
 from .conflict import Conflict
 
-__all__ = ["gpus", "host_devices"]
-
 
 def gpus(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
     return _devices("gpus", instancetype, spec)

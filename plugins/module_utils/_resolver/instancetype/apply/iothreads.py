@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from .conflict import Conflict
 
-__all__ = ["io_threads", "io_threads_policy"]
-
 _COUNT: Final = "supplementalPoolThreadCount"
 
 

@@ -7,8 +7,6 @@ from typing import Any
 from ...api.tree import copy
 from .conflict import Conflict
 
-__all__ = ["launch_security"]
-
 
 def launch_security(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
     wanted = instancetype.get("launchSecurity")

@@ -9,8 +9,6 @@ from ...api.quantity import Quantity, parse
 from ...api.release import NEWEST, Release
 from .conflict import Conflict
 
-__all__ = ["memory"]
-
 
 def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> list[Conflict]:
     """Reports only the first conflict, as KubeVirt does."""

@@ -9,8 +9,6 @@ from ...api.quantity import parse
 from ...api.release import NEWEST, Release
 from . import topology
 
-__all__ = ["Unmet", "unmet"]
-
 _INSTANCETYPE = "spec.instancetype"
 _TEMPLATE = "spec.template.spec"
 _CPU = f"{_TEMPLATE}.domain.cpu"

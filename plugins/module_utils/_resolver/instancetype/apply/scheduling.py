@@ -6,8 +6,6 @@ from typing import Any
 
 from .conflict import Conflict
 
-__all__ = ["node_selector", "scheduler_name"]
-
 
 def node_selector(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
     """Any selector of the VM conflicts, an empty or an equal one too."""

@@ -7,18 +7,6 @@ from typing import Any, Final, NamedTuple
 from ...api.errors import Crash
 from ...api.release import NEWEST, Release
 
-__all__ = [
-    "NAMES",
-    "SPREAD",
-    "Spread",
-    "SpreadError",
-    "Topology",
-    "preferred",
-    "spread_indivisible",
-    "spread_of",
-    "topology",
-]
-
 SOCKETS: Final = "sockets"
 CORES: Final = "cores"
 THREADS: Final = "threads"

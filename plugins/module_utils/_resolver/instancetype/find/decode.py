@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NamedTuple
 
-from ...api import release_schema, schema
-from ...api.errors import go_reason
+from ...api import release_schema
+from ...api.errors import FieldError, go_reason
 from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode_alpha
-
-__all__ = ["API_VERSION", "Decoded", "DecodedSpec", "decode", "spec"]
 
 Manifest = dict[str, Any]
 
@@ -108,7 +106,7 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
     try:
         # Both kinds of either are alike but for their name.
         manifest = release_schema.canonical(ROLE_OF_KIND[kind].kind, data, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Decoded(error=_FAILED + go_reason(error))
     return Decoded(manifest)
 

@@ -12,12 +12,10 @@ import json
 from typing import Any, Final, NamedTuple
 
 from ...api import release_schema, schema
-from ...api.errors import go_reason
+from ...api.errors import FieldError, go_reason
 from ...api.fields.alpha import SPEC_TYPES
 from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ...api.release import Release
-
-__all__ = ["API_VERSIONS", "Converted", "convert", "spec_revision"]
 
 Manifest = dict[str, Any]
 
@@ -54,7 +52,7 @@ def convert(data: Manifest, release: Release) -> Converted:
     try:
         metadata = schema.canonical("ObjectMeta", data.get("metadata"))
         converted = release_schema.canonical(SPEC_TYPES[role.kind, data["apiVersion"]], spec, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Converted(error=go_reason(error))
     return Converted(_manifest(kind, metadata, converted))
 
@@ -92,7 +90,7 @@ def _lenient(text: str, role: Role) -> Converted:
         spec = schema.canonical(SPEC_TYPES[role.kind, V1ALPHA1], _object(text))
     except _NotJSON as error:
         reason = str(error)
-    except schema.FieldError as error:
+    except FieldError as error:
         reason = go_reason(error)
     else:
         return Converted(_manifest(role.kind, {"name": _name(role)}, spec))
@@ -108,7 +106,7 @@ def _strict(text: str, release: Release) -> Converted | None:
             if any(release_schema.unknown(type_name, spec, release)):
                 continue
             spec = release_schema.canonical(type_name, spec, release)
-        except (_NotJSON, schema.FieldError):
+        except (_NotJSON, FieldError):
             continue
         return Converted(_manifest(role.kind, {"name": _name(role)}, spec))
     return None

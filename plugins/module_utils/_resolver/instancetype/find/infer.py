@@ -8,24 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api import release_schema, schema
-from ...api.errors import Crash
+from ...api import release_schema
+from ...api.errors import Crash, FieldError
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.release import NEWEST, Release
 from . import revision
-from .find import CRASH, Lookup, Problem, not_found
-
-__all__ = [
-    "IGNORE",
-    "KIND_LABELS",
-    "NAME_LABELS",
-    "REJECT",
-    "Inferred",
-    "Matcher",
-    "NotInferred",
-    "from_volume",
-    "infer",
-]
+from .lookup import CRASH, Lookup, Problem, not_found
 
 Manifest = dict[str, Any]
 
@@ -74,7 +62,7 @@ def infer(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Inferred:
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Inferred(error=Problem(str(error), "BadRequest", 400))
     for role in ROLES:
         try:

@@ -11,68 +11,22 @@ from ...api import release_schema, schema, semantic
 from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode
-
-__all__ = [
-    "GENERATION_LABEL",
-    "KIND_LABEL",
-    "NAME_LABEL",
-    "UID_LABEL",
-    "VERSION",
-    "VERSION_LABEL",
-    "Comparison",
-    "Reference",
-    "as_written",
-    "compare",
-    "controller_revision",
-    "is_latest",
-    "labels",
-    "name",
-    "owner_reference",
-    "referenced",
-    "same_spec",
-]
+from .naming import (
+    GENERATION_LABEL,
+    KIND_LABEL,
+    NAME_LABEL,
+    UID_LABEL,
+    VERSION,
+    VERSION_LABEL,
+    name,
+    owner_reference,
+)
 
 Manifest = dict[str, Any]
 
-VERSION: Final = "v1beta1"
-
-_LABEL: Final = "instancetype.kubevirt.io/object-"
-GENERATION_LABEL: Final = f"{_LABEL}generation"
-KIND_LABEL: Final = f"{_LABEL}kind"
-NAME_LABEL: Final = f"{_LABEL}name"
-UID_LABEL: Final = f"{_LABEL}uid"
-VERSION_LABEL: Final = f"{_LABEL}version"
 
 # Of the object's metadata a revision keeps the rest.
 _NOT_KEPT: Final = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")
-
-
-class Reference(NamedTuple):
-    """Which ControllerRevision a VM refers to.
-
-    name: "" for none. pinned: named by the matcher (spec), not captured by virt-controller (status).
-    """
-
-    name: str = ""
-    pinned: bool = False
-
-
-def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference:
-    """The matcher's revisionName counts before the reference in the status."""
-    pinned = (role.matcher_of(vm) or {}).get("revisionName") or ""
-    if pinned:
-        return Reference(pinned, True)
-    if not release.captures_in_status:
-        return Reference()
-    reference = (role.reference_of(vm) or {}).get("controllerRevisionRef") or {}
-    return Reference(reference.get("name") or "")
-
-
-def name(
-    vm_name: str, object_name: str, uid: str, generation: int, version: str = VERSION, release: Release = NEWEST
-) -> str:
-    """The name of the revision of an object for a VM. KubeVirt does not shorten it."""
-    return release.revision_name.format(vm=vm_name, object=object_name, version=version, uid=uid, generation=generation)
 
 
 def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) -> Manifest:
@@ -107,29 +61,6 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
 def as_written(spec: Manifest) -> Manifest:
     """A canonical spec as Go writes it: schema.canonical keeps an empty nodeSelector for the sake of conflicts."""
     return {field: value for field, value in spec.items() if field != "nodeSelector" or value}
-
-
-def owner_reference(vm: Manifest) -> Manifest:
-    """The reference of a VM as the controller of what is made for it."""
-    metadata = vm.get("metadata") or {}
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "name": metadata.get("name") or "",
-        "uid": metadata.get("uid") or "",
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
-
-
-def labels(revision: Manifest) -> dict[str, str]:
-    """The labels of a manifest."""
-    return (revision.get("metadata") or {}).get("labels") or {}
-
-
-def is_latest(revision: Manifest) -> bool:
-    """Whether a revision is labelled as of the version that KubeVirt writes today; the label decides, not the data."""
-    return labels(revision).get(VERSION_LABEL) == VERSION
 
 
 class Comparison(NamedTuple):

@@ -6,8 +6,6 @@ from typing import Any
 
 from ...api.tree import copy
 
-__all__ = ["clock"]
-
 
 def clock(preference: dict[str, Any], spec: dict[str, Any]) -> None:
     """Offset and timers are each taken whole; a VM's `utc`, `timezone` or `timer`, empty ones too, keep them out."""

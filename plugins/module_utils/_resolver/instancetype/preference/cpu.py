@@ -6,8 +6,6 @@ from typing import Any
 
 from ...api.errors import Crash
 
-__all__ = ["cpu_features"]
-
 
 def cpu_features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
     """Appends the features that the VM does not name. Raises Crash where the VM has no cpu at all, as KubeVirt does."""

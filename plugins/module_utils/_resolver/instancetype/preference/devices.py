@@ -9,8 +9,6 @@ from ...api.tree import copy
 from .disk import disks
 from .interface import interfaces
 
-__all__ = ["devices"]
-
 # Preference field and the VM's field that it fills when that one is absent.
 _FILLED: Final = (
     ("preferredAutoattachGraphicsDevice", "autoattachGraphicsDevice"),

@@ -7,8 +7,6 @@ from typing import Any, Final
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 
-__all__ = ["disks"]
-
 _DISK_FIELDS: Final = (
     ("preferredDiskBlockSize", "blockSize"),
     ("preferredDiskCache", "cache"),

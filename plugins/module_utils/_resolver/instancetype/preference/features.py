@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from ...api.tree import copy
 
-__all__ = ["features"]
-
 _FILLED: Final = (
     ("preferredApic", "apic"),
     ("preferredKvm", "kvm"),

@@ -6,8 +6,6 @@ from typing import Any
 
 from ...api.release import NEWEST, Release
 
-__all__ = ["firmware"]
-
 
 def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
     """In KubeVirt's order: each step sees what the one before chose."""

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from ...api.release import NEWEST, Release
 
-__all__ = ["interfaces"]
-
 _BINDINGS: Final = ("bridge", "slirp", "masquerade", "sriov", "macvtap", "passt", "passtBinding", "binding")
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from ...api.tree import copy
 
-__all__ = ["launch_security"]
-
 
 def launch_security(preference: dict[str, Any], spec: dict[str, Any]) -> None:
     if "preferredLaunchSecurity" in preference:

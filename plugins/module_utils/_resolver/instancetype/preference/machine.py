@@ -6,8 +6,6 @@ from typing import Any
 
 from ...api.release import NEWEST, Release
 
-__all__ = ["machine"]
-
 
 def machine(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
     preferred = preference.get("machine", {}).get("preferredMachineType", "")

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["architecture", "merge_annotations", "subdomain", "termination_grace_period"]
-
 
 def subdomain(preference: dict[str, Any], spec: dict[str, Any]) -> None:
     if preference.get("preferredSubdomain"):

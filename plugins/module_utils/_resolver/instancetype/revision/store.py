@@ -10,26 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Union
 
-from ...api import release_schema, schema
+from ...api import release_schema
+from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ...api.release import NEWEST, Release
 from ..apply import applier
 from ..apply.conflict import webhook_message
 from ..find import revision
-from ..find.find import CRASH, Lookup, Problem, live, unexpected_kind
-
-__all__ = [
-    "Action",
-    "Create",
-    "Delete",
-    "PatchSpec",
-    "PatchStatus",
-    "Writes",
-    "already_exists",
-    "captured_anew",
-    "store",
-    "written",
-]
+from ..find.find import live, unexpected_kind
+from ..find.lookup import CRASH, Lookup, Problem
+from ..find.naming import captured_anew
 
 Manifest = dict[str, Any]
 
@@ -130,20 +120,11 @@ class _Capture(NamedTuple):
     release: Release
 
 
-def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
-    """The fields by which a matcher is another one than the reference in the VM's status, so that it is captured anew.
-
-    A field that the matcher leaves out keeps what the status has.
-    """
-    fields = ("name", "kind", "inferFromVolume")
-    return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]
-
-
 def store(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
     """What virt-controller writes for a VM (plain manifest), with the objects that exist in the cluster."""
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Writes(error=Problem(str(error), "BadRequest", 400))
     capture = _Capture(vm, objects, Created(objects), [], release)
     return _store_in_status(capture) if release.captures_in_status else _store_in_spec(capture)
@@ -218,7 +199,7 @@ def _create(capture: _Capture, role: Role) -> str | Problem:
         manifest = revision.controller_revision(vm, found.manifest, release)
         spec = found.manifest.get("spec") or {}
         conflict = _conflict(vm, spec, release) if role is INSTANCETYPE else None
-    except schema.FieldError as error:
+    except FieldError as error:
         return Problem(str(error))
     if conflict is not None:
         return conflict

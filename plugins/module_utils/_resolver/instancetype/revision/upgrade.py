@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...api import release_schema, schema
+from ...api import release_schema
+from ...api.errors import FieldError
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
-from ..find import decode, revision
-from ..find.find import CRASH, Lookup, Problem, not_found
+from ..find import decode, naming, revision
+from ..find.lookup import CRASH, Lookup, Problem, not_found
 from .store import Action, Create, Created, Delete, PatchSpec, PatchStatus, Writes, already_exists, written
-
-__all__ = ["upgrade"]
 
 Manifest = dict[str, Any]
 
@@ -32,7 +31,7 @@ def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Writes(error=Problem(str(error), "BadRequest", 400))
     namespace = vm["metadata"].get("namespace", "")
     references = {role: vm["status"].get(role.reference) for role in ROLES}
@@ -81,7 +80,7 @@ def _upgrade(
         return old
     if old is None:
         return not_found("ControllerRevision", captured)
-    if revision.is_latest(old):
+    if naming.is_latest(old):
         return None
     decoded = decode.decode(old, release, role)
     if decoded.error is not None:

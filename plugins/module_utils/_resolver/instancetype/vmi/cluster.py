@@ -7,10 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release as releases
 from ...api.release import NEWEST, Release
-from ..find.find import Lookup
-from .defaults import DEFAULT_ARCHITECTURE, Configuration, configuration
-
-__all__ = ["Cluster", "KubeVirt", "kubevirt_of", "version_of"]
+from ..find.lookup import Lookup
+from .configuration import DEFAULT_ARCHITECTURE, Configuration, configuration
 
 Manifest = dict[str, Any]
 
@@ -69,7 +67,7 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
         except (AttributeError, TypeError, ValueError) as error:
             problem = f"the object is malformed ({' '.join(str(error).split())})"
     doubts.append(
-        f"the configuration of the cluster's KubeVirt could not be read, so its defaults are assumed: {problem}"
+        f"cannot read the configuration of the cluster's KubeVirt, so the task assumes the defaults: {problem}"
     )
     return _read({}, release)._replace(version=version, doubt="; ".join(doubts))
 
@@ -83,11 +81,13 @@ def version_of(manifest: Manifest) -> str:
 def _release(version: str) -> tuple[Release, list[str]]:
     newest = ".".join(map(str, NEWEST.version[:2]))
     if not version:
-        return NEWEST, [f"the release of the cluster's KubeVirt is not known, so {newest} is assumed"]
+        return NEWEST, [f"the cluster does not report its KubeVirt release, so the task assumes {newest}"]
     try:
         return releases.of(version), []
     except releases.UnknownRelease:
-        return NEWEST, [f"the cluster's KubeVirt is of the unknown release {version}, so {newest} is assumed"]
+        return NEWEST, [
+            f"the cluster runs KubeVirt {version}, a release unknown to this collection, so the task assumes {newest}"
+        ]
 
 
 def _read(manifest: Manifest, release: Release) -> KubeVirt:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...api import release_schema, schema
+from ...api import release_schema
+from ...api.errors import Crash, FieldError
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, revision
-from ..find.find import CRASH, Lookup, Problem
+from ..find.lookup import CRASH, Lookup, Problem
 from . import defaults
-from .defaults import Configuration
-
-__all__ = ["Expanded", "expand", "fill"]
+from .configuration import Configuration
 
 Manifest = dict[str, Any]
 
@@ -36,7 +35,7 @@ def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, r
     config = config or Configuration()
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Expanded(error=Problem(str(error), "BadRequest", 400))
     template = vm["spec"]["template"]
     if all(role.matcher_of(vm) is None for role in ROLES):
@@ -78,7 +77,7 @@ def fill(
             return Expanded(error=problem)
     try:
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
-    except applier.Crash as crash:
+    except Crash as crash:
         return Expanded(error=Problem(str(crash), CRASH))
     if conflicts:
         message = release.expand_conflict or conflict.webhook_message(conflicts, release)

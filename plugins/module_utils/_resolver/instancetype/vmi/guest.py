@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["guest"]
-
 
 def guest(spec: dict[str, Any]) -> dict[str, Any]:
     """{vcpus, sockets, cores, threads, memory, gpus, host_devices} of an applied VMI spec; what is absent is left out.

@@ -8,20 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from ...api import quantity
 
-__all__ = [
-    "ALLOCATION_RATIO",
-    "LIVE_FIELDS",
-    "Update",
-    "disks",
-    "is_hotpluggable",
-    "memory",
-    "memory_refused",
-    "plugged",
-    "scheduling",
-    "sockets",
-    "volumes",
-]
-
 Manifest = dict[str, Any]
 
 _FEWER_SOCKETS: Final = "Reduction of CPU socket count requires a restart"

@@ -11,12 +11,10 @@ from typing import Any, Final
 from ...api import quantity
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from ..find.find import Lookup
+from ..find.lookup import Lookup
 from . import vmi
-from .defaults import Configuration
+from .configuration import Configuration
 from .hot_plug import LIVE_FIELDS, Update, disks, is_hotpluggable, memory, plugged, scheduling, sockets, volumes
-
-__all__ = ["HOTPLUG_RATIO", "compare", "foreseen"]
 
 Manifest = dict[str, Any]
 

@@ -8,8 +8,6 @@ from ...api import quantity
 from .hot_plug import memory_refused
 from .live_update import HOTPLUG_RATIO
 
-__all__ = ["Limits", "limits", "set_maximums"]
-
 Spec = dict[str, Any]
 
 _MOST_VCPUS: Final = 512

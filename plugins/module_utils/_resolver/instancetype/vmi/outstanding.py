@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ...api import quantity
+from ...api import errors, quantity
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
-from ..find import revision
-from ..find.find import Lookup
+from ..find import naming
+from ..find.lookup import Lookup
 from . import vmi
-from .defaults import Configuration
-
-__all__ = ["Outstanding", "outstanding", "start_revision_name", "start_revision_prefix", "started_spec"]
+from .configuration import Configuration
 
 Manifest = dict[str, Any]
 
@@ -74,7 +72,7 @@ def outstanding(
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:
-        return Outstanding(problem=built.error.message if built.error is not None else "it cannot be expanded")
+        return Outstanding(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     now, running = dict(_leaves(built.spec)), dict(_leaves(instance["spec"]))
     started = started_spec(vm, instance, objects)
     unchanged = _start_of(instance) == start_revision_name(vm) and not _revised(vm, started)
@@ -127,7 +125,7 @@ def _revised(vm: Manifest, started: Manifest | None) -> bool:
     if started is None:
         return False
     then = {**vm, "spec": started, "status": {}}
-    return any(revision.referenced(vm, role).name != revision.referenced(then, role).name for role in ROLES)
+    return any(naming.referenced(vm, role).name != naming.referenced(then, role).name for role in ROLES)
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -173,5 +171,5 @@ def _amount(value: Any) -> int | None:
         return None
     try:
         return quantity.parse(value).nanos
-    except quantity.QuantityError:
+    except errors.QuantityError:
         return None

@@ -8,17 +8,16 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final, NamedTuple
 
-from ...api import release_schema, schema
+from ...api import release_schema
+from ...api.errors import Crash, FieldError
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
-from ..find import find, revision
-from ..find.find import CRASH, Lookup, Problem
+from ..find import find, naming
+from ..find.lookup import CRASH, Lookup, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
-from .defaults import Configuration
-
-__all__ = ["BuiltVMI", "attach", "build", "firmware_uuid"]
+from .configuration import Configuration
 
 Manifest = dict[str, Any]
 
@@ -43,13 +42,13 @@ def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, re
     config = config or Configuration()
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return BuiltVMI(error=Problem(str(error), "BadRequest", 400))
     if vm["spec"]["template"] is None:
         return BuiltVMI(error=Problem("the VirtualMachine has no template", CRASH))
     try:
         return _build(vm, objects, config, release)
-    except applier.Crash as crash:
+    except Crash as crash:
         return BuiltVMI(error=Problem(str(crash), CRASH))
 
 
@@ -98,7 +97,7 @@ def _metadata(vm: Manifest) -> Manifest:
         metadata.pop(field, None)
         if field in vm["metadata"]:
             metadata[field] = vm["metadata"][field]
-    metadata["ownerReferences"] = [revision.owner_reference(vm)]
+    metadata["ownerReferences"] = [naming.owner_reference(vm)]
     return metadata
 
 

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from ...api.release import NEWEST, Release
 from . import defaults
+from .configuration import Configuration
 from .maximums import Limits, set_maximums
-
-__all__ = ["NO_LIMITS", "has_pcie", "select_nodes", "set_vmi_defaults"]
 
 Spec = dict[str, Any]
 
@@ -36,7 +35,7 @@ _HYPERV_NEEDS: Final = (
 
 def set_vmi_defaults(
     spec: Spec,
-    config: defaults.Configuration,
+    config: Configuration,
     cpu_model: str = "",
     allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,

@@ -5,19 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-__all__ = [
-    "INVALID",
-    "NOT_FOUND",
-    "NOT_SUPPORTED",
-    "REQUIRED",
-    "Cause",
-    "Response",
-    "allowed",
-    "bad_request",
-    "crashed",
-    "invalid",
-]
-
 # Types of causes; in JSON the key of the type is `reason`.
 INVALID: Final = "FieldValueInvalid"
 NOT_FOUND: Final = "FieldValueNotFound"

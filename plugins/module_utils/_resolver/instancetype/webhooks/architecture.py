@@ -6,9 +6,7 @@ from typing import Any, Final
 
 from ...api.release import Release
 from ...api.tree import copy
-from ..find.find import Lookup
-
-__all__ = ["of_sources"]
+from ..find.lookup import Lookup
 
 Manifest = dict[str, Any]
 

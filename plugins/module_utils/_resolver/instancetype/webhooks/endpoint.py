@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ...api import openapi, release_schema, schema
-from ...api.errors import go_reason
+from ...api import openapi, release_schema
+from ...api.errors import FieldError, go_reason
 from ...api.release import NEWEST, Release
-from ..find.find import CRASH, Lookup
-from ..vmi.defaults import Configuration
+from ..find.lookup import CRASH, Lookup
+from ..vmi.configuration import Configuration
 from ..vmi.expand import expand
-
-__all__ = ["Response", "expand_vm_spec", "mistakes"]
 
 Json = dict[str, Any]
 
@@ -81,7 +79,7 @@ def expand_vm_spec(
         return _bad_request("Object is not a valid VirtualMachine", {"causes": [{"message": text} for text in found]})
     try:
         vm = release_schema.canonical("VirtualMachine", body, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return _unreadable(go_reason(error))
     if not namespace:
         return _bad_request("The request namespace must not be empty")

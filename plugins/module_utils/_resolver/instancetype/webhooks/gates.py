@@ -8,8 +8,6 @@ from typing import Any
 from ...api.release import MULTI_ARCHITECTURE, PERSISTENT_STATE
 from .admission import INVALID, REQUIRED, Cause
 
-__all__ = ["architecture", "persistent_state"]
-
 Manifest = dict[str, Any]
 
 

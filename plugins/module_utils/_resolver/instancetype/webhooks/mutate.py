@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...api import release_schema, schema, unmarshal
+from ...api import release_schema, unmarshal
+from ...api.errors import FieldError
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import find
 from ..find import infer as inference
-from ..find.find import CRASH, Lookup, Problem
+from ..find.lookup import CRASH, Lookup, Problem
 from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
-
-__all__ = ["Mutated", "matcher_causes", "mutate", "set_kinds"]
 
 Manifest = dict[str, Any]
 
@@ -41,7 +40,7 @@ def mutate(
         canonical = release_schema.canonical("VirtualMachine", vm, release)
         compared = old is not None and operation == "UPDATE"
         before = release_schema.canonical("VirtualMachine", old, release) if compared else None
-    except schema.FieldError as error:
+    except FieldError as error:
         return Mutated(refusal=bad_request(unmarshal.message("VirtualMachine", vm) or str(error)))
     if canonical["metadata"].get("deletionTimestamp"):
         return Mutated(canonical)

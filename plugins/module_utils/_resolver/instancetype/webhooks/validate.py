@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ...api import release_schema, schema, unmarshal
-from ...api.errors import Crash
+from ...api import release_schema, unmarshal
+from ...api.errors import Crash, FieldError
 from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES, Role
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..apply import applier, conflict, requirements, topology
 from ..apply.requirements import Unmet
 from ..find import find
-from ..find.find import Lookup
+from ..find.lookup import Lookup
 from ..vmi import defaults
-from ..vmi.defaults import Configuration
+from ..vmi.configuration import Configuration
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
-
-__all__ = ["APPLY", "DEFAULTS", "REQUIREMENTS", "instancetype", "preference", "unmet", "validate", "virtual_machine"]
 
 Manifest = dict[str, Any]
 
@@ -57,7 +55,7 @@ def validate(
     type_name = kind if role is None else role.kind
     try:
         canonical = release_schema.canonical(type_name, manifest, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return bad_request(unmarshal.message(type_name, manifest, kind) or str(error))
     if role is None:
         return virtual_machine(canonical, objects, config or Configuration(), release)

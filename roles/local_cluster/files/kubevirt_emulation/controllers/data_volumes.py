@@ -1,10 +1,13 @@
-"""DataVolumes of a VM's dataVolumeTemplates. CDI is not imitated: they stay as they are created."""
+"""DataVolumes of a VM's dataVolumeTemplates.
+
+CDI is not imitated: they stay as they are created, but for copies of the boot sources that the launcher makes.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from _resolver.instancetype.find import revision
+from _resolver.instancetype.find import naming
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Work
 from kubevirt_emulation.resources import DATA_VOLUME
@@ -12,6 +15,8 @@ from kubevirt_emulation.resources import DATA_VOLUME
 Manifest = dict[str, Any]
 
 _FILLED = ("Succeeded", "PendingPopulation")
+# The annotation of a DataSource whose copies count as filled at once; `local_cluster/api.py` sets it.
+_FILLS = "local-cluster.virtshape.dev/fills"
 
 
 async def sync(context: Context, work: Work) -> None:
@@ -31,15 +36,26 @@ async def sync(context: Context, work: Work) -> None:
                 "namespace": namespace,
                 "labels": {**(metadata.get("labels") or {}), "kubevirt.io/created-by": vm["metadata"]["uid"]},
                 "annotations": metadata.get("annotations") or {},
-                "ownerReferences": [revision.owner_reference(vm)],
+                "ownerReferences": [naming.owner_reference(vm)],
             },
             "spec": template["spec"],
         }
+        if await _is_filled(context, namespace, template["spec"]):
+            body["status"] = {"phase": "Succeeded", "progress": "100.0%"}
         try:
             cache.observe(await context.client.create(DATA_VOLUME, namespace, body))
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
+
+
+async def _is_filled(context: Context, namespace: str, spec: Manifest) -> bool:
+    reference = spec.get("sourceRef") or {}
+    if reference.get("kind") != "DataSource" or not reference.get("name"):
+        return False
+    asked = ("DataSource", reference.get("namespace") or namespace, reference["name"])
+    source = await context.objects.resolve(lambda lookup: lookup.get(*asked))
+    return isinstance(source, dict) and _FILLS in (source["metadata"].get("annotations") or {})
 
 
 def are_ready(context: Context, vm: Manifest) -> bool:

@@ -9,7 +9,8 @@ import asyncio
 from typing import Any, NamedTuple
 
 from _resolver.api.matcher import INSTANCETYPE, ROLES
-from _resolver.instancetype.find import find, revision
+from _resolver.instancetype.find import find, naming
+from _resolver.instancetype.find.lookup import Lookup
 from _resolver.instancetype.revision import store, upgrade
 from _resolver.instancetype.vmi import expand
 from kubevirt_emulation import go_metadata
@@ -43,7 +44,7 @@ async def sync(context: Context, work: Work) -> None:
     decision = await context.objects.resolve(
         lambda lookup: decide(vm, lookup, configuration),
         # For a VM that refers to no revision only those are looked up that are to be made, and making one tells.
-        trusted=() if any(revision.referenced(vm, role, release).name for role in ROLES) else ("ControllerRevision",),
+        trusted=() if any(naming.referenced(vm, role, release).name for role in ROLES) else ("ControllerRevision",),
     )
     if decision.failure is not None:
         raise Failure(*decision.failure)
@@ -55,7 +56,7 @@ async def sync(context: Context, work: Work) -> None:
             await _upgrade(context, work, decision.upgraded)
 
 
-def decide(vm: Manifest, lookup: find.Lookup, configuration: KubeVirtConfiguration) -> Decision:
+def decide(vm: Manifest, lookup: Lookup, configuration: KubeVirtConfiguration) -> Decision:
     """What virt-controller would do."""
     release, policy = configuration.release, configuration.reference_policy
     reasons = ("FailedFindInstancetype", "FailedFindPreference") if configuration.behaviour.finds_objects_first else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from _resolver.instancetype.vmi.defaults import DEFAULT_ARCHITECTURE
+from _resolver.instancetype.vmi.configuration import DEFAULT_ARCHITECTURE
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.informer import Informer, Key

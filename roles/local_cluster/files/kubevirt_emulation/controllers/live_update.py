@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Callable
 
 from _resolver.api import schema
-from _resolver.instancetype.find.find import Problem
+from _resolver.instancetype.find.lookup import Problem
 from _resolver.instancetype.vmi import hot_plug
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import restart_required, vmi_state

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from _resolver.api import release_schema, schema, semantic
+from _resolver.api.errors import Crash, FieldError
 from _resolver.api.release import NEWEST, Release
 from _resolver.api.tree import copy
 from _resolver.instancetype.apply import applier
 from _resolver.instancetype.find import find
-from _resolver.instancetype.find.find import Lookup, Problem
+from _resolver.instancetype.find.lookup import Lookup, Problem
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import vm_state, volume_changes
 from kubevirt_emulation.controllers.context import Context, Work
@@ -72,7 +73,7 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     """The VM's canonical template with what instancetype and preference apply to it, without defaults."""
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
-    except schema.FieldError as error:
+    except FieldError as error:
         return Problem(str(error))
     template: Manifest = vm["spec"]["template"]
     instancetype = find.instancetype_spec(vm, lookup, release)
@@ -84,7 +85,7 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
         conflicts = applier.apply_in_place(
             template["metadata"], template["spec"], instancetype.spec, preference.spec, release
         )
-    except applier.Crash as crash:
+    except Crash as crash:
         return Problem(str(crash))
     if conflicts:
         paths = ", ".join(conflict.full_path("spec") for conflict in conflicts)
@@ -95,7 +96,7 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
 def compare(
     vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
 ) -> bool | None:
-    """Pure: whether the VM differs from its start in what asks for a restart; None where it cannot be expanded.
+    """Pure: whether the VM differs from its start in what asks for a restart; None where the VM cannot be expanded.
 
     started: its spec then. live: whether the cluster changes running guests.
     """

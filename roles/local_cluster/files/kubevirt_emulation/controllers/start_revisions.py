@@ -10,7 +10,7 @@ from typing import Any
 
 from _resolver.api import release_schema
 from _resolver.api.matcher import ROLES
-from _resolver.instancetype.find import revision
+from _resolver.instancetype.find import naming
 from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context
@@ -63,7 +63,7 @@ class StartRevisions:
                     "metadata": {
                         "name": name,
                         "namespace": metadata["namespace"],
-                        "ownerReferences": [revision.owner_reference(vm)],
+                        "ownerReferences": [naming.owner_reference(vm)],
                     },
                     "data": {"spec": _recorded_spec(vm, self._context.configuration)},
                     "revision": metadata["generation"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from _resolver.api.release import Release
-from _resolver.instancetype.find import find
+from _resolver.instancetype.find import lookup
 from _resolver.instancetype.webhooks import validate
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.webhooks.admission import Answer, Review
@@ -18,7 +18,7 @@ class InstancetypeValidator:
 
     async def answer(self, review: Review) -> Answer:
         answer = validate.validate(
-            review.kind, review.object, find.Objects([]), review.operation, release=self._release
+            review.kind, review.object, lookup.Objects([]), review.operation, release=self._release
         )
         if not answer.allowed:
             return Answer.refusing(answer)

@@ -7,6 +7,7 @@ from typing import Any
 
 from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi.configuration import Configuration
 from _resolver.instancetype.vmi.vmi_defaults import has_pcie
 from _resolver.instancetype.webhooks import architecture, endpoint, mutate
 from kubevirt_emulation import behaviour, go_metadata
@@ -36,7 +37,7 @@ class VmMutator:
         )
 
 
-def stored(review: Review, lookup: Lookup, config: defaults.Configuration, release: Release = NEWEST) -> Answer:
+def stored(review: Review, lookup: Lookup, config: Configuration, release: Release = NEWEST) -> Answer:
     """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
     mistakes = list(endpoint.mistakes(review.object, release=release))
     if mistakes:
@@ -53,7 +54,7 @@ def stored(review: Review, lookup: Lookup, config: defaults.Configuration, relea
     return Answer(patch=({"op": "replace", "path": "/spec", "value": written},))
 
 
-def set_defaults(template: Manifest, config: defaults.Configuration) -> None:
+def set_defaults(template: Manifest, config: Configuration) -> None:
     """What a VM is stored with."""
     defaults.set_architecture(template["spec"], config)
     defaults.set_machine_type(template["spec"], config)

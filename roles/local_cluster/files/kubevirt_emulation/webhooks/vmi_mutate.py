@@ -6,7 +6,7 @@ import uuid
 
 from _resolver.api import release_schema, unmarshal
 from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi.configuration import Configuration
 from _resolver.instancetype.vmi.maximums import Limits, limits
 from _resolver.instancetype.vmi.vmi_defaults import NO_LIMITS, select_nodes, set_vmi_defaults
 from _resolver.instancetype.webhooks import endpoint
@@ -31,7 +31,7 @@ class VmiMutator:
 
 def stored(
     review: Review,
-    config: defaults.Configuration,
+    config: Configuration,
     cpu_model: str = "",
     allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,

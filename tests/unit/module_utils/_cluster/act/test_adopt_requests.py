@@ -84,7 +84,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 def test_a_vm_that_was_changed_meanwhile_is_left_alone() -> None:
     found = Server(TEST_FAILED).adopt()
     assert not found.changed
-    assert found.failed == "it was changed by somebody else meanwhile; nothing was written, run the task again"
+    assert found.failed == "the VM changed while the task ran, so nothing was written; run the task again"
     # Somebody may even have given it an instancetype, but another one.
     assert not Server(TEST_FAILED, matcher={"name": "large"}).adopt().changed
 
@@ -107,14 +107,16 @@ def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
     found = Server(denied=("virtualmachineinstancetypes", "virtualmachineclusterpreferences")).adopt(write=False)
     assert found.changed
     assert [warning.partition(":")[0] for warning in found.warnings] == [
-        "instancetypes of the kind VirtualMachineInstancetype are left out",
-        "preferences of the kind VirtualMachineClusterPreference are left out",
+        "cannot list VirtualMachineInstancetype, so the task ignores them",
+        "cannot list VirtualMachineClusterPreference, so the task ignores them",
     ]
     without = Server(denied=("virtualmachineclusterinstancetypes",)).adopt(write=False)
-    assert without.failed == "no instancetype gives it what it has"
+    assert without.failed == "no instancetype gives the VM the CPU, memory and devices that it has"
 
 
 def test_a_pattern_that_fits_nothing_is_an_error() -> None:
     assert Server().adopt(Wanted(instancetypes=["sm*"]), write=False).changed
-    with pytest.raises(Unreadable, match=r"^instancetypes: nothing that .* of shop can have fits 'smal'$"):
+    with pytest.raises(
+        Unreadable, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
+    ):
         Server().adopt(Wanted(instancetypes=["smal"]), write=False)

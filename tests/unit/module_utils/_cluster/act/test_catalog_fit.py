@@ -75,7 +75,8 @@ def test_without_either_it_is_not_known(published: Any) -> None:
     found = compared(Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published}))
     assert (found.manifests, found.misfits) == ([SIZE], [])
     assert found.warnings == [
-        "whether VirtualMachineInstancetype of this catalog fits is not known: x is forbidden. To permit it, grant "
+        "cannot check which fields of VirtualMachineInstancetype the cluster knows: x is forbidden. To permit"
+        " the request, grant "
         '{apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["get"]}'
     ]
 
@@ -83,7 +84,7 @@ def test_without_either_it_is_not_known(published: Any) -> None:
 def test_a_cut_connection_is_told_once_for_each_kind() -> None:
     found = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
     [told] = found.warnings
-    assert told.startswith("whether VirtualMachineInstancetype of this catalog fits is not known: cannot reach ")
+    assert told.startswith("cannot check which fields of VirtualMachineInstancetype the cluster knows: cannot reach ")
 
 
 @pytest.mark.parametrize(("default", "others"), [("amd64", ["b"]), ("arm64", ["a"]), (None, ["b"])])
@@ -102,5 +103,5 @@ def test_preferences_for_another_architecture(default: str | None, others: list[
         found = foreign(session, manifests)
     assert [place.name for place in found] == others
     if default == "arm64":
-        told = "it is deployed without, since it is for amd64 and the cluster's VMs are arm64"
+        told = "the task deploys it without these fields, because it is for amd64 and the cluster runs arm64"
         assert list(found.values()) == [told]

@@ -33,7 +33,7 @@ def kubevirt(version: str | None) -> dict[str, Any]:
 )
 def test_the_release_decides(release: str, version: str) -> None:
     store = Store({KUBEVIRTS: [kubevirt(release)]})
-    assert chosen(store) == Chosen(version, f"the cluster has KubeVirt {release}")
+    assert chosen(store) == Chosen(version, f"the cluster runs KubeVirt {release}")
     assert store.asked == [("GET", KUBEVIRTS)]
 
 
@@ -51,7 +51,7 @@ def test_where_the_release_is_not_told_the_fields_decide(told: Any) -> None:
 
 def test_where_nothing_is_told_it_is_the_newest() -> None:
     found = chosen(Store({KUBEVIRTS: [], DEFINITIONS: []}))
-    assert found == Chosen("v3", "the newest, since the release of the cluster's KubeVirt is not known")
+    assert found == Chosen("v3", "the newest version, because the cluster does not report its KubeVirt release")
 
 
 def test_nothing_is_asked_for_a_version_that_was_stated_or_a_catalog_without_versions() -> None:

@@ -24,7 +24,7 @@ Answer = Callable[[str, str, "dict[str, str]"], Any]
 
 KIND = "VirtualMachineInstancetype"
 PLACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
-UNKNOWN = "check mode cannot tell whether an earlier task of the play makes it"
+UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
 SIZES = Subject(plural="instancetypes")
 
 

@@ -52,7 +52,7 @@ def test_one_that_is_wrong_in_itself_stops_the_task() -> None:
     store = empty("shop")
     wrong, right = run(store, entry("a", problem="name: is wrong"), entry("b"))
     assert (wrong.failed, wrong.left) == ("name: is wrong", None)
-    assert (right.failed, right.left) == (None, "nothing was sent, since other entries are wrong")
+    assert (right.failed, right.left) == (None, "not sent because other entries are invalid")
     assert store.asked == []
 
 
@@ -76,7 +76,7 @@ def test_with_fail_fast_nothing_is_sent_once_preflight_refuses() -> None:
     store = empty("shop")
     refused, spared = run(store, entry("a"), entry("b"), subject=picky, fail_fast=True)
     assert refused.failed == "too small"
-    assert spared.failed == "not sent: another object of the task had failed (fail_fast)"
+    assert spared.failed == "not sent because another object of the task failed and fail_fast is set"
     assert store.writes == []
     refused, sent = run(store, entry("a"), entry("b"), subject=picky)
     assert (refused.failed, sent.failed, len(store.writes)) == ("too small", None, 1)
@@ -94,7 +94,7 @@ def test_with_fail_fast_nothing_is_sent_after_a_write_that_failed_and_nothing_is
     results = run(store, entry("a"), entry("b"), subject=patient, fail_fast=True, wait=True)
     assert [result.failed for result in results] == [
         "no",
-        "not sent: another object of the task had failed (fail_fast)",
+        "not sent because another object of the task failed and fail_fast is set",
     ]
     assert [result.changed for result in results] == [False, False]
     assert (settled, len(store.writes)) == ([], 1)

@@ -82,7 +82,9 @@ def test_what_does_not_go_is_a_failure_that_names_it() -> None:
     with session_with(answer) as session:
         told = remains(session, "shop", [VM], 0)
     assert list(told) == ["a"]
-    assert told["a"].startswith("ControllerRevision a-small-1: not ready after 0 s: it to be gone")
+    assert told["a"].startswith(
+        "ControllerRevision a-small-1: not ready after 0 s, waiting for the object to disappear"
+    )
 
 
 def test_what_cannot_be_seen_to_go_fails_each_vm_and_keeps_what_is_known_of_others() -> None:

@@ -24,5 +24,5 @@ def test_the_objects_of_virt_operator(found: dict[str, Any], existing: str) -> N
 
 def test_the_objects_of_others_and_our_own() -> None:
     assert left_alone(live(), "apply") is None
-    assert left_alone(live(), "keep") == "it exists and was not declared by this collection"
+    assert left_alone(live(), "keep") == "the object exists and was not declared by this collection"
     assert left_alone(live("virtshape", "Apply"), "keep") is None

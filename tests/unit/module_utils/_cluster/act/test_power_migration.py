@@ -121,4 +121,4 @@ def test_a_migration_of_somebody_else_that_is_pending_is_waited_for_as_long_as_t
 
     late = run(Cluster(answer=refused), "migrated", wait_timeout=0.2)[0]
     # Asked for once, though virt-api answers what the webhook refuses as an internal error.
-    assert not late.changed and "s: its migration to begin" in str(late.failed)
+    assert not late.changed and "waiting for the migration to begin" in str(late.failed)

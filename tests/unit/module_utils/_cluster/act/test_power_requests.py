@@ -72,7 +72,7 @@ def test_the_first_failure_stops_the_rest_where_asked() -> None:
         results = power(session, entries, Settings(wait=False, fail_fast=True, concurrency=1))
     assert [result.failed for result in results] == [
         "VM is busy",
-        "not sent: another virtual machine of the task had failed (fail_fast)",
+        "not sent because another virtual machine of the task failed and fail_fast is set",
     ]
     assert cluster.verbs == ["virtualmachines/a/stop"]
 
@@ -82,4 +82,4 @@ def test_without_a_wait_a_vm_that_still_stops_is_not_started() -> None:
     cluster.strategy = "Halted"
     with session_with(cluster) as session:
         result = power(session, [Entry("shop", "a", Wanted("started"))], Settings(wait=False))[0]
-    assert (result.failed, cluster.verbs) == ("it is still stopping: try again later, or set wait", [])
+    assert (result.failed, cluster.verbs) == ("the VM is still stopping; set wait, or run the task again later", [])

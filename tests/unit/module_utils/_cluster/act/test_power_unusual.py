@@ -63,7 +63,7 @@ def test_one_that_is_not_there_fails_and_the_others_do_not() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/stop")] = (202, {})
     gone, there = run(cluster, "stopped", "gone", "a", wait=False)
-    assert (gone.failed, gone.verb) == ("there is no such virtual machine", "")
+    assert (gone.failed, gone.verb) == ("the virtual machine does not exist", "")
     assert (there.failed, there.verb) == (None, "stop")
 
 
@@ -90,8 +90,8 @@ def test_a_dry_run_is_not_sent_where_it_would_be_too_early_or_the_verb_has_none(
 
 
 class Stopping:
-    """A halted VM whose guest ends while it is waited for. later: the VM after that, None: it was deleted; instance:
-    its guest then. A verb makes it run."""
+    """A halted VM whose guest ends during the wait. later: the VM after that, None for a deleted one; instance: its
+    guest then. A verb makes it run."""
 
     def __init__(self, later: Manifest | None, instance: Manifest | None) -> None:
         self.later, self.instance = later, instance
@@ -125,13 +125,13 @@ def test_one_that_stops_is_started_once_it_has() -> None:
 def test_one_that_was_deleted_while_it_stopped() -> None:
     cluster = Stopping(None, None)
     (result,) = run(cluster, "started", "a", wait_timeout=60)
-    assert (result.failed, cluster.verbs) == ("it was deleted", [])
+    assert (result.failed, cluster.verbs) == ("the VM was deleted", [])
 
 
 def test_one_that_somebody_else_started_and_stopped_meanwhile() -> None:
     cluster = Stopping(vm("a", "Halted"), guest("a", "2"))
     (result,) = run(cluster, "started", "a", wait_timeout=60)
-    assert (result.failed, cluster.verbs) == ("another change came in between: try again", [])
+    assert (result.failed, cluster.verbs) == ("another client changed the VM at the same time; run the task again", [])
 
 
 @pytest.mark.parametrize("afterwards", ["old", "gone"])
@@ -146,7 +146,7 @@ def test_a_restart_is_not_over_before_there_is_another_guest(afterwards: str) ->
 
     (result,) = run(answer, "restarted", "a", wait_timeout=0.3)
     assert (result.verb, result.changed) == ("restart", True)
-    assert str(result.failed).startswith("not ready after ") and ": its new VMI" in str(result.failed)
+    assert str(result.failed).startswith("not ready after ") and "waiting for the new VMI" in str(result.failed)
 
 
 def test_a_lost_answer_of_a_vm_that_is_gone_or_cannot_be_seen_is_a_failure() -> None:

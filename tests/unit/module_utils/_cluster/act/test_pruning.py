@@ -15,7 +15,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
+    naming,
+    revision,
+)
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]
@@ -149,7 +152,7 @@ def test_what_cannot_be_seen_stops_it(path: str) -> None:
 def test_an_old_revision_is_stored_anew_where_the_vm_keeps_it(style: str) -> None:
     old, machine = copy.deepcopy(kept(1)), vm(1)
     old["metadata"]["name"] = "old"
-    del old["metadata"]["labels"][revision.VERSION_LABEL]
+    del old["metadata"]["labels"][naming.VERSION_LABEL]
     if style == "status":
         machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
     else:
@@ -191,7 +194,7 @@ def old_revision() -> Server:
     """A VM that keeps a revision of an older version, as `old`."""
     old, machine = copy.deepcopy(kept(1)), vm(1)
     old["metadata"]["name"] = "old"
-    del old["metadata"]["labels"][revision.VERSION_LABEL]
+    del old["metadata"]["labels"][naming.VERSION_LABEL]
     machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
     server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
     server.lists[f"{REVISIONS}/old"] = (200, old)

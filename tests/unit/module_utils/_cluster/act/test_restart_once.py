@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import refresh
 from scripted_server import listed, session_with, status
@@ -164,12 +164,12 @@ def test_a_guest_is_restarted_once_though_the_cluster_asks_for_ever(forbidden: t
     assert (first.failed, first.method, first.restart, cluster.restarts) == (None, method, True, 1)
     assert first.vm is not None and first.vm["status"]["conditions"]
     assert not first.restart_required
-    assert any(ASKED in warning and "was not restarted again" in warning for warning in first.warnings)
+    assert any(ASKED in warning and "does not restart the guest again" in warning for warning in first.warnings)
     for restart in ("if_required", "always", "never"):
         again = run(cluster, restart)
         assert (again.failed, again.changed, again.restart, cluster.restarts) == (None, False, False, 1), restart
         assert (again.settled, again.restart_required) == (True, False)
-        assert any("already has all that the virtual machine says" in warning for warning in again.warnings)
+        assert any("already matches the virtual machine" in warning for warning in again.warnings)
 
 
 def test_the_generation_is_raised_before_the_status_is_patched() -> None:
@@ -203,8 +203,8 @@ def test_a_vm_that_kubevirt_would_not_start_again_gets_its_revision_back() -> No
     cluster = Stubborn(refused=True)
     result = run(cluster)
     assert (cluster.restarts, result.restart, result.changed) == (0, False, False)
-    assert "could not start again after the change" in str(result.failed) and "gate X is off" in str(result.failed)
-    assert "the revisions that it had were given back to it" in str(result.failed)
+    assert "could not start the VM after the change" in str(result.failed) and "gate X is off" in str(result.failed)
+    assert "the task restored the previous revisions" in str(result.failed)
     reference = cluster.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
     assert reference == cluster.kept["old"]["metadata"]["name"]
 
@@ -217,7 +217,7 @@ def test_virtual_machine_does_not_restart_it_either() -> None:
         result = Result(entry, live=cluster.vm)
         Restarts(True).settle(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
-    assert any("was not restarted again" in warning for warning in result.warnings)
+    assert any("does not restart the guest again" in warning for warning in result.warnings)
 
 
 def test_virtual_machine_restarts_what_a_refresh_left() -> None:

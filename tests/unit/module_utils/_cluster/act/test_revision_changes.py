@@ -106,10 +106,10 @@ def test_each_that_fails_says_why_and_stops_no_other() -> None:
     cluster = Cluster("shop/well", "shop/seen-n", "shop/denied-d", "shop/went-g")
     results = {result.before.name: result for result in refreshed(cluster, seconds=0.3)}
     assert results["well"].failed is None and results["well"].written
-    assert "s: its revision to be captured" in str(results["seen-n"].failed)
-    assert "deleted while waiting" in str(results["went-g"].failed)
+    assert "waiting for KubeVirt to capture the revision" in str(results["seen-n"].failed)
+    assert "deleted while the task waited" in str(results["went-g"].failed)
     # Neither the status nor the spec may be written.
-    assert "Patching virtualmachines/status would do as well" in str(results["denied-d"].failed)
+    assert "Permission to patch virtualmachines/status would suffice too" in str(results["denied-d"].failed)
     assert not results["denied-d"].written
 
 

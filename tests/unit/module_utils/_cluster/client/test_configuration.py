@@ -85,5 +85,5 @@ def test_an_unknown_context() -> None:
 
 
 def test_no_cluster_at_all() -> None:
-    with pytest.raises(ConnectionFailed, match=r"no cluster is given \(.*\): set kubeconfig, or host and api_key"):
+    with pytest.raises(ConnectionFailed, match=r"no cluster is configured \(.*\); set kubeconfig, or host and api_key"):
         configure({})

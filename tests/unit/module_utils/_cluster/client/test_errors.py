@@ -23,33 +23,33 @@ VM = kinds.BY_NAME["VirtualMachine"]
             401,
             {"reason": "Unauthorized", "message": "Unauthorized"},
             "LIST",
-            "the API server refused the credentials (Unauthorized): log in again or give another token or kubeconfig",
+            "the API server rejected the credentials (Unauthorized); log in again, or set another token or kubeconfig",
         ),
         (
             403,
             {"reason": "Forbidden", "message": 'virtualmachines.kubevirt.io is forbidden: User "u" cannot list'},
             "LIST",
-            'virtualmachines.kubevirt.io is forbidden: User "u" cannot list. To permit it, grant '
+            'virtualmachines.kubevirt.io is forbidden: User "u" cannot list. To permit the request, grant '
             '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}',
         ),
         (
             403,
             {"reason": "Forbidden", "message": "no"},
             "PATCH",
-            'no. To permit it, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], '
+            'no. To permit the request, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], '
             'verbs: ["create", "patch"]}',
         ),
         (
             404,
             "404 page not found\n",
             "LIST",
-            "the cluster has no virtualmachines.kubevirt.io (kubevirt.io/v1): is KubeVirt installed?",
+            "the cluster has no virtualmachines.kubevirt.io (kubevirt.io/v1); check that KubeVirt is installed",
         ),
         (
             404,
             {"reason": "NotFound", "message": "the server could not find the requested resource"},
             "LIST",
-            "the cluster has no virtualmachines.kubevirt.io (kubevirt.io/v1): is KubeVirt installed?",
+            "the cluster has no virtualmachines.kubevirt.io (kubevirt.io/v1); check that KubeVirt is installed",
         ),
         (422, {"reason": "Invalid", "message": "a\n  b"}, "PATCH", "a b"),
         (500, b"", "GET", "HTTP 500"),
@@ -75,8 +75,8 @@ def test_a_conflict_names_managers_and_fields() -> None:
     ]
     error = ApiError(409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": causes}})
     assert explain(error, "PATCH", VM) == (
-        'fields are owned by another field manager: "helm" owns spec.c; "kubectl" owns spec.a, spec.b;'
-        " remove them here, or set force_conflicts to take them"
+        'another field manager owns declared fields: "helm" owns spec.c; "kubectl" owns spec.a, spec.b;'
+        " remove the fields from the task, or set force_conflicts to take them over"
     )
 
 
@@ -85,11 +85,11 @@ def test_a_conflict_names_managers_and_fields() -> None:
     [
         (
             "x=1,a in (b",
-            "label_selectors: 'a in (b' in 'x=1,a in (b' is no label selector; write k=v, k!=v, k in (a,b), "
+            "label_selectors: 'a in (b' in 'x=1,a in (b' is not a label selector; write k=v, k!=v, k in (a,b), "
             "k notin (a,b), k or !k (unable to parse requirement: why)",
         ),
         # What only the server knows.
-        ("a=1,", "label_selectors: 'a=1,' is no label selector (unable to parse requirement: why)"),
+        ("a=1,", "label_selectors: 'a=1,' is not a label selector (unable to parse requirement: why)"),
     ],
 )
 def test_a_malformed_label_selector(text: str, told: str) -> None:
@@ -102,7 +102,7 @@ def test_without_a_kind_the_rule_is_what_the_server_names() -> None:
     named = 'User "u" cannot list resource "nodes" in API group ""'
     error = ApiError(403, {"reason": "Forbidden", "message": named})
     assert explain(error, "GET") == (
-        f'{named}. To permit it, grant {{apiGroups: [""], resources: ["nodes"], verbs: ["list"]}}'
+        f'{named}. To permit the request, grant {{apiGroups: [""], resources: ["nodes"], verbs: ["list"]}}'
     )
     assert explain(ApiError(403, {"reason": "Forbidden", "message": "a webhook says no"}), "GET") == "a webhook says no"
 

@@ -23,7 +23,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from scripted_server import session_with, status
 
 VM = BY_NAME["VirtualMachine"]
-ASKS = "is host the address of an API server, and not of a console, a login or a proxy?"
+ASKS = "set host to the address of an API server, not of a console, a login page or a proxy"
 
 
 def raw(body: bytes, code: str = "200 OK", **headers: str) -> bytes:
@@ -72,20 +72,20 @@ PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>" + b"x" *
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (raw(b"[]"), f"sent [] where an object is due; {ASKS}"),
-        (raw(b'"hello"'), f"sent 'hello' where an object is due; {ASKS}"),
-        (raw(PAGE), f"sent the page 'Log in'; {ASKS}"),
-        (raw(b"{"), "sent no valid JSON: "),
+        (raw(b"[]"), f"answered with [] instead of an object; {ASKS}"),
+        (raw(b'"hello"'), f"answered with 'hello' instead of an object; {ASKS}"),
+        (raw(PAGE), f"answered with the web page 'Log in'; {ASKS}"),
+        (raw(b"{"), "answered with invalid JSON: "),
         (raw(b"[" * 100_000), "nested too deep"),
         (
             raw(b"", "302 Found", Location="https://sso/login?token=secret"),
-            "a redirect (302) to 'https://sso/login'; is",
+            "a redirect (302) to 'https://sso/login'; set",
         ),
-        (raw(b"\x1f\x8b broken", Content_Encoding="gzip"), "sent an answer that cannot be unpacked: "),
-        (raw(b'{"metadata": {}, "items": {"a": 1}}'), f"sent no list of objects where one is due; {ASKS}"),
-        (raw(b'{"metadata": {}, "items": [[]]}'), f"sent no list of objects where one is due; {ASKS}"),
-        (raw(b'{"metadata": [], "items": []}'), f"sent no list of objects where one is due; {ASKS}"),
-        (raw(b'{"metadata": {}, "items": [{"metadata": {"name": 5}}]}'), "sent no list of objects where one is due"),
+        (raw(b"\x1f\x8b broken", Content_Encoding="gzip"), "cannot decompress the answer of "),
+        (raw(b'{"metadata": {}, "items": {"a": 1}}'), f"did not answer with a list of objects; {ASKS}"),
+        (raw(b'{"metadata": {}, "items": [[]]}'), f"did not answer with a list of objects; {ASKS}"),
+        (raw(b'{"metadata": [], "items": []}'), f"did not answer with a list of objects; {ASKS}"),
+        (raw(b'{"metadata": {}, "items": [{"metadata": {"name": 5}}]}'), "did not answer with a list of objects"),
     ],
 )
 def test_what_is_no_list(answer: bytes, told: str) -> None:
@@ -97,9 +97,9 @@ def test_what_is_no_list(answer: bytes, told: str) -> None:
 
 def test_what_is_no_object() -> None:
     with server(raw(b'{"kind": "VirtualMachine"}')) as (session, asked):
-        with pytest.raises(ConnectionFailed, match="sent something else where an object is due"):
+        with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.get(VM, "shop", "web")
-        with pytest.raises(ConnectionFailed, match="sent something else where an object is due"):
+        with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.apply(VM, {"metadata": {"name": "web", "namespace": "shop"}})
     assert len(asked) == 2
 
@@ -126,7 +126,7 @@ def test_an_answer_may_be_packed() -> None:
 )
 def test_a_byte_at_a_time_has_an_end(monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
     monkeypatch.setattr(sessions, "_DEADLINE", 0.2)
-    late = pytest.raises(ConnectionFailed, match="the answer was not complete in time")
+    late = pytest.raises(ConnectionFailed, match="the server did not complete its answer in time")
     with server(begun, drip=b" ") as (session, _asked), late:
         session.list(VM, "shop")
 
@@ -134,7 +134,7 @@ def test_a_byte_at_a_time_has_an_end(monkeypatch: pytest.MonkeyPatch, begun: byt
 def test_an_answer_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_LARGEST", 2**20)
     begun = b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"
-    too_much = pytest.raises(ConnectionFailed, match="sent more than 1 MiB in one answer")
+    too_much = pytest.raises(ConnectionFailed, match="answered with more than 1 MiB")
     with server(begun, drip=b" " * 2**16) as (session, _asked), too_much:
         session.list(VM, "shop")
 
@@ -157,7 +157,7 @@ def test_what_is_too_large_for_etcd_is_sent_once(message: str) -> None:
     with session_with(answer, retry_timeout=5) as session, pytest.raises(ApiError) as error:
         session.apply(VM, {"metadata": {"name": "web", "namespace": "shop"}})
     assert len(asked) == 1
-    assert explain(error.value, "PATCH", VM).endswith("into a Secret or ConfigMap that it refers to")
+    assert explain(error.value, "PATCH", VM).endswith("into a Secret or ConfigMap")
 
 
 TERMINATING = "unable to create new content in namespace shop because it is being terminated"
@@ -166,15 +166,18 @@ TERMINATING = "unable to create new content in namespace shop because it is bein
 @pytest.mark.parametrize(
     ("message", "remedy"),
     [
-        (f'virtualmachines.kubevirt.io "web" is forbidden: {TERMINATING}', ": wait until the namespace is gone, and"),
+        (f'virtualmachines.kubevirt.io "web" is forbidden: {TERMINATING}', "; wait until the namespace is deleted,"),
         (
             'pods "web" is forbidden: exceeded quota: q, requested: cpu=2, limited: cpu=1',
-            ": ask for less, ",
+            "; request less, ",
         ),
         ('pods "web" is forbidden: violates PodSecurity "restricted:latest"', ""),
         ('pods "web" is forbidden: maximum memory usage per Container is 1Gi', ""),
-        ('virtualmachines.kubevirt.io is forbidden: User "me" cannot create resource', ". To permit it, grant {"),
-        ("virtualmachines is forbidden", ". To permit it, grant {"),
+        (
+            'virtualmachines.kubevirt.io is forbidden: User "me" cannot create resource',
+            ". To permit the request, grant {",
+        ),
+        ("virtualmachines is forbidden", ". To permit the request, grant {"),
     ],
 )
 def test_only_a_missing_right_is_answered_with_rights(message: str, remedy: str) -> None:

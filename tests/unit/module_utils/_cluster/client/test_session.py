@@ -233,7 +233,7 @@ def test_a_token_that_a_kubeconfig_has_anew_is_taken_up(server: Server, tmp_path
     assert [headers["Authorization"] for headers in server.headers] == ["Bearer old", "Bearer new"]
     with pytest.raises(ApiError) as error:
         way.request("GET", "/x")
-    assert "they were accepted before, so they have expired or were revoked" in error.value.message
+    assert "they worked earlier in this task, so they expired or were revoked" in error.value.message
     assert len(server.seen) == 3
 
 
@@ -335,7 +335,7 @@ def test_a_refusal_that_was_cut_is_no_refusal(server: Server) -> None:
     server.answers = [cut, OK, cut]
     way = session(server)
     assert way.request("GET", "/x") == {}
-    with pytest.raises(ConnectionFailed, match=r"sent no valid JSON with 403: ") as error:
+    with pytest.raises(ConnectionFailed, match=r"answered 403 with invalid JSON: ") as error:
         way.request("POST", "/x", body={})
     assert error.value.sent
 

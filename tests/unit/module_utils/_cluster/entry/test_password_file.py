@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 
 
 def options(path: str, **more: Any) -> dict[str, Any]:

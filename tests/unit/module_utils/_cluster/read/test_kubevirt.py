@@ -1,4 +1,4 @@
-"""What is read of the cluster's KubeVirt, and what is assumed where it cannot be read."""
+"""What is read of the cluster's KubeVirt, and what where it cannot be read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden, listed, sessi
 Answer = tuple[int, Any]
 
 VERSION = "/apis/subresources.kubevirt.io/v1/version"
-ASSUMED = "could not be read, so its defaults are assumed"
+ASSUMED = "cannot read the configuration of the cluster's KubeVirt, so the task assumes the defaults"
 
 
 def read(store: Store) -> KubeVirt:
@@ -51,7 +51,7 @@ def test_all_of_it_comes_from_one_list() -> None:
     ("answer", "why"),
     [
         (forbidden("kubevirts"), "kubevirts is forbidden"),
-        ((200, listed()), "there is no KubeVirt object"),
+        ((200, listed()), "the cluster has no KubeVirt object"),
         ((200, listed({**NAMED, "spec": ["x"], "status": {}})), "the object is malformed"),
         (
             (200, listed({**NAMED, "spec": {"configuration": {"developerConfiguration": 5}}})),
@@ -70,7 +70,7 @@ def test_without_the_object_virt_api_says_the_release(answer: Answer, why: str) 
 def test_without_either_the_newest_release_is_assumed() -> None:
     found = read(Store({}, {("GET", KUBEVIRTS): forbidden("kubevirts"), ("GET", VERSION): forbidden("version")}))
     assert (found.release, found.live_updates) == (NEWEST, True)
-    assert "the release of the cluster's KubeVirt is not known, so 1.9 is assumed" in found.doubt
+    assert "the cluster does not report its KubeVirt release, so the task assumes 1.9" in found.doubt
     assert ASSUMED in found.doubt
 
 
@@ -83,7 +83,9 @@ def test_a_server_that_cannot_be_reached_is_not_asked_again() -> None:
 def test_a_build_of_ones_own_counts_as_the_newest_with_a_warning() -> None:
     found = read(cluster("devel", {"defaultArchitecture": "s390x"}))
     assert (found.release, found.configuration.architecture) == (NEWEST, "s390x")
-    assert found.doubt == "the cluster's KubeVirt is of the unknown release devel, so 1.9 is assumed"
+    assert (
+        found.doubt == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"
+    )
 
 
 def test_while_the_operator_has_observed_no_version_virt_api_says_it() -> None:

@@ -8,11 +8,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
     ApiError,
     ConnectionFailed,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import (
-    ClusterLookup,
-    WideLookup,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Problem
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import ClusterLookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.wide_lookup import WideLookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
 
 CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"
@@ -45,7 +43,7 @@ def test_what_may_not_be_read_is_a_problem_with_the_remedy() -> None:
         cut = lookup.problem("VirtualMachine", "shop")
         assert cut is not None and (cut.code, cut.reason) == (503, "ServiceUnavailable")
         assert lookup.get("VirtualMachine", "shop", "a") == cut
-        # Without the API there are none, which is no problem.
+        # Without the API the cluster has none, which is no problem.
         assert list(lookup.list("DataVolume", "shop")) == []
         assert lookup.problem("DataVolume", "shop") is None
 

@@ -135,7 +135,10 @@ def test_a_late_one_tells_its_conditions_and_newest_events(readable: bool) -> No
         return 200, [] if "watch" in query else listed(vm("a", "new", ready, {"type": "X", "status": "True"}))
 
     told = wait(answer, "a", seconds=0)["a"]
-    late = "not ready after 0 s: it to be good (now new); conditions: Ready=False (PodNotExists: no pod), X=True"
+    late = (
+        "not ready after 0 s, waiting for it to be good (now new); conditions: Ready=False (PodNotExists: no"
+        " pod), X=True"
+    )
     assert told == (f"{late}; events: R: second, R: no node, R: last" if readable else late)
 
 

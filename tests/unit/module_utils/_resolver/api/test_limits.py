@@ -21,10 +21,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
         ({"qps": 0.0}, "qps: expected more than 0 requests a second, found 0; leave it out for no limit"),
         ({"qps": float("nan")}, "qps: expected more than 0 requests a second, found nan"),
         ({"qps": float("inf")}, "qps: expected more than 0 requests a second, found inf"),
-        ({"namespace": "größe"}, "namespace: 'größe' is not made of a-z"),
+        ({"namespace": "größe"}, "namespace: 'größe' must consist of a-z"),
         ({"namespace": ""}, "namespace: '' is empty"),
-        ({"namespaces": ["a", "a.b"]}, "namespaces: 'a.b' is not made of a-z"),
-        ({"names": ["ok", "../../x"]}, "names: '../../x' is not made of a-z"),
+        ({"namespaces": ["a", "a.b"]}, "namespaces: 'a.b' must consist of a-z"),
+        ({"names": ["ok", "../../x"]}, "names: '../../x' must consist of a-z"),
         ({"name": "x" * 300}, f"name: '{'x' * 60}'... (300 characters) is longer than 253 characters"),
     ],
 )

@@ -6,6 +6,4 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 
 
 def test_an_error_that_was_never_raised_has_no_place() -> None:
-    assert unforeseen(ValueError("secret")).startswith(
-        "this is a mistake of the collection (ValueError); please report"
-    )
+    assert unforeseen(ValueError("secret")).startswith("this is a bug in the collection (ValueError); report")

@@ -51,8 +51,8 @@ def test_a_value_is_shown_on_one_line_and_no_longer_than_is_of_use() -> None:
         ("cors", ["cores", "sockets"], "; did you mean cores?"),
         ("dedicated_cpu_placement", ["dedicatedCPUPlacement", "guest"], "; did you mean dedicatedCPUPlacement?"),
         ("x", ["cores", "sockets"], "; choose from cores, sockets"),
-        ("x", [f"field{number}" for number in range(21)], "; check its spelling"),
-        ("x", [], "; check its spelling"),
+        ("x", [f"field{number}" for number in range(21)], "; check the spelling"),
+        ("x", [], "; check the spelling"),
     ],
 )
 def test_the_nearest_of_what_is_known(name: str, known: list[str], told: str) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import quantity
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import (
-    Quantity,
-    QuantityError,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import QuantityError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import Quantity
 
 
 @pytest.mark.parametrize(

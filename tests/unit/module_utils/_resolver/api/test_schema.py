@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 
 
 def vm(**domain: Any) -> dict[str, Any]:
@@ -23,7 +24,8 @@ def vm(**domain: Any) -> dict[str, Any]:
         ({"cpu": []}, "spec.template.spec.domain.cpu: expected an object, found a list"),
         (
             {"memory": {"guest": "4GB"}},
-            "spec.template.spec.domain.memory.guest: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G",
+            "spec.template.spec.domain.memory.guest: '4GB' is not a quantity; write a quantity such as 512Mi, 4Gi"
+            " or 4G",
         ),
         (
             {"devices": {"disks": [{"name": "a"}, {"name": "b", "bootOrder": 1.5}]}},
@@ -31,13 +33,13 @@ def vm(**domain: Any) -> dict[str, Any]:
         ),
         (
             {"resources": {"requests": {"cpu": "many"}}},
-            "spec.template.spec.domain.resources.requests.cpu: 'many' is no quantity;"
-            " write for example 512Mi, 4Gi or 4G",
+            "spec.template.spec.domain.resources.requests.cpu: 'many' is not a quantity;"
+            " write a quantity such as 512Mi, 4Gi or 4G",
         ),
     ],
 )
 def test_a_wrong_value_is_named_with_its_path(domain: dict[str, Any], told: str) -> None:
-    with pytest.raises(schema.FieldError) as error:
+    with pytest.raises(FieldError) as error:
         schema.canonical("VirtualMachine", vm(**domain))
     assert str(error.value) == told
 
@@ -78,7 +80,7 @@ def test_a_null_in_a_list_is_the_zero_of_its_type() -> None:
     ("value", "told"), [(["a", 1], "[1]: expected text, found 1"), ("a", "expected a list, found 'a'")]
 )
 def test_a_wrong_entry_of_a_list_is_named_with_its_position(value: Any, told: str) -> None:
-    with pytest.raises(schema.FieldError) as error:
+    with pytest.raises(FieldError) as error:
         schema.canonical("ObjectMeta", {"finalizers": value})
     assert str(error.value) == f"finalizers{'' if told.startswith('[') else ': '}{told}"
 
@@ -93,7 +95,7 @@ def test_a_wrong_entry_of_a_list_is_named_with_its_position(value: Any, told: st
     ],
 )
 def test_values_of_a_wrong_shape_are_told_with_their_path(template: dict[str, Any], told: str) -> None:
-    with pytest.raises(schema.FieldError) as error:
+    with pytest.raises(FieldError) as error:
         schema.canonical("VirtualMachineInstanceTemplateSpec", template)
     assert str(error.value).startswith(told)
 
@@ -109,14 +111,14 @@ def test_values_of_a_wrong_shape_are_told_with_their_path(template: dict[str, An
     ],
 )
 def test_what_was_found_is_told_in_words(value: Any, shown: str) -> None:
-    with pytest.raises(schema.FieldError) as error:
+    with pytest.raises(FieldError) as error:
         schema.canonical("ObjectMeta", {"generation": value})
     assert (error.value.path, error.value.reason) == ("generation", f"expected a whole number, found {shown}")
 
 
 @pytest.mark.parametrize("value", ["no", 1, [True]])
 def test_only_true_and_false_are_truth_values(value: Any) -> None:
-    with pytest.raises(schema.FieldError, match=r"^running: expected true or false, found "):
+    with pytest.raises(FieldError, match=r"^running: expected true or false, found "):
         schema.canonical("VirtualMachineSpec", {"running": value, "template": {}})
 
 
@@ -127,19 +129,19 @@ def test_numbers_right_at_the_edges_are_taken(number: int) -> None:
 
 @pytest.mark.parametrize("number", [-1, 2**32])
 def test_numbers_beyond_the_edges_are_not(number: int) -> None:
-    with pytest.raises(schema.FieldError) as error:
+    with pytest.raises(FieldError) as error:
         schema.canonical("CPUInstancetype", {"guest": number})
     assert str(error.value) == f"guest: {number} is not between 0 and 4294967295"
 
 
 def test_an_error_without_a_path_is_its_reason() -> None:
-    bare = schema.FieldError("", "is odd")
+    bare = FieldError("", "is odd")
     assert (str(bare), str(bare.under("[1]").under("a").under("b"))) == ("is odd", "b.a[1]: is odd")
 
 
 def test_a_map_reads_its_values_and_names_the_one_that_is_wrong() -> None:
     assert schema.canonical("ObjectMeta", {"labels": {"a": None, "b": "x"}})["labels"] == {"a": "", "b": "x"}
-    with pytest.raises(schema.FieldError, match=r"^labels\.b: expected text, found 1$"):
+    with pytest.raises(FieldError, match=r"^labels\.b: expected text, found 1$"):
         schema.canonical("ObjectMeta", {"labels": {"a": "x", "b": 1}})
 
 
@@ -147,7 +149,7 @@ def test_a_port_is_a_number_or_a_name() -> None:
     for port in ("http", 80, 2**31 - 1, -(2**31)):
         assert schema.canonical("TCPSocketAction", {"port": port}) == {"port": port}
     for port in (2**31, -(2**31) - 1):
-        with pytest.raises(schema.FieldError, match=r"^port: -?\d+ is not between -2147483648 and 2147483647$"):
+        with pytest.raises(FieldError, match=r"^port: -?\d+ is not between -2147483648 and 2147483647$"):
             schema.canonical("TCPSocketAction", {"port": port})
-    with pytest.raises(schema.FieldError, match=r"^port: expected a whole number, found a list$"):
+    with pytest.raises(FieldError, match=r"^port: expected a whole number, found a list$"):
         schema.canonical("TCPSocketAction", {"port": []})

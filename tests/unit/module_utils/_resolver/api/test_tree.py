@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import merge
 
 
@@ -32,9 +32,21 @@ def test_merged(target: dict[str, Any], addition: dict[str, Any], merged: dict[s
 @pytest.mark.parametrize(
     ("target", "addition", "told"),
     [
-        ({"a": {"b": 1}}, {"a": {"b": 2}}, "spec.a.b: is given twice, as 1 and as 2; keep one of them"),
-        ({"a": [1]}, {"a": {"b": 1}}, "spec.a: is given twice, as [1] and as {'b': 1}; keep one of them"),
-        ({"a": 0}, {"a": 1}, "spec.a: is given twice, as 0 and as 1; keep one of them"),
+        (
+            {"a": {"b": 1}},
+            {"a": {"b": 2}},
+            "spec.a.b: is set twice, as 1 and as 2; remove one of them",
+        ),
+        (
+            {"a": [1]},
+            {"a": {"b": 1}},
+            "spec.a: is set twice, as [1] and as {'b': 1}; remove one of them",
+        ),
+        (
+            {"a": 0},
+            {"a": 1},
+            "spec.a: is set twice, as 0 and as 1; remove one of them",
+        ),
     ],
 )
 def test_a_contradiction_is_told(target: dict[str, Any], addition: dict[str, Any], told: str) -> None:

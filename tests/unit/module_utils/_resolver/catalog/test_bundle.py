@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     marked,
     version_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import Selection
 
 PREFERENCE = "VirtualMachineClusterPreference"
@@ -45,7 +45,7 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
     assert found.objects[0]["apiVersion"] == API
     assert found.objects[0]["spec"]["cpu"] == {"guest": 1}
     assert found.notes == [
-        "document 0 (VirtualMachineClusterInstancetype old): instancetype.kubevirt.io/v1alpha2 was written as " + API
+        "document 0 (VirtualMachineClusterInstancetype old): converted from instancetype.kubevirt.io/v1alpha2 to " + API
     ]
 
 
@@ -54,10 +54,11 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
     [
         (
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
-            "document 1: kind: 'Namespace' is neither instancetype nor preference; take it out, or set other_kinds to"
+            "document 1: kind: 'Namespace' is neither an instancetype nor a preference; remove the document, or"
+            " set other_kinds to"
             " skip",
         ),
-        ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: is missing"),
+        ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: missing"),
         (manifest("x", apiVersion="instancetype.kubevirt.io/v9"), "v9"),
         (
             manifest("x", apiVersion="example.org/v1"),
@@ -76,14 +77,14 @@ def test_what_cannot_be_read_names_the_document(document: dict[str, Any], told: 
 def test_other_kinds_may_be_skipped_and_are_told() -> None:
     found = bundle([{"kind": "Namespace", "metadata": {"name": "x"}}, manifest("a")], other_kinds="skip")
     assert names(found.objects) == ["a"]
-    assert found.notes == ["skipped Namespace x, which is neither instancetype nor preference"]
+    assert found.notes == ["skipped Namespace x, which is neither an instancetype nor a preference"]
 
 
 def test_nothing_at_all_is_an_error() -> None:
     with pytest.raises(CatalogError) as raised:
         bundle([None])
     assert str(raised.value) == (
-        "the bundle: holds no instancetype and no preference; is it the right file, and complete?"
+        "the bundle contains no instancetype and no preference; check that the file is the right one and complete"
     )
 
 
@@ -102,20 +103,20 @@ def test_the_labels_of_the_catalog() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"catalog": "", "version": ""}, "catalog: '' is empty; it becomes a label of the objects"),
+        ({"catalog": "", "version": ""}, "catalog: '' is empty; the value becomes a label of the objects"),
         (
             {"catalog": "a b", "version": ""},
-            "catalog: 'a b' is not made of letters, digits, '-', '_' and '.' with a letter or digit at both ends; "
-            "it becomes a label of the objects",
+            "catalog: 'a b' must consist of letters, digits, '-', '_' and '.', with a letter or digit at both ends; "
+            "the value becomes a label of the objects",
         ),
         (
             {"catalog": "a", "version": "x" * 64},
             f"catalog_version: '{'x' * 60}'... (64 characters) is longer than 63 characters; "
-            "it becomes a label of the objects",
+            "the value becomes a label of the objects",
         ),
         (
             {"catalog": "a", "version": "", "labels": {"app.kubernetes.io/managed-by": "me"}},
-            "labels: app.kubernetes.io/managed-by says whose the objects are; leave it out",
+            "labels: app.kubernetes.io/managed-by is reserved for this collection; remove the label",
         ),
     ],
 )
@@ -135,7 +136,7 @@ def test_a_catalog_is_cluster_wide_unless_it_is_of_a_namespace() -> None:
 def test_a_manifest_without_a_name_is_told_by_its_kind(metadata: Any) -> None:
     nameless = {"kind": "Pod", "metadata": metadata}
     assert bundle([nameless, manifest("a")], other_kinds="skip").notes == [
-        "skipped Pod , which is neither instancetype nor preference"
+        "skipped Pod , which is neither an instancetype nor a preference"
     ]
 
 
@@ -146,7 +147,7 @@ def test_lists_of_any_kind_are_looked_into() -> None:
 
 def test_all_that_kubevirt_would_refuse_is_told() -> None:
     cpu = {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Sockets", "ratio": 0}}
-    with pytest.raises(CatalogError, match=r"KubeVirt would refuse it: spec\.cpu\.spreadOptions\.across: "):
+    with pytest.raises(CatalogError, match=r"KubeVirt would reject the object: spec\.cpu\.spreadOptions\.across: "):
         marked([manifest("a", PREFERENCE, spec={"cpu": cpu})], catalog="a", version="")
 
 
@@ -155,16 +156,17 @@ def test_all_that_kubevirt_would_refuse_is_told() -> None:
     [
         (
             manifest("a", labels={"team": "two words"}),
-            "instancetype a: labels.team: 'two words' is not made of letters",
+            "instancetype a: labels.team: 'two words' must consist of letters",
         ),
-        (manifest("a", labels={"no way": "x"}), "labels: the key 'no way' is not made of letters"),
+        (manifest("a", labels={"no way": "x"}), "labels: the key 'no way' must consist of letters"),
         (
             manifest("a", PREFERENCE, spec={"cpu": {"preferredCPUTopology": "rings"}}),
-            "preference a: KubeVirt would refuse it: spec.cpu.preferredCPUTopology: unknown preferredCPUTopology rings",
+            "preference a: KubeVirt would reject the object: spec.cpu.preferredCPUTopology: unknown"
+            " preferredCPUTopology rings",
         ),
         (
             manifest("a", spec={"cpu": {"guest": 1}, "memory": {"guest": "1Gi", "overcommitPercent": 101}}),
-            "instancetype a: KubeVirt would refuse it: spec.memory.overcommitPercent",
+            "instancetype a: KubeVirt would reject the object: spec.memory.overcommitPercent",
         ),
     ],
 )
@@ -223,11 +225,11 @@ def test_architectures_leave_out_those_for_others() -> None:
     [
         (
             {"classes": ("x",)},
-            "classes: nothing in the catalog fits 'x'; choose from general.purpose, memory.intensive",
+            "classes: nothing in the catalog matches 'x'; choose from general.purpose, memory.intensive",
         ),
-        ({"classes": ("general",)}, "classes: nothing in the catalog fits 'general'; did you mean general.purpose?"),
-        ({"os": ("x",)}, "os: nothing in the catalog fits 'x'; choose from linux, windows"),
-        ({"architectures": ("x",)}, "architectures: nothing in the catalog fits 'x'; choose from arm64"),
+        ({"classes": ("general",)}, "classes: nothing in the catalog matches 'general'; did you mean general.purpose?"),
+        ({"os": ("x",)}, "os: nothing in the catalog matches 'x'; choose from linux, windows"),
+        ({"architectures": ("x",)}, "architectures: nothing in the catalog matches 'x'; choose from arm64"),
         ({"series": ("x",)}, "series: "),
         ({"labels": ("a in b",)}, "label_selectors: "),
     ],

@@ -21,9 +21,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.language import items
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
-    CatalogError,
     adapt,
     expand_catalog,
     select,
@@ -297,45 +297,49 @@ MISTAKES = {
     "description, labels, annotations, spec, extends": [size(sizes={})],
     "series.web.sizes.small: extends: 'wbe' is not in series; did you mean web?": [size(extends="wbe")],
     "series.web.sizes.small: extends: {} is not in series; choose from web": [size(extends=[{}])],
-    "series.b: extends: a > b > a goes round in a circle; take one of them out": [
+    "series.b: extends: a > b > a is a cycle; remove one of these references": [
         {"series": {"a": {"extends": "b"}, "b": {"extends": "a"}}}
     ],
-    "series.web.sizes.small: cpu: spec.cpu.guest: is given twice, as 2 and as 1; keep one of them": [
+    "series.web.sizes.small: cpu: spec.cpu.guest: is set twice, as 2 and as 1; remove one of them": [
         size(spec={"cpu": {"guest": 2}})
     ],
-    "instancetype web.small: spec.memory.guest: '4GB' is no quantity; write for example 512Mi, 4Gi or 4G": [
+    "instancetype web.small: spec.memory.guest: '4GB' is not a quantity; write a quantity such as 512Mi, 4Gi or 4G": [
         size(memory="4GB")
     ],
-    "instancetype web.small: spec.memory.guest: is missing; an instancetype needs it, for example 4Gi": [
-        size(memory=None)
-    ],
-    "instancetype web.small: spec.cpu.guest: is missing; an instancetype needs it, for example 2": [size(cpu=None)],
+    "instancetype web.small: spec.memory.guest: required in an instancetype, for example 4Gi": [size(memory=None)],
+    "instancetype web.small: spec.cpu.guest: required in an instancetype, for example 2": [size(cpu=None)],
     "instancetype web.small: spec.cpu.guest: expected a whole number, found 'two'": [size(cpu="two")],
-    "instancetype web.small: spec.cpu.maxsockets: there is no such field; did you mean maxSockets?": [
+    "instancetype web.small: spec.cpu.maxsockets: unknown field; did you mean maxSockets?": [
         size(spec={"cpu": {"maxsockets": 2}})
     ],
-    "instancetype web.small: spec.ioThreadsPolicy: 'on' is not one of its values; "
+    "instancetype web.small: spec.ioThreadsPolicy: 'on' is not a valid value; "
     "choose from auto, shared, supplementalPool": [size(spec={"ioThreadsPolicy": "on"})],
-    "instancetype web.small: spec.gpus[0].devicename: there is no such field; did you mean deviceName?": [
+    "instancetype web.small: spec.gpus[0].devicename: unknown field; did you mean deviceName?": [
         size(spec={"gpus": [{"name": "gpu", "devicename": "nvidia.com/A100"}]})
     ],
     "instancetype web.small: labels.version: expected text, found 1; put it in quotes": [size(labels={"version": 1})],
-    "instancetype web.small: name: is given twice, by series.web.sizes.small and series.web.sizes.small; "
-    "rename or remove one of them": [size(), size(cpu=2)],
-    "instancetype web.S: name: 'web.S' is not made of a-z, 0-9, '-' and '.' with a letter or digit at both ends and "
+    "instancetype web.small: name: series.web.sizes.small and series.web.sizes.small have the same name;"
+    " rename or remove one of them": [
+        size(),
+        size(cpu=2),
+    ],
+    "instancetype web.S: name: 'web.S' must consist of a-z, 0-9, '-' and '.', with a letter or digit at both ends and "
     "around each dot; write a name such as web-1": [{"series": {"web": {"sizes": {"S": {"cpu": 1, "memory": "1Gi"}}}}}],
     "families.acme.preferences.acme: unknown key 'requires.cpus'; "
     "did you mean requires.cpu or requires.architecture?": [preference(requires={"cpus": 1})],
     "families.acme.preferences.acme: requires: expected an object, found 2; write it as key: value": [
         preference(requires=2)
     ],
-    "preference acme: spec.devices.preferredDiskBus: 'virtoi' is not one of its values; did you mean virtio?": [
+    "preference acme: spec.devices.preferredDiskBus: 'virtoi' is not a valid value; did you mean virtio?": [
         preference(spec={"devices": {"preferredDiskBus": "virtoi"}})
     ],
-    "preference acme: name: is given twice, by families.acme.preferences.acme and manifest 1; "
-    "rename or remove one of them": [preference(os="linux"), MANIFEST],
-    "manifest 0: kind: 'Pod' is neither instancetype nor preference; take it out": [{"kind": "Pod"}],
-    "manifest 0: kind: [] is neither instancetype nor preference; take it out": [{"kind": []}],
+    "preference acme: name: families.acme.preferences.acme and manifest 1 have the same name; rename or"
+    " remove one of them": [
+        preference(os="linux"),
+        MANIFEST,
+    ],
+    "manifest 0: kind: 'Pod' is neither an instancetype nor a preference; remove it": [{"kind": "Pod"}],
+    "manifest 0: kind: [] is neither an instancetype nor a preference; remove it": [{"kind": []}],
     "manifest 0 (VirtualMachinePreference): apiVersion: 'v1' is not supported; use instancetype.kubevirt.io/v1beta1": [
         {**MANIFEST, "apiVersion": "v1"}
     ],
@@ -417,12 +421,12 @@ def test_select(builtin: list[dict[str, Any]]) -> None:
     [
         (
             {"series": ["u1", "u2"]},
-            "series: nothing in the catalog fits 'u2'; choose from u1, o1, m1, d1,",
+            "series: nothing in the catalog matches 'u2'; choose from u1, o1, m1, d1,",
         ),
-        ({"sizes": ["tiny"]}, "sizes: nothing in the catalog fits 'tiny'"),
-        ({"names": ["fedora", "fedroa"]}, "names: nothing in the catalog fits 'fedroa'; did you mean fedora"),
-        ({"series": ["cx1"], "sizes": ["nano"]}, "sizes: nothing in the catalog fits 'nano'"),
-        ({"role": PREFERENCE, "series": ["u1"]}, "series: nothing in the catalog fits 'u1'"),
+        ({"sizes": ["tiny"]}, "sizes: nothing in the catalog matches 'tiny'"),
+        ({"names": ["fedora", "fedroa"]}, "names: nothing in the catalog matches 'fedroa'; did you mean fedora"),
+        ({"series": ["cx1"], "sizes": ["nano"]}, "sizes: nothing in the catalog matches 'nano'"),
+        ({"role": PREFERENCE, "series": ["u1"]}, "series: nothing in the catalog matches 'u1'"),
     ],
 )
 def test_a_selection_of_nothing_is_a_mistake(
@@ -454,7 +458,7 @@ def test_adapt(builtin: list[dict[str, Any]]) -> None:
     ("options", "message"),
     [
         ({"labels": {"a": 1}}, "instancetype u1.nano: labels.a: expected text, found 1; put it in quotes"),
-        ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' is not made of a-z, 0-9, '-' and '.'"),
+        ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' must consist of a-z, 0-9, '-' and '.'"),
     ],
 )
 def test_adapt_refuses(builtin: list[dict[str, Any]], options: dict[str, Any], message: str) -> None:
@@ -467,5 +471,5 @@ def test_adapt_refuses(builtin: list[dict[str, Any]], options: dict[str, Any], m
 def test_entries_of_a_list_are_checked_one_by_one() -> None:
     gpus = [{"name": "a", "deviceName": "nvidia.com/A100"}, {"name": "b", "deviceName": "nvidia.com/A30"}]
     assert expand_catalog(size(spec={"gpus": gpus}))[0]["spec"]["gpus"] == gpus
-    with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: there is no such field"):
+    with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: unknown field"):
         expand_catalog(size(spec={"gpus": [gpus[0], {"name": "b", "devicename": "x"}]}))

@@ -17,8 +17,8 @@ TWENTY = [f"a{number}" for number in range(20)]
         (["sizes", "size", "labels"], "; did you mean size or sizes?"),
         (["labels", "spec"], "; choose from labels, spec"),
         (TWENTY, f"; choose from {', '.join(TWENTY)}"),
-        ([*TWENTY, "b"], "; check its spelling"),
-        ([], "; check its spelling"),
+        ([*TWENTY, "b"], "; check the spelling"),
+        ([], "; check the spelling"),
     ],
 )
 def test_names_that_are_near(known: Sequence[str], told: str) -> None:

@@ -10,10 +10,8 @@ import pytest
 import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
-    CatalogError,
-    expand_catalog,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import (
     at_version,
     fitting_version,
@@ -143,13 +141,13 @@ def test_manifests_and_the_documents_given_stay_as_they_are() -> None:
         ({"v1": {"without": [1]}}, "versions.v1: without: expected a list of names, found [1]"),
         (
             {"v1": {"kubevirt": 1.9}},
-            "versions.v1: kubevirt: 1.9 is no version of KubeVirt;"
+            "versions.v1: kubevirt: 1.9 is not a version of KubeVirt;"
             " write 1.0 or later, such as 1.6 or v1.6.2, in quotes",
         ),
-        ({"v1": {"without": ["x*"]}}, "versions.v1: without: nothing in the catalog fits 'x*'"),
+        ({"v1": {"without": ["x*"]}}, "versions.v1: without: nothing in the catalog matches 'x*'"),
         (
             {"v1": {"annotations": {"a": "b"}}},
-            "versions.v1: annotations: the catalog has none that could differ; take it out",
+            "versions.v1: annotations: the catalog has no annotations to change; remove the key",
         ),
     ],
 )
@@ -162,8 +160,8 @@ def test_mistakes(versions: Any, told: str) -> None:
 def test_versions_that_there_are_not() -> None:
     for documents, told in (
         (catalog({}), "version: the catalog has no 'v9'; choose from v3, v2"),
-        ([SIZES], "version: 'v9' is not known, since the catalog has no versions; leave it out"),
-        ([*catalog(), {"versions": {"v1": {}}}], "versions: is given twice; keep one of them"),
+        ([SIZES], "version: the catalog has no versions, so 'v9' is unknown; remove version"),
+        ([*catalog(), {"versions": {"v1": {}}}], "versions: set twice; remove one of them"),
     ):
         with pytest.raises(CatalogError) as raised:
             at_version(documents, "v9")

@@ -38,7 +38,7 @@ def older(expression: str, found: dict[str, Any], known: release.Release) -> dic
         return found
     properties = {}
     for name, declaration in schema.TYPES[bare].items():
-        notes = declaration[2] if isinstance(declaration, tuple) and len(declaration) > 2 else {}
+        notes = schema.field_notes(declaration)
         if "since" not in notes or known.has(notes["since"]):
             properties[name] = older(schema.field_type(declaration), found["properties"][name], known)
     return {**found, "properties": properties}
@@ -89,7 +89,7 @@ def test_windows_loses_its_video_type_before_1_9() -> None:
     assert found.lost == ("spec.devices.preferredVideoType",)
     assert found.effects == ({"field": "domain.devices.video", "before": {"type": "virtio"}, "after": None},)
     assert found.text == (
-        "the cluster's KubeVirt has no spec.devices.preferredVideoType;"
+        "the cluster's KubeVirt does not know spec.devices.preferredVideoType;"
         " a VM would have domain.devices.video {'type': 'virtio'} -> nothing"
     )
     assert "preferredVideoType" not in found.manifest["spec"]["devices"]
@@ -106,7 +106,7 @@ def test_a_requirement_that_is_lost_changes_no_vm_but_is_told() -> None:
     found = misfit(manifest, cluster("1.6")[PREFERENCE], release_of(cluster("1.6")))
     assert found is not None
     assert (found.lost, found.effects) == (("spec.requirements.architecture",), ())
-    assert "a VM comes out the same" in found.text
+    assert "VMs come out the same" in found.text
 
 
 def test_an_instancetype_that_protects_its_vms_and_would_not() -> None:

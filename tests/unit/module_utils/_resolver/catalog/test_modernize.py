@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     PREFERENCE,
@@ -139,11 +139,11 @@ def test_bindings_that_are_gone_are_told() -> None:
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [
-        (vm(flavor={"name": "a"}, instancetype={"name": "b"}), "spec.flavor: is given beside spec.instancetype"),
+        (vm(flavor={"name": "a"}, instancetype={"name": "b"}), "spec.flavor: is set together with spec.instancetype"),
         (vm(flavor={"name": "a", "profile": "p"}), "spec.flavor.profile: has no counterpart today"),
-        (vm(flavor={"name": "a", "kind": "Pod"}), "spec.flavor.kind: 'Pod' is no kind of flavor"),
+        (vm(flavor={"name": "a", "kind": "Pod"}), "spec.flavor.kind: 'Pod' is not a kind of flavor"),
         (vm(flavor="a"), "spec.flavor: expected an object"),
-        (vm(running=True, runStrategy="Always"), "spec.running: is given beside spec.runStrategy"),
+        (vm(running=True, runStrategy="Always"), "spec.running: is set together with spec.runStrategy"),
         (vm(running="yes"), "spec.running: expected true or false"),
         (
             {**obj("VirtualMachineFlavor", {}, "flavor.kubevirt.io/v1alpha1"), "profiles": []},
@@ -152,14 +152,14 @@ def test_bindings_that_are_gone_are_told() -> None:
         (obj("VirtualMachineFlavor", {"cpu": {"cores": 2}}, "flavor.kubevirt.io/v1alpha1"), "spec.cpu.cores: has no"),
         (
             obj("VirtualMachineFlavor", {"cpu": {"guest": 2}}, "flavor.kubevirt.io/v1alpha1"),
-            "spec.memory.guest: is missing",
+            "spec.memory.guest: is required",
         ),
         (preference({}, "instancetype.kubevirt.io/v1alpha9"), "apiVersion: 'instancetype.kubevirt.io/v1alpha9' is no"),
         (preference({"firmware": []}), "spec.firmware: expected an object"),
     ],
 )
 def test_what_has_no_counterpart(manifest: Manifest, message: str) -> None:
-    with pytest.raises(schema.FieldError) as caught:
+    with pytest.raises(FieldError) as caught:
         modernize(manifest)
 
     assert str(caught.value).startswith(message)

@@ -11,11 +11,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import suggestions
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import (
-    manifest,
-    reconcile,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
     KubeVirt,
@@ -124,14 +122,14 @@ def test_nothing_is_told_of_a_vm_that_can_be() -> None:
 def test_a_disk_that_is_not_there() -> None:
     text = told({"boot": {"pvc": "gone"}})[0]
     assert text.endswith(
-        'persistentvolumeclaims "gone" not found; make the PersistentVolumeClaim gone in the namespace shop first, '
+        'persistentvolumeclaims "gone" not found; create the PersistentVolumeClaim gone in the namespace shop first, '
         "or name another one"
     )
     # An instancetype would not bring it about.
     others = [disk("DataSource", name) for name in ("fedora", "rhel9", "centos")]
     text = told({"boot": {"data_source": "fedra"}}, *others)[0]
     assert text.endswith(
-        "make the DataSource fedra in the namespace shop first, or name another one, for example fedora"
+        "create the DataSource fedra in the namespace shop first, or name another one, for example fedora"
     )
     text = told({"boot": {"data_source": "shop/x"}}, *others)[0]
     assert text.endswith("for example centos, fedora or rhel9")

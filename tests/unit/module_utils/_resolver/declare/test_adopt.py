@@ -10,13 +10,13 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
     Configuration,
 )
 
@@ -71,7 +71,7 @@ def adopted(
 ) -> Adoption:
     """more: of the cluster."""
     types, preferences = TYPES if types is None else types, ALL if preferences is None else preferences
-    cluster = Cluster(find.Objects([*types, *preferences]), KubeVirt(**{"release": NEWEST, **more}))
+    cluster = Cluster(Objects([*types, *preferences]), KubeVirt(**{"release": NEWEST, **more}))
     before = copy.deepcopy(machine)
     found = adopt.adopt(machine, types, preferences, cluster, accept)
     assert machine == before
@@ -167,7 +167,7 @@ def test_other_spellings_of_the_same(domain: Manifest, left: Manifest) -> None:
 
 def test_a_request_for_the_guests_memory_counts_where_others_ask_for_less() -> None:
     machine = vm(resources={"requests": {"memory": "4Gi"}})
-    cluster = Cluster(find.Objects(TYPES), KubeVirt(NEWEST, Configuration(memory_overcommit=150)))
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, Configuration(memory_overcommit=150)))
     found = adopt.adopt(machine, TYPES, None, cluster)
     assert found.chosen is None
     assert [one["field"] for one in found.nearest[0].differences] == ["domain.resources.requests"]
@@ -273,7 +273,7 @@ def test_one_of_the_namespace_is_taken_too() -> None:
 def test_the_rewritten_vm_has_the_same_vmi() -> None:
     machine = vm(devices={"disks": DISKS, "rng": {}}, spec={"volumes": VOLUMES})
     found = chosen(adopted(machine, [VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})]))
-    lookup = find.Objects([*TYPES, VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
+    lookup = Objects([*TYPES, VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
     assert found.preference is not None
     assert vmi.build(found.vm, lookup).spec == vmi.build(machine, lookup).spec
 

@@ -219,23 +219,11 @@ def test_annotations_have_no_alias_as_a_module_has_annotations_of_its_own() -> N
     assert "aliases" not in argument_spec.options(INSTANCETYPE)["vm_annotations"]
 
 
-@pytest.mark.parametrize("type_name", SPECS)
-def test_every_field_is_described_in_a_sentence(type_name: str) -> None:
-    wrong = [
-        f"{holder}.{field.name}"
-        for holder, field in reachable(type_name)
-        if not field.description.endswith(".") or not field.description[0].isupper()
-    ]
-
-    assert wrong == []
-
-
 def test_notes_of_a_field() -> None:
     known = {field.name: field for field in argument_spec.fields("FirmwarePreferences")}
 
     assert known["preferredEfi"].since == "1.4"
-    assert known["preferredUseEfi"].deprecated == "Use `firmware.preferredEfi`."
-    assert known["preferredUseBios"].since == known["preferredUseBios"].deprecated == ""
+    assert known["preferredUseBios"].since == ""
 
 
 def test_every_list_of_choices_is_in_use() -> None:

@@ -19,12 +19,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     outgrown,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
     Configuration,
 )
 
@@ -157,7 +157,7 @@ def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST))
     assert outgrown(vm("small"), expanded, cluster) is None
     told = str(outgrown(vm("large"), expanded, cluster))
-    assert "1 vCPU, 1Gi, and that stays; now it stands for 1 vCPU, 4Gi: declare cpu and memory" in told
+    assert "its values (1 vCPU, 1Gi); the instancetype now gives 1 vCPU, 4Gi" in told
     assert outgrown(vm("nowhere"), expanded, cluster) is None
 
 
@@ -217,6 +217,6 @@ def test_what_a_vm_has_outgrown_is_of_the_cluster_too() -> None:
         # Where the cluster's interface is refused no VMI can be made, of neither.
         assert bool(told) is settings.bridge_permitted
     bare = vm(None)
-    assert "1 vCPU, no memory, and that stays" in str(
+    assert "by its values (1 vCPU, no memory)" in str(
         outgrown(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
 
 SIZE: dict[str, Any] = {"cpu": {"guest": 2}, "memory": {"guest": "1024Mi"}}
@@ -46,15 +46,15 @@ def test_a_cluster_wide_kind_has_no_namespace(make: Any, kind: str) -> None:
     with pytest.raises(FieldError) as error:
         make({"name": "a", "namespace": "shop", "kind": kind})
     namespaced = kind.replace("Cluster", "")
-    assert str(error.value) == (f"namespace: {kind} is cluster-wide; leave out the namespace or choose {namespaced}")
+    assert str(error.value) == (f"namespace: {kind} is cluster-wide; remove namespace, or set kind to {namespaced}")
 
 
 def test_what_shall_not_be_there_needs_no_size() -> None:
     assert manifests.instancetype({"name": "a", "state": "absent"})["metadata"] == {"name": "a"}
     for options, told in (
-        ({}, "spec.cpu.guest: is missing; an instancetype needs it, for example 2"),
-        ({"cpu": {"guest": 1}}, "spec.memory.guest: is missing; an instancetype needs it, for example 4Gi"),
-        ({**SIZE, "cpu": {"guest": 0}}, "spec.cpu.guest: 0 is too small; a guest has at least one vCPU"),
+        ({}, "spec.cpu.guest: required in an instancetype, for example 2"),
+        ({"cpu": {"guest": 1}}, "spec.memory.guest: required in an instancetype, for example 4Gi"),
+        ({**SIZE, "cpu": {"guest": 0}}, "spec.cpu.guest: 0 is too small; write 1 or more"),
     ):
         with pytest.raises(FieldError) as error:
             manifests.instancetype({"name": "a", "state": "present", **options})
@@ -82,4 +82,4 @@ def test_a_device_has_two_names(field: str, device: dict[str, str]) -> None:
     whole = {"name": "ok", "deviceName": "x"}
     with pytest.raises(FieldError) as error:
         manifests.instancetype({"name": "a", **SIZE, "spec": {field: [whole, device]}})
-    assert str(error.value) == f"spec.{field}[1].{missing}: is missing; a device needs it"
+    assert str(error.value) == f"spec.{field}[1].{missing}: required for a device"

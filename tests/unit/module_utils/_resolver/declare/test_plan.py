@@ -91,6 +91,24 @@ def test_an_object_that_is_emptied_is_told_apart() -> None:
     assert plan.present(devices(rng={}), both, owner).first == {}
 
 
+def test_what_is_taken_out_first_leaves_a_valid_object() -> None:
+    """KubeVirt refuses a network without an interface, also between two requests."""
+    path = ("spec", "template", "spec")
+
+    def vm(devices: dict[str, Any], **spec: Any) -> dict[str, Any]:
+        inside = {"domain": {"devices": devices}, **spec}
+        return {"kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": {"template": {"spec": inside}}}
+
+    both = vm({"interfaces": [{"name": "a", "bridge": {}}]}, networks=[{"name": "a"}])
+    both["metadata"]["labels"] = {"old": "x"}  # type: ignore[index]
+    made = plan.present(vm({}), both, set(ownership.declared(both)))
+    # The label goes by the apply.
+    assert made.first == {(*path, "domain", "devices", "interfaces"): None, (*path, "networks"): None}
+    # Where the apply can take out both, nothing goes first.
+    kept = vm({"interfaces": [{"name": "a", "bridge": {}}], "rng": {}}, networks=[{"name": "a"}])
+    assert plan.present(vm({"rng": {}}), kept, set(ownership.declared(kept))).first == {}
+
+
 def test_absent() -> None:
     assert plan.absent(MANIFEST, None).action == plan.NONE
     made = plan.absent(MANIFEST, live())
@@ -137,7 +155,7 @@ def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
     changed = {**MANIFEST, "metadata": {"name": "web", "labels": {"team": "b"}}}
     theirs = managed(kubectl=["team"], virtshape=["team"])
     words = str(plan.present(changed, theirs, OWNER, "virtshape").conflict)
-    assert words.startswith('fields are owned by another field manager: "kubectl" owns metadata.labels.team; remove')
+    assert words.startswith('another field manager owns declared fields: "kubectl" owns metadata.labels.team; remove')
     assert plan.present(changed, theirs, OWNER, "virtshape", force=True).conflict is None
     # The value that they declare, too.
     assert plan.present(MANIFEST, theirs, None, "virtshape").conflict is None

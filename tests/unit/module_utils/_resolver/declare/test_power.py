@@ -26,7 +26,7 @@ AFTER_STOP = Decision(needed=True, first="stopped")
 AFTER_START = Decision(needed=True, first="started")
 
 FAILURE = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": "not found"}
-ENDED = Readiness(failed="it ended while it was migrated")
+ENDED = Readiness(failed="the VMI ended during the migration")
 PAUSED = [{"type": "Paused", "status": "True"}]
 NOT_PAUSED = [{"type": "Ready", "status": "True"}, {"type": "Paused", "status": "False"}]
 STOP = {"action": "Stop", "uid": "1"}
@@ -93,7 +93,7 @@ def test_a_vm_that_is_being_deleted() -> None:
     going = vm()
     going["metadata"]["deletionTimestamp"] = "now"
     assert decide(Wanted("stopped"), going, vmi()) == NOTHING
-    assert decide(Wanted("started"), going, vmi()) == Decision(refusal="it is being deleted")
+    assert decide(Wanted("started"), going, vmi()) == Decision(refusal="the VM is being deleted")
 
 
 def test_a_stop_is_hurried_on_by_a_shorter_grace_period_only() -> None:
@@ -131,19 +131,19 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
     ("state", "seen", "told"),
     [
         ("started", vm(printableStatus="Running", ready=True), Readiness(ready=True)),
-        ("started", vm(printableStatus="Running"), Readiness(pending="it to be ready (now Running)")),
+        ("started", vm(printableStatus="Running"), Readiness(pending="the VM to be ready (now Running)")),
         ("started", vm(printableStatus="Paused"), Readiness(ready=True)),
-        ("started", vm(printableStatus="Starting"), Readiness(pending="it to run (now Starting)")),
+        ("started", vm(printableStatus="Starting"), Readiness(pending="the VM to run (now Starting)")),
         ("started", vm(printableStatus="ErrImagePull"), Readiness(failed="ErrImagePull")),
         (
             "restarted",
             vm("Always", STOP, START, printableStatus="Running"),
-            Readiness(pending="it to run (now Running)"),
+            Readiness(pending="the VM to run (now Running)"),
         ),
         ("stopped", vm("Halted", printableStatus="Stopped"), Readiness(ready=True)),
-        ("stopped", vm("Halted", printableStatus="Stopping"), Readiness(pending="it to stop (now Stopping)")),
-        ("stopped", vm("Manual", STOP, printableStatus="Stopped"), Readiness(pending="it to stop (now Stopped)")),
-        ("paused", vm(printableStatus="Running"), Readiness(pending="it to be paused (now Running)")),
+        ("stopped", vm("Halted", printableStatus="Stopping"), Readiness(pending="the VM to stop (now Stopping)")),
+        ("stopped", vm("Manual", STOP, printableStatus="Stopped"), Readiness(pending="the VM to stop (now Stopped)")),
+        ("paused", vm(printableStatus="Running"), Readiness(pending="the VM to be paused (now Running)")),
         ("paused", vm(printableStatus="Paused", conditions=PAUSED), Readiness(ready=True)),
         ("unpaused", vm(printableStatus="Running"), Readiness(ready=True)),
         # Neither a condition of another type nor one that is not so.
@@ -152,14 +152,14 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
         (
             "unpaused",
             vm(printableStatus="Paused", conditions=PAUSED),
-            Readiness(pending="it to be unpaused (now Paused)"),
+            Readiness(pending="the VM to be unpaused (now Paused)"),
         ),
         ("soft_rebooted", vm(), Readiness(ready=True)),
-        ("started", vm(), Readiness(pending="it to run (now without status)")),
-        ("stopped", vm("Halted"), Readiness(pending="it to stop (now without status)")),
+        ("started", vm(), Readiness(pending="the VM to run (now without status)")),
+        ("stopped", vm("Halted"), Readiness(pending="the VM to stop (now without status)")),
         ("started", vm(printableStatus="ErrorUnschedulable"), Readiness(stuck="ErrorUnschedulable", grace=20)),
         ("stopped", None, Readiness(ready=True)),
-        ("started", None, Readiness(failed="it was deleted")),
+        ("started", None, Readiness(failed="the VM was deleted")),
     ],
 )
 def test_when_the_state_is_reached(state: str, seen: Any, told: Readiness) -> None:
@@ -170,8 +170,8 @@ def test_how_far_a_migration_is() -> None:
     old = {"migrationUid": "old", "completed": True}
     before = vmi(migrationState=old)
     for instance, told in (
-        (before, Readiness(pending="its migration to begin")),
-        (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="its migration to n2")),
+        (before, Readiness(pending="the migration to begin")),
+        (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="the migration to n2")),
         (vmi(migrationState={"migrationUid": "new", "completed": True}), Readiness(ready=True)),
         (
             vmi(migrationState={"migrationUid": "new", "completed": True, "failed": True, "failureReason": "no room"}),
@@ -185,14 +185,14 @@ def test_how_far_a_migration_is() -> None:
             vmi(migrationState={"migrationUid": "new", "failed": True}),
             Readiness(failed="the migration failed: no reason is given"),
         ),
-        (vmi(migrationState={"migrationUid": "new"}), Readiness(pending="its migration to another node")),
+        (vmi(migrationState={"migrationUid": "new"}), Readiness(pending="the migration to another node")),
         (vmi("Failed", migrationState={"migrationUid": "new"}), ENDED),
         (None, ENDED),
     ):
         assert migrated(before, instance) == told
     # One that had failed before is another.
     before = vmi(migrationState={"migrationUid": "old", "failed": True})
-    assert migrated(before, before) == Readiness(pending="its migration to begin")
+    assert migrated(before, before) == Readiness(pending="the migration to begin")
     # One that was under way already.
     under_way = vmi(migrationState={"migrationUid": "new"})
     assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).ready

@@ -8,7 +8,7 @@ from typing import Any
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook, result
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
     Objects,
     Problem,
 )
@@ -99,7 +99,7 @@ def test_a_name_that_is_nearly_right() -> None:
         'spec.instancetype.name: virtualmachineclusterinstancetypes.instancetype.kubevirt.io "u1.larg" not found;'
         " did you mean u1.large, m1.large or u1.small?"
     )
-    assert told(vm(instancetype={"name": "nothing-like-it", "kind": OWN})).endswith(f"; there are 1 {OWN}s")
+    assert told(vm(instancetype={"name": "nothing-like-it", "kind": OWN})).endswith(f"; the cluster has 1 {OWN}s")
 
 
 def test_both_names_are_told() -> None:
@@ -128,20 +128,20 @@ def test_fields_that_the_instancetype_decides() -> None:
         "spec.template.spec.domain.cpu.cores, spec.template.spec.domain.memory.guest: VM field(s)"
         " spec.template.spec.domain.cpu.cores conflicts with selected instance type, VM field(s)"
         " spec.template.spec.domain.memory.guest conflicts with selected instance type;"
-        " leave these fields to the instancetype, or give the VM none"
+        " remove these fields from the VM, or remove its instancetype"
     )
 
 
 def test_an_instancetype_that_is_too_small() -> None:
     text = told(vm(instancetype={"name": "u1.small"}, preference={"name": "windows"}))
     # Those of the series first.
-    assert text.endswith(" preference requires 2 vCPU; u1.odd, u1.large or m1.large would do")
+    assert text.endswith(" preference requires 2 vCPU; use for example u1.odd, u1.large or m1.large")
 
 
 def test_what_would_do_is_of_the_kind_and_the_namespace_that_the_vm_names() -> None:
     wanted = vm(instancetype={"name": "tiny", "kind": OWN}, preference={"name": "windows"})
     there = [instancetype("tiny", 1, "1Gi", OWN), *THERE]
-    assert told(wanted, there=there).endswith(" preference requires 2 vCPU; own would do")
+    assert told(wanted, there=there).endswith(" preference requires 2 vCPU; use for example own")
     elsewhere = [{**one, "metadata": {**one["metadata"], "namespace": "office"}} for one in there if one["kind"] == OWN]
     here = [one for one in there if one["metadata"]["name"] != "own"]
     assert told(wanted, there=[*here, *elsewhere]).endswith(" preference requires 2 vCPU")
@@ -150,7 +150,7 @@ def test_what_would_do_is_of_the_kind_and_the_namespace_that_the_vm_names() -> N
 
 
 def test_what_the_vm_itself_gets_wrong_no_instancetype_mends() -> None:
-    for architecture, would_do in (("arm64", "; u1.odd, u1.large or m1.large would do"), ("amd64", "")):
+    for architecture, would_do in (("arm64", "; use for example u1.odd, u1.large or m1.large"), ("amd64", "")):
         wanted = vm(instancetype={"name": "u1.small"}, preference={"name": "arm"})
         wanted["spec"]["template"]["spec"]["architecture"] = architecture
         assert told(wanted).endswith(f"preference requires 2 vCPU{would_do}")
@@ -162,7 +162,7 @@ def test_what_cannot_be_inferred_from_either() -> None:
     wanted["spec"]["template"]["spec"]["volumes"] = volumes
     assert told(wanted) == (
         'spec.instancetype.inferFromVolume, spec.preference.inferFromVolume: persistentvolumeclaims "none" not found;'
-        " make the PersistentVolumeClaim none in the namespace shop first, or name another one"
+        " create the PersistentVolumeClaim none in the namespace shop first, or name another one"
     )
 
 
@@ -181,7 +181,7 @@ def test_a_crash_of_kubevirt_has_no_remedy() -> None:
 def test_vcpus_that_cannot_be_spread() -> None:
     text = told(vm(instancetype={"name": "u1.odd"}, preference={"name": "spread"}))
     assert text.startswith("instancetype.spec.cpu.guest: 3 vCPUs provided by the instance type are not divisible")
-    assert text.endswith("; u1.large or m1.large would do")
+    assert text.endswith("; use for example u1.large or m1.large")
 
 
 def test_a_vm_without_instancetype_that_has_too_little() -> None:
@@ -221,5 +221,5 @@ def test_a_name_of_the_other_scope_is_named() -> None:
         if one["metadata"]["name"] == "u1.large"
     ]
     assert told(vm(instancetype={"name": "u1.large"}), there=here).endswith(
-        "there is a VirtualMachineInstancetype of that name: set instancetype.kind to VirtualMachineInstancetype"
+        "a VirtualMachineInstancetype has this name; set instancetype.kind to VirtualMachineInstancetype"
     )

@@ -50,24 +50,27 @@ def test_ready(ready: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("pending", "told"),
     [
-        (vm(printableStatus="Running"), "the revision of its instancetype"),
+        (vm(printableStatus="Running"), "KubeVirt to capture the revision of its instancetype"),
         (
             vm(instancetypeRef={"name": "u1.large", "controllerRevisionRef": {"name": "r"}}),
-            "the revision of its instancetype",
+            "KubeVirt to capture the revision of its instancetype",
         ),
-        (vm(instancetypeRef=CAPTURED, printableStatus="Starting"), "it to run (now Starting)"),
+        (vm(instancetypeRef=CAPTURED, printableStatus="Starting"), "the VM to run (now Starting)"),
         # Its readiness probe has not succeeded yet.
-        (vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=False), "it to be ready (now Running)"),
+        (vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=False), "the VM to be ready (now Running)"),
         # Its VMI has ended and is still there.
-        (vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped", created=True), "it to stop (now Stopped)"),
-        (vm("Once", instancetypeRef=CAPTURED, printableStatus="Stopped"), "it to run (now Stopped)"),
+        (
+            vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped", created=True),
+            "the VM to stop (now Stopped)",
+        ),
+        (vm("Once", instancetypeRef=CAPTURED, printableStatus="Stopped"), "the VM to run (now Stopped)"),
         (
             vm("Always", instancetypeRef=CAPTURED, printableStatus="Stopped", runStrategy="Always"),
-            "it to run (now Stopped)",
+            "the VM to run (now Stopped)",
         ),
-        (vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopping"), "it to stop (now Stopping)"),
-        (vm("Halted", instancetypeRef=CAPTURED), "it to stop (now without status)"),
-        (vm(instancetypeRef=CAPTURED), "it to run (now without status)"),
+        (vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopping"), "the VM to stop (now Stopping)"),
+        (vm("Halted", instancetypeRef=CAPTURED), "the VM to stop (now without status)"),
+        (vm(instancetypeRef=CAPTURED), "the VM to run (now without status)"),
         # It was asked to start once more.
         (
             vm(
@@ -77,11 +80,11 @@ def test_ready(ready: dict[str, Any]) -> None:
                 runStrategy="Once",
                 stateChangeRequests=[{"action": "Start"}],
             ),
-            "it to run (now Stopped)",
+            "the VM to run (now Stopped)",
         ),
         (
             {"spec": {"instancetype": {"name": "a"}, "preference": {"name": "b"}}},
-            "the revision of its instancetype and preference",
+            "KubeVirt to capture the revision of its instancetype and preference",
         ),
         # What was synchronized has not failed, whatever the reason is called.
         (
@@ -90,11 +93,11 @@ def test_ready(ready: dict[str, Any]) -> None:
                 printableStatus="Starting",
                 conditions=[{"type": "Synchronized", "status": "True", "reason": "FailedOnce"}],
             ),
-            "it to run (now Starting)",
+            "the VM to run (now Starting)",
         ),
         (
             vm(instancetypeRef=CAPTURED, conditions=[{"type": "Synchronized", "status": "False"}]),
-            "it to run (now without status)",
+            "the VM to run (now without status)",
         ),
     ],
 )
@@ -220,4 +223,4 @@ def test_the_same_status_means_that_nobody_has_looked_since() -> None:
 
 
 def test_a_deleted_vm_ends_the_wait() -> None:
-    assert readiness(None).failed == "it was deleted while waiting for it"
+    assert readiness(None).failed == "the VM was deleted while the task waited for it"

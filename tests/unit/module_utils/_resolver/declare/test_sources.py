@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.sources import missing
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Problem
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
 
 
 class Cluster:
@@ -46,16 +46,16 @@ PATH = "spec.dataVolumeTemplates[0].spec"
     [
         (
             source("fedora"),
-            f"{PATH}.sourceRef.name: there is no DataSource fedora in the namespace shop; create it first, or name one "
-            "that there is",
+            f"{PATH}.sourceRef.name: no DataSource fedora in the namespace shop; create it first, or name an "
+            "existing one",
         ),
         (
             source("fedor", namespace="images"),
-            f"{PATH}.sourceRef.name: there is no DataSource fedor in the namespace images; did you mean fedora?",
+            f"{PATH}.sourceRef.name: no DataSource fedor in the namespace images; did you mean fedora?",
         ),
         (
             vm(source={"pvc": {"name": "dis", "namespace": "shop"}}),
-            f"{PATH}.source.pvc.name: there is no PersistentVolumeClaim dis in the namespace shop; did you mean disk?",
+            f"{PATH}.source.pvc.name: no PersistentVolumeClaim dis in the namespace shop; did you mean disk?",
         ),
     ],
 )

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine as vms
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
+    manifest as as_vm,
+)
 
 OPTIONS: dict[str, Any] = {
     "name": "web",
@@ -27,7 +30,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def test_manifest() -> None:
-    assert vms.manifest(OPTIONS) == {
+    assert as_vm(OPTIONS) == {
         "apiVersion": "kubevirt.io/v1",
         "kind": "VirtualMachine",
         "metadata": {"name": "web", "namespace": "shop", "labels": {"tier": "web"}},
@@ -62,7 +65,7 @@ def test_template_and_spec_say_the_rest() -> None:
         "template": {"metadata": {"labels": {"x": "y"}}, "spec": {"hostname": "h", "domain": {"cpu": {"cores": 2}}}},
         "spec": {"updateVolumesStrategy": "Migration"},
     }
-    spec = vms.manifest(options)["spec"]
+    spec = as_vm(options)["spec"]
     assert spec["updateVolumesStrategy"] == "Migration"
     assert spec["template"]["metadata"] == {"labels": {"x": "y"}}
     assert spec["template"]["spec"]["hostname"] == "h"
@@ -71,8 +74,11 @@ def test_template_and_spec_say_the_rest() -> None:
 
 def test_saying_two_things_about_a_field_is_an_error() -> None:
     options = {"name": "a", "memory": "1Gi", "template": {"spec": {"domain": {"memory": {"guest": "2Gi"}}}}}
-    with pytest.raises(FieldError, match=r"template\.spec\.domain\.memory\.guest: is given twice"):
-        vms.manifest(options)
+    with pytest.raises(
+        FieldError,
+        match=r"template\.spec\.domain\.memory\.guest: is set twice, as '1Gi' and as '2Gi'; remove one of them",
+    ):
+        as_vm(options)
 
 
 def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -94,28 +100,28 @@ def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
 
 
 def test_a_new_vm_runs_always_unless_it_says_otherwise() -> None:
-    desired = vms.manifest(OPTIONS)
+    desired = as_vm(OPTIONS)
     assert vms.reconcile(desired, None, "virtshape").manifest["spec"]["runStrategy"] == "Always"
-    halted = vms.manifest({**OPTIONS, "run_strategy": "Halted"})
+    halted = as_vm({**OPTIONS, "run_strategy": "Halted"})
     assert vms.reconcile(halted, None, "virtshape").manifest["spec"]["runStrategy"] == "Halted"
-    running = vms.manifest({**OPTIONS, "spec": {"running": False}})
+    running = as_vm({**OPTIONS, "spec": {"running": False}})
     assert "runStrategy" not in vms.reconcile(running, None, "virtshape").manifest["spec"]
 
 
 def created(options: dict[str, Any]) -> dict[str, Any]:
-    return vms.reconcile(vms.manifest(options), None, "virtshape").manifest
+    return vms.reconcile(as_vm(options), None, "virtshape").manifest
 
 
 def test_a_stopped_vm_stays_stopped_if_the_play_does_not_mention_it() -> None:
     live = applied(created(OPTIONS), runStrategy="Halted")
     # virt-api has taken the field over.
     del live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:runStrategy"]
-    assert action(vms.manifest(OPTIONS), live) == plan.NONE
-    assert action(vms.manifest({**OPTIONS, "run_strategy": "Always"}), live) == plan.APPLY
+    assert action(as_vm(OPTIONS), live) == plan.NONE
+    assert action(as_vm({**OPTIONS, "run_strategy": "Always"}), live) == plan.APPLY
 
 
 def test_the_default_run_strategy_is_not_given_up() -> None:
-    assert action(vms.manifest(OPTIONS), applied(created(OPTIONS))) == plan.NONE
+    assert action(as_vm(OPTIONS), applied(created(OPTIONS))) == plan.NONE
 
 
 INFERRED = {**OPTIONS, "instancetype": {"infer_from_volume": "iso"}}
@@ -123,12 +129,12 @@ INFERRED = {**OPTIONS, "instancetype": {"infer_from_volume": "iso"}}
 
 def test_an_inferred_matcher_is_no_difference() -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": "VirtualMachineClusterInstancetype"})
-    assert action(vms.manifest(INFERRED), live) == plan.NONE
+    assert action(as_vm(INFERRED), live) == plan.NONE
 
 
 def test_a_later_apply_sends_the_name_that_was_inferred() -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium"})
-    changed = vms.manifest({**INFERRED, "labels": {"tier": "db"}})
+    changed = as_vm({**INFERRED, "labels": {"tier": "db"}})
     manifest, owner = vms.reconcile(changed, live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
     assert plan.present(manifest, live, owner).action == plan.APPLY
@@ -141,15 +147,13 @@ def test_another_spelling_of_the_kind_is_no_difference(kind: str | None) -> None
     live = applied(created(OPTIONS), instancetype={"name": "u1.small", **({"kind": kind} if kind else {})})
     if kind:
         live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:instancetype"]["f:kind"] = {}
-    desired = vms.manifest(
-        {**OPTIONS, "instancetype": {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}}
-    )
+    desired = as_vm({**OPTIONS, "instancetype": {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}})
     assert action(desired, live) == plan.NONE
 
 
 def test_another_kind_is_a_difference() -> None:
     live = applied(created(OPTIONS))
-    desired = vms.manifest({**OPTIONS, "instancetype": {"name": "u1.small", "kind": "VirtualMachineInstancetype"}})
+    desired = as_vm({**OPTIONS, "instancetype": {"name": "u1.small", "kind": "VirtualMachineInstancetype"}})
     assert action(desired, live) == plan.APPLY
 
 
@@ -173,11 +177,11 @@ def expanded() -> dict[str, Any]:
 
 
 def test_an_expanded_vm_is_no_difference() -> None:
-    assert action(vms.manifest(OPTIONS), expanded()) == plan.NONE
+    assert action(as_vm(OPTIONS), expanded()) == plan.NONE
 
 
 def test_an_expanded_vm_still_follows_its_labels() -> None:
-    desired = vms.manifest({**OPTIONS, "labels": {"tier": "other"}})
+    desired = as_vm({**OPTIONS, "labels": {"tier": "other"}})
     manifest, owner = vms.reconcile(desired, expanded(), "virtshape")
     made = plan.present(manifest, expanded(), owner)
     assert made.action == plan.APPLY
@@ -185,7 +189,7 @@ def test_an_expanded_vm_still_follows_its_labels() -> None:
 
 
 def test_inputs_stay_as_they_are() -> None:
-    desired, live = vms.manifest(INFERRED), applied(created(INFERRED), instancetype={"name": "u1.medium"})
+    desired, live = as_vm(INFERRED), applied(created(INFERRED), instancetype={"name": "u1.medium"})
     before = copy.deepcopy((desired, live))
     vms.reconcile(desired, live, "virtshape")
     assert (desired, live) == before
@@ -214,15 +218,15 @@ def test_a_new_vm_has_memory_unless_something_else_decides_it() -> None:
 
 def test_memory_that_is_not_declared_any_more_stays() -> None:
     live = applied(created({**PLAIN, "memory": "4Gi"}))
-    assert action(vms.manifest(PLAIN), live) == plan.NONE
+    assert action(as_vm(PLAIN), live) == plan.NONE
 
 
 def test_an_instancetype_takes_the_place_of_memory_and_back() -> None:
     live = applied(created(PLAIN))
-    sized = vms.reconcile(vms.manifest({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape").manifest
+    sized = vms.reconcile(as_vm({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape").manifest
     assert memory_of(sized) is None
     assert action(sized, live) == plan.APPLY
-    back = vms.reconcile(vms.manifest(PLAIN), applied(created({**PLAIN, "instancetype": {"name": "x"}})), "virtshape")
+    back = vms.reconcile(as_vm(PLAIN), applied(created({**PLAIN, "instancetype": {"name": "x"}})), "virtshape")
     assert memory_of(back.manifest) is None
 
 
@@ -231,20 +235,20 @@ def test_an_inference_that_came_to_nothing_is_not_tried_again() -> None:
     live = applied(created(options))
     for matcher in ("instancetype", "preference"):
         del live["spec"][matcher]
-    assert action(vms.manifest(options), live) == plan.NONE
+    assert action(as_vm(options), live) == plan.NONE
     # One that has to come to something is.
-    assert action(vms.manifest({**PLAIN, **REQUIRED}), live) == plan.APPLY
+    assert action(as_vm({**PLAIN, **REQUIRED}), live) == plan.APPLY
 
 
 def test_memory_that_admission_took_out_for_an_inferred_instancetype_is_no_difference() -> None:
     options = {**PLAIN, **AUTO}
     live = applied(created(options), instancetype={"name": "u1.medium"}, preference={"name": "fedora"})
     del live["spec"]["template"]["spec"]["domain"]["memory"]
-    assert action(vms.manifest(options), live) == plan.NONE
+    assert action(as_vm(options), live) == plan.NONE
 
 
 def one_request(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
-    manifest, owner = vms.reconcile(vms.manifest(options), live, "virtshape")
+    manifest, owner = vms.reconcile(as_vm(options), live, "virtshape")
     return vms.in_one_request(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
 
 
@@ -311,7 +315,7 @@ def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
     """Of a VM that others made, nothing of the matcher is ours yet."""
     live = applied(created({**PLAIN, "labels": {"tier": "web"}}))
     live["spec"]["instancetype"] = {"name": "u1.medium"}
-    desired = vms.manifest({**PLAIN, "instancetype": {"infer": "required"}})
+    desired = as_vm({**PLAIN, "instancetype": {"infer": "required"}})
     for known in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
         manifest, owner = vms.reconcile(desired, known, "virtshape")
         assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
@@ -359,7 +363,7 @@ def test_the_kind_of_a_matcher_that_was_inferred_comes_along(mine: bool) -> None
     live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": OWN_KIND})
     if not mine:
         live["metadata"]["managedFields"] = []
-    manifest, owner = vms.reconcile(vms.manifest(INFERRED), live, "virtshape")
+    manifest, owner = vms.reconcile(as_vm(INFERRED), live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium", "kind": OWN_KIND}
     here = ("spec", "instancetype")
     assert (owner is None) is not mine
@@ -371,7 +375,7 @@ def test_the_kind_of_a_matcher_that_was_inferred_comes_along(mine: bool) -> None
 def test_a_matcher_that_still_says_where_it_was_inferred_from_is_the_declared_one() -> None:
     found = {"name": "u1.medium", "inferFromVolume": "iso"}
     live = applied(created(INFERRED), instancetype=found)
-    manifest = vms.reconcile(vms.manifest(INFERRED), live, "virtshape").manifest
+    manifest = vms.reconcile(as_vm(INFERRED), live, "virtshape").manifest
     assert manifest["spec"]["instancetype"] == {"inferFromVolume": "iso"}
 
 
@@ -379,13 +383,13 @@ def test_a_matcher_that_still_says_where_it_was_inferred_from_is_the_declared_on
 def test_a_kind_that_others_declare_is_left_to_them(kind: str | None) -> None:
     matcher = {"name": "u1.small", "kind": kind} if kind else {"name": "u1.small"}
     live = applied(created({**OPTIONS, "instancetype": {"name": "u1.small"}}), instancetype=matcher)
-    desired = vms.manifest({**OPTIONS, "instancetype": {"name": "u1.small", "kind": kind}})
+    desired = as_vm({**OPTIONS, "instancetype": {"name": "u1.small", "kind": kind}})
     assert vms.reconcile(desired, live, "virtshape").manifest["spec"]["instancetype"] == {"name": "u1.small"}
 
 
 def test_a_cluster_kind_is_said_where_another_kind_would_stay() -> None:
     live = applied(created(OPTIONS), instancetype={"name": "u1.small", "kind": OWN_KIND})
-    manifest = vms.reconcile(vms.manifest(OPTIONS), live, "virtshape").manifest
+    manifest = vms.reconcile(as_vm(OPTIONS), live, "virtshape").manifest
     assert manifest["spec"]["instancetype"] == {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}
     assert manifest["spec"]["preference"] == {"name": "fedora"}
 
@@ -394,9 +398,9 @@ def test_what_an_expansion_changed_is_declared_again() -> None:
     """Of what virt-controller owns only that is no difference which is there, with more beside it."""
     live = expanded()
     disks = live["spec"]["template"]["spec"]["domain"]["devices"]["disks"]
-    assert action(vms.manifest(OPTIONS), live) == plan.NONE
+    assert action(as_vm(OPTIONS), live) == plan.NONE
     disks[0]["bootOrder"] = 7
-    assert action(vms.manifest(OPTIONS), live) == plan.APPLY
+    assert action(as_vm(OPTIONS), live) == plan.APPLY
     del disks[1:]
     disks[0]["bootOrder"] = 1
-    assert action(vms.manifest(OPTIONS), live) == plan.APPLY
+    assert action(as_vm(OPTIONS), live) == plan.APPLY

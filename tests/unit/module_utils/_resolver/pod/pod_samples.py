@@ -11,8 +11,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     environment,
 )
 
-__all__ = ["METADATA", "around", "spec_of"]
-
 METADATA = {"name": "web", "namespace": "shop", "uid": "u"}
 
 

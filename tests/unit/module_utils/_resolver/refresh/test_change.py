@@ -13,8 +13,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ROLES,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
+    naming,
+    revision,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import change as revision_change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
@@ -137,7 +140,7 @@ class TestRefresh:
         change = world.refresh()
         assert not change.due
         assert change.refusal == (
-            "would be refused after a refresh: VM field(s) spec.template.spec.domain.cpu.model "
+            "KubeVirt would reject the VM after a refresh: VM field(s) spec.template.spec.domain.cpu.model "
             "conflicts with selected instance type"
         )
 
@@ -150,7 +153,7 @@ class TestRefresh:
     def test_a_pinned_vm_is_left_alone(self) -> None:
         world = drifted()
         world.pin(world.name(1))
-        assert world.refresh().refusal == "is pinned by revisionName; unpin it first (state: unpinned)"
+        assert world.refresh().refusal == "the VM is pinned by revisionName; unpin it first (state: unpinned)"
         assert world.refresh(PREFERENCE) == Change()
 
     def test_up_to_1_4_the_name_in_the_spec_is_taken_out(self) -> None:
@@ -202,10 +205,10 @@ class TestPin:
         assert world.to(revision_change.PREVIOUS).expected == {"instancetype": world.name(1)}
 
     def test_there_is_none_before_the_first(self) -> None:
-        assert drifted().to("previous").refusal == "has no earlier revision to go back to"
+        assert drifted().to("previous").refusal == "the VM has no earlier revision"
 
     def test_an_unknown_name(self) -> None:
-        assert self.world.to("nowhere").refusal == ("there is no revision nowhere of its instancetype or preference")
+        assert self.world.to("nowhere").refusal == ("the VM's instancetype and preference have no revision nowhere")
 
     def test_a_revision_of_the_other_kind_of_object(self) -> None:
         name = self.world.name(1, "VirtualMachinePreference")
@@ -217,8 +220,11 @@ class TestPin:
         change = self.world.to({"instancetype": first, "preference": taste_})
         assert change.expected == {"instancetype": first, "preference": taste_}
         assert self.world.to({"instancetype": first}).roles == (INSTANCETYPE,)
-        assert self.world.to({"instancetype": taste_}).refusal == (f"there is no revision {taste_} of its instancetype")
-        assert self.world.to({}).refusal == "no revision is named of an instancetype or preference that it has"
+        assert self.world.to({"instancetype": taste_}).refusal == (f"the VM's instancetype has no revision {taste_}")
+        assert (
+            self.world.to({}).refusal
+            == "none of the given revisions is for an instancetype or preference that the VM has"
+        )
 
     def test_what_is_pinned_so_is_left_alone(self) -> None:
         world = drifted()
@@ -229,13 +235,13 @@ class TestPin:
         world = World([size(1, model="EPYC"), size(2), taste(1)], [size(2), taste(1)], cpu={"model": "host-model"})
         change = world.to("previous")
         assert change.refusal is not None
-        assert change.refusal.startswith("would be refused with that revision: VM field(s) ")
+        assert change.refusal.startswith("KubeVirt would reject the VM with that revision: VM field(s) ")
 
     def test_a_revision_that_cannot_be_read(self) -> None:
         world = drifted()
         world.kept[0]["data"]["apiVersion"] = "instancetype.kubevirt.io/v2"
         name = world.kept[0]["metadata"]["name"]
-        assert world.to(name).refusal == f"there is no revision {name} of its instancetype or preference"
+        assert world.to(name).refusal == f"the VM's instancetype and preference have no revision {name}"
 
     def test_a_previous_one_that_cannot_be_read(self) -> None:
         world = World([size(1), size(2, "4Gi"), taste(1)], [size(2, "4Gi"), taste(1)])
@@ -243,12 +249,12 @@ class TestPin:
         change = world.to("previous")
         assert (change.roles, change.due) == ((INSTANCETYPE,), False)
         assert change.refusal is not None
-        assert change.refusal.startswith(f"the revision {world.kept[0]['metadata']['name']} cannot be read: failed to")
+        assert change.refusal.startswith(f"cannot read the revision {world.kept[0]['metadata']['name']}: failed to")
 
     def test_without_knowing_where_it_is_there_is_none_before(self) -> None:
         world = World([size(1), size(2, "4Gi"), taste(1)], [size(2, "4Gi"), taste(1)])
         world.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "gone"
-        assert world.to("previous").refusal == "has no earlier revision to go back to"
+        assert world.to("previous").refusal == "the VM has no earlier revision"
 
     def test_up_to_1_4_it_is_the_captured_one(self) -> None:
         world = World([size(1), size(2, "4Gi"), taste(1)], [size(2, "4Gi"), taste(1)], "spec")
@@ -283,7 +289,7 @@ class TestHistory:
         stranger = copy.deepcopy(world.kept[0])
         stranger["metadata"].update(name="stranger", ownerReferences=[{"uid": "other"}])
         renamed = copy.deepcopy(world.kept[0])
-        renamed["metadata"]["labels"][revision.NAME_LABEL] = "small"
+        renamed["metadata"]["labels"][naming.NAME_LABEL] = "small"
         found = revision_change.history(world.vm, INSTANCETYPE, [*world.kept, stranger, renamed])
         assert [one["metadata"]["name"] for one in found] == [world.name(2), world.name(10)]
 

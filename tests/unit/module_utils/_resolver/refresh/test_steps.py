@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
     ROLES,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, steps
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, generation, steps
 
 Manifest = dict[str, Any]
 SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}
@@ -35,8 +35,8 @@ def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
 
 
 def test_raising_the_generation_leaves_no_trace() -> None:
-    begun, ended = (one["spec"]["template"]["metadata"]["annotations"] for one in steps.RAISE)
-    assert begun == {steps.MARK: "begun"} and ended == {steps.MARK: None}
+    begun, ended = (one["spec"]["template"]["metadata"]["annotations"] for one in generation.RAISE)
+    assert begun == {generation.MARK: "begun"} and ended == {generation.MARK: None}
 
 
 @pytest.mark.parametrize(
@@ -96,11 +96,11 @@ def start(generation: int, revision: str | None) -> Manifest:
 
 
 def test_the_start_revision_of_a_generation_is_kept() -> None:
-    assert steps.started_as_it_is(vm(), [start(3, "r")])
-    assert not steps.started_as_it_is(vm(), [start(2, "r")])
-    assert steps.ends_unclean(vm(reference=captured("new")), start(3, "old"))
-    assert not steps.ends_unclean(vm(reference=captured("new")), start(3, "new"))
-    assert not steps.ends_unclean(vm(reference=captured("new")), None)
+    assert generation.started_as_it_is(vm(), [start(3, "r")])
+    assert not generation.started_as_it_is(vm(), [start(2, "r")])
+    assert generation.ends_unclean(vm(reference=captured("new")), start(3, "old"))
+    assert not generation.ends_unclean(vm(reference=captured("new")), start(3, "new"))
+    assert not generation.ends_unclean(vm(reference=captured("new")), None)
 
 
 def test_what_is_taken_back_is_pinned_with_the_kind_that_it_had() -> None:
@@ -116,5 +116,5 @@ def test_what_is_taken_back_is_pinned_with_the_kind_that_it_had() -> None:
 
 def test_the_captured_name_is_in_the_spec_where_the_status_has_none() -> None:
     named = {"spec": {"instancetype": {"name": "small", "revisionName": "kept"}}, "status": {}}
-    assert steps.captured_name(named, INSTANCETYPE) == "kept"
-    assert steps.captured_name({"spec": {}, "status": {}}, INSTANCETYPE) == ""
+    assert generation.captured_name(named, INSTANCETYPE) == "kept"
+    assert generation.captured_name({"spec": {}, "status": {}}, INSTANCETYPE) == ""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.vmi import defaults
+from _resolver.instancetype.vmi.configuration import Configuration
+from _resolver.instancetype.vmi.configuration import configuration as defaults_of
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.webhooks.rules import gates
@@ -31,7 +32,7 @@ class Cluster(NamedTuple):
     persistent_reservation: whether LUNs may be reserved (SCSI). release: of KubeVirt.
     """
 
-    defaults: defaults.Configuration = defaults.Configuration()
+    defaults: Configuration = Configuration()
     developer: dict[str, Any] = {}  # noqa: RUF012  never changed
     live_updates: bool = True
     emulated_machines: Mapping[str, tuple[str, ...]] = _EMULATED_MACHINES
@@ -66,7 +67,7 @@ def read(configuration: dict[str, Any], architecture: str, release: Release = NE
     """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`."""
     rollout = configuration.get("vmRolloutStrategy") or behaviour.of(release).rollout_strategy
     return Cluster(
-        defaults=defaults.configuration(configuration, architecture),
+        defaults=defaults_of(configuration, architecture),
         developer=configuration.get("developerConfiguration") or {},
         live_updates=rollout == "LiveUpdate",
         emulated_machines=_machines(configuration),

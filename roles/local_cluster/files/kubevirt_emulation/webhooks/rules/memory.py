@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.api import quantity
+from _resolver.api import errors, quantity
 from _resolver.api.errors import Crash
 from kubevirt_emulation.webhooks.rules.amounts import amount
 from kubevirt_emulation.webhooks.rules.cause import INVALID, REQUIRED, Cause, Spec
@@ -47,7 +47,7 @@ def huge_pages(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     field = f"{path}.domain.{cluster.behaviour.page_size_field}"
     try:
         size = quantity.parse(page).value
-    except quantity.QuantityError:
+    except errors.QuantityError:
         yield Cause(INVALID, f"{field} '{page}': {_NOT_A_QUANTITY}", field)
         return
     requested = amount(domain["resources"], "requests", "memory")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
     manifest,
     warnings,
@@ -116,7 +116,7 @@ def test_boot_from_what_says_nothing_warns_unless_it_is_said() -> None:
     assert "512Mi" in warnings(options)[0]
     for more in ({"memory": "1Gi"}, {"instancetype": {"name": "x"}}, {"instancetype": {"infer": "none"}}):
         assert warnings({**options, **more}) == []
-    assert "no PVC and no DataVolume" in refused(boot={"container_disk": "x"}, preference={"infer": "required"})
+    assert "neither a PVC nor a DataVolume" in refused(boot={"container_disk": "x"}, preference={"infer": "required"})
 
 
 def test_inference_that_may_come_to_nothing() -> None:
@@ -135,7 +135,7 @@ def test_a_data_source_is_a_name_with_or_without_a_namespace(text: str) -> None:
 
 @pytest.mark.parametrize("url", ["ftp://a/b", "example.com/a", "s3"])
 def test_other_addresses_are_told(url: str) -> None:
-    assert refused(boot={"url": url}).startswith("boot.url: has to begin with one of http://, ")
+    assert refused(boot={"url": url}).startswith("boot.url: must begin with one of http://, ")
 
 
 def test_volumes_of_the_template_can_be_inferred_from() -> None:
@@ -151,7 +151,7 @@ def test_a_data_volume_that_is_there_can_be_inferred_from() -> None:
 
 
 def test_memory_and_instancetype_exclude_each_other() -> None:
-    assert refused(memory="1Gi", instancetype={"name": "x"}).startswith("memory: excludes instancetype")
+    assert refused(memory="1Gi", instancetype={"name": "x"}).startswith("memory: cannot be combined with instancetype")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_networks() -> None:
         {"name": "fast", "sriov": {}, "bootOrder": 2},
         {"name": "odd", "binding": {"name": "passt"}, "model": "e1000e"},
     ]
-    assert "already a network named 'x'" in refused(networks=[{"name": "x"}, {"name": "x"}])
+    assert "another network is already named 'x'" in refused(networks=[{"name": "x"}, {"name": "x"}])
 
 
 def test_efi_and_tpm() -> None:
@@ -221,13 +221,13 @@ def test_placement() -> None:
 @pytest.mark.parametrize(
     ("volume", "told"),
     [
-        ({}, "volumes[0]: needs exactly one of "),
-        ({"container_disk": "a", "empty_disk": "1Gi"}, "volumes[0]: needs exactly one of "),
-        ({"empty_disk": "1GB"}, "volumes[0].empty_disk: '1GB' is no quantity"),
+        ({}, "volumes[0]: requires exactly one of "),
+        ({"container_disk": "a", "empty_disk": "1Gi"}, "volumes[0]: requires exactly one of "),
+        ({"empty_disk": "1GB"}, "volumes[0].empty_disk: '1GB' is not a quantity"),
         ({"container_disk": "a", "boot_order": 2**32}, "volumes[0].boot_order: 4294967296 is too large"),
-        ({"import": {"blank": True}}, "volumes[0].import.size: is missing"),
-        ({"import": {"blank": True, "size": "1Gi", "name": "A"}}, "volumes[0].import.name: 'A' is not made of "),
-        ({"sysprep": {}}, "volumes[0].sysprep: needs exactly one of "),
+        ({"import": {"blank": True}}, "volumes[0].import.size: required"),
+        ({"import": {"blank": True, "size": "1Gi", "name": "A"}}, "volumes[0].import.name: 'A' must consist of "),
+        ({"sysprep": {}}, "volumes[0].sysprep: requires exactly one of "),
     ],
 )
 def test_a_volume_that_cannot_be(volume: dict[str, Any], told: str) -> None:
@@ -252,17 +252,20 @@ def test_options_are_not_changed() -> None:
 def test_a_volume_without_labels_is_refused_where_it_is_named() -> None:
     volumes = [{"name": "disk", "container_disk": "x"}]
     assert refused(volumes=volumes, preference={"infer_from_volume": "disk"}).startswith(
-        "preference.infer: 'disk' is no PVC and no DataVolume"
+        "preference.infer: 'disk' is neither a PVC nor a DataVolume"
     )
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"users": ["me"]}, "access_credentials[0].secret: is missing; it names the Secret with the keys or passwords"),
+        (
+            {"users": ["me"]},
+            "access_credentials[0].secret: required; set it to the name of the Secret with the keys or passwords",
+        ),
         (
             {"secret": "s", "type": "password", "method": "nocloud"},
-            "access_credentials[0].method: nocloud is not for passwords; only ga is",
+            "access_credentials[0].method: nocloud does not work with passwords; use ga",
         ),
     ],
 )
@@ -271,18 +274,18 @@ def test_a_credential_that_cannot_be(given: dict[str, Any], told: str) -> None:
 
 
 def test_boot_needs_a_disk() -> None:
-    assert refused(boot={"size": "1Gi"}) == "boot: needs one of data_source, pvc, container_disk and url"
+    assert refused(boot={"size": "1Gi"}) == "boot: requires one of data_source, pvc, container_disk and url"
 
 
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ({}, "volumes[0].import: needs exactly one of "),
-        ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: needs exactly one of "),
-        ({"registry": {}}, "volumes[0].import.registry: needs exactly one of url and image_stream"),
+        ({}, "volumes[0].import: requires exactly one of "),
+        ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: requires exactly one of "),
+        ({"registry": {}}, "volumes[0].import.registry: requires exactly one of url and image_stream"),
         (
             {"registry": {"url": "docker://x", "image_stream": "x"}},
-            "volumes[0].import.registry: needs exactly one of url and image_stream",
+            "volumes[0].import.registry: requires exactly one of url and image_stream",
         ),
     ],
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import shown
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import Names, derived
 
-WRONG = "is not made of a-z, 0-9 and - with a letter or digit at both ends"
+WRONG = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
 LONG = "is longer than 63 characters"
 
 
@@ -24,7 +24,7 @@ def test_names_that_are_taken_once(name: str) -> None:
     assert names.take("volumes[0].name", name) == name
     with pytest.raises(FieldError) as error:
         names.take("volumes[1].name", name)
-    assert str(error.value) == f"volumes[1].name: there is already a volume named {shown(name)}; give another name"
+    assert str(error.value) == f"volumes[1].name: another volume is already named {shown(name)}; choose another name"
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_names_that_are_taken_once(name: str) -> None:
 def test_names_that_cannot_be(name: str, faults: str) -> None:
     with pytest.raises(FieldError) as error:
         Names().take("name", name)
-    assert str(error.value) == f"name: {name!r} {faults}; give a name such as root-disk"
+    assert str(error.value) == f"name: {name!r} {faults}; use a name such as root-disk"

@@ -36,7 +36,6 @@ def test_documentation_and_argument_spec_agree() -> None:
     shared = yaml.safe_load(entries.ModuleDocFragment.DOCUMENTATION)["options"]
     options = yaml.safe_load(virtual_machine.DOCUMENTATION)["options"]
     options["accept_unknown_fields"] = shared["accept_unknown_fields"]
-    del options["virtual_machines"]
     assert documented(options, "suboptions") == documented({**SPEC, **virtual_machine.SETTINGS}, "options")
 
 

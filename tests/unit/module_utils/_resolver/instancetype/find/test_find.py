@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import find, lookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
     Objects,
     Problem,
 )
@@ -116,4 +116,4 @@ def test_what_is_found_is_canonical_and_the_objects_stay_as_they_are() -> None:
     ],
 )
 def test_not_found_in_the_words_of_the_api_server(kind: str, name: str) -> None:
-    assert find.not_found(kind, "x").message == f'{name} "x" not found'
+    assert lookup.not_found(kind, "x").message == f'{name} "x" not found'

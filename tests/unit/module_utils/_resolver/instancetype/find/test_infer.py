@@ -10,16 +10,16 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import (
-    CRASH,
-    Objects,
-    Problem,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.infer import (
     Inferred,
     NotInferred,
     from_volume,
     infer,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
+    CRASH,
+    Objects,
+    Problem,
 )
 
 LABEL = "instancetype.kubevirt.io/default-"

@@ -11,7 +11,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     INSTANCETYPE,
     PREFERENCE,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
+    naming,
+    revision,
+)
 
 VM = {"metadata": {"name": "a", "namespace": "web", "uid": "1"}, "spec": {}}
 
@@ -73,6 +76,6 @@ def test_a_pinned_revision_counts_before_a_captured_one() -> None:
             "preferenceRef": {"controllerRevisionRef": {"name": "theirs"}},
         },
     }
-    assert revision.referenced(vm, INSTANCETYPE) == revision.Reference("mine", pinned=True)
-    assert revision.referenced(vm, PREFERENCE) == revision.Reference("theirs")
-    assert revision.referenced({"spec": {}}, PREFERENCE) == revision.Reference()
+    assert naming.referenced(vm, INSTANCETYPE) == naming.Reference("mine", pinned=True)
+    assert naming.referenced(vm, PREFERENCE) == naming.Reference("theirs")
+    assert naming.referenced({"spec": {}}, PREFERENCE) == naming.Reference()

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
     CRASH,
     Objects,
     Problem,

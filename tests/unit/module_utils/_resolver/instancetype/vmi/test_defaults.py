@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import defaults
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import (
+    configuration,
+    defaults,
+)
 
 
 def spec(**fields: Any) -> dict[str, Any]:
@@ -16,7 +19,7 @@ def spec(**fields: Any) -> dict[str, Any]:
 
 def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **fields: Any) -> dict[str, Any]:
     result = spec(**fields)
-    assert defaults.set_spec_defaults(result, defaults.configuration(config), release.of(version)) is None
+    assert defaults.set_spec_defaults(result, configuration.configuration(config), release.of(version)) is None
     return result
 
 
@@ -33,7 +36,7 @@ def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **
     ],
 )
 def test_a_configuration_that_kubevirt_refuses_is_not_used_at_all(refused: dict[str, Any]) -> None:
-    assert defaults.configuration({**refused, "machineType": "pc"}, "arm64") == defaults.Configuration()
+    assert configuration.configuration({**refused, "machineType": "pc"}, "arm64") == configuration.Configuration()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +50,7 @@ def test_a_configuration_that_kubevirt_refuses_is_not_used_at_all(refused: dict[
     ],
 )
 def test_other_settings_do_not_keep_it_from_being_used(taken: dict[str, Any]) -> None:
-    assert defaults.configuration({**taken, "machineType": "pc"}).machine_type == "pc"
+    assert configuration.configuration({**taken, "machineType": "pc"}).machine_type == "pc"
 
 
 def test_what_a_configuration_says() -> None:
@@ -58,7 +61,7 @@ def test_what_a_configuration_says() -> None:
         "developerConfiguration": {"memoryOvercommit": 1},
         "architectureConfiguration": {"arm64": {"machineType": "virt-9"}, "amd64": {}},
     }
-    assert defaults.configuration(given, "s390x") == defaults.Configuration(
+    assert configuration.configuration(given, "s390x") == configuration.Configuration(
         architecture="s390x",
         machine_types={"amd64": "q35", "arm64": "virt-9", "s390x": "s390-ccw-virtio"},
         cpu_request="300m",
@@ -75,7 +78,7 @@ def test_empty_settings_are_defaults() -> None:
         "network": {"defaultNetworkInterface": ""},
         "architectureConfiguration": {"amd64": None},
     }
-    assert defaults.configuration(empty) == defaults.Configuration() == defaults.configuration(None)
+    assert configuration.configuration(empty) == configuration.Configuration() == configuration.configuration(None)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_empty_settings_are_defaults() -> None:
 )
 def test_machine_type_by_architecture(architecture: str, machine: str) -> None:
     types = {"amd64": {"machineType": "pc-q35-10"}, "s390x": {"machineType": "ignored"}}
-    config = defaults.configuration({"architectureConfiguration": types})
+    config = configuration.configuration({"architectureConfiguration": types})
     assert defaults.machine_type(architecture, config) == machine
     assert defaults.machine_type(architecture, config._replace(machine_type="all")) == "all"
 
@@ -175,22 +178,22 @@ def test_how_a_disk_is_pulled(image: str, policy: str) -> None:
 def test_vms_that_have_networks_or_want_none_get_none(taken: dict[str, Any]) -> None:
     before = spec(**{"domain": {"devices": {}}, **taken})
     after = spec(**{"domain": {"devices": {}}, **taken})
-    assert defaults.add_network_interface(after, defaults.Configuration()) is None
+    assert defaults.add_network_interface(after, configuration.Configuration()) is None
     assert after == before
 
 
 def test_no_disks_are_added_where_the_clusters_interface_is_refused() -> None:
-    config = defaults.configuration({"network": {"permitBridgeInterfaceOnPodNetwork": False}})
+    config = configuration.configuration({"network": {"permitBridgeInterfaceOnPodNetwork": False}})
     given = spec(domain={"devices": {}}, volumes=[{"name": "a", "containerDisk": {"image": "x"}}])
     problem = defaults.set_spec_defaults(given, config)
     assert problem is not None and problem.message == "bridge interface is not enabled in kubevirt-config"
     assert "disks" not in given["domain"]["devices"]
-    assert defaults.set_spec_defaults(given, defaults.Configuration()) is None
+    assert defaults.set_spec_defaults(given, configuration.Configuration()) is None
     assert given["domain"]["devices"]["disks"] == [{"name": "a"}]
 
 
 def test_slirp_is_an_error_only_where_an_interface_is_wanted() -> None:
-    config = defaults.configuration({"network": {"defaultNetworkInterface": "slirp"}})
+    config = configuration.configuration({"network": {"defaultNetworkInterface": "slirp"}})
     problem = defaults.add_network_interface(spec(domain={"devices": {}}), config)
     assert problem is not None
     assert problem.message == "slirp interface is deprecated as of v1.3"
@@ -201,7 +204,7 @@ def test_defaults_are_set_once() -> None:
     volumes = [{"name": "a", "containerDisk": {"image": "x"}}]
     first = with_defaults(domain={"devices": {}}, volumes=volumes)
     second = schema.canonical("VirtualMachineInstanceSpec", first)
-    assert defaults.set_spec_defaults(second, defaults.Configuration()) is None
+    assert defaults.set_spec_defaults(second, configuration.Configuration()) is None
     assert second == first
 
 

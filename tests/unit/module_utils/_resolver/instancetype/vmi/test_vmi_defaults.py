@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.vmi_defaults import (

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.find import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import defaults
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import (
+    configuration,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks.admission import (
     Response,
@@ -53,7 +55,7 @@ def test_steps_come_in_the_order_of_kubevirt() -> None:
         cpu={"preferredCPUTopology": "spread"},
         requirements={"cpu": {"guest": 8}},
     )
-    slirp = defaults.configuration({"network": {"defaultNetworkInterface": "slirp"}})
+    slirp = configuration.configuration({"network": {"defaultNetworkInterface": "slirp"}})
     matchers = {"instancetype": {"name": "small"}, "preference": {"name": "p"}}
     cores = {"cpu": {"cores": 1}}
 
@@ -70,7 +72,7 @@ def test_the_default_architecture_is_that_of_the_cluster() -> None:
     wants = obj("VirtualMachineClusterPreference", "p", requirements={"architecture": "arm64"})
     manifest = vm(preference={"name": "p"})
     assert not answer(manifest, wants).allowed
-    assert answer(manifest, wants, config=defaults.configuration(architecture="arm64")).allowed
+    assert answer(manifest, wants, config=configuration.configuration(architecture="arm64")).allowed
 
 
 def test_a_captured_revision_counts_rather_than_the_live_object() -> None:

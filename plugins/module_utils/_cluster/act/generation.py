@@ -1,0 +1,27 @@
+"""Merge patches of VMs, and those that raise a generation (see `refresh.generation`)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.refresh import generation
+from ..client.session import Session
+
+Manifest = dict[str, Any]
+
+
+_VM = BY_NAME["VirtualMachine"]
+_MERGE: Final = "application/merge-patch+json"
+
+
+def raise_generation(session: Session, namespace: str, name: str) -> None:
+    """Raises a VM's generation by two and leaves its spec as it was. Raises ApiError or ConnectionFailed."""
+    for body in generation.RAISE:
+        merge_patch(session, _VM.path(namespace, name), body)
+
+
+def merge_patch(session: Session, path: str, body: Manifest, dry: bool = False) -> None:
+    """A merge patch. What is set by it is no conflict with a play that declares the VM."""
+    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
+    session.request("PATCH", path, query, body, _MERGE)

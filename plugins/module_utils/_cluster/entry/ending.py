@@ -1,0 +1,66 @@
+"""How a task of many objects ends: its one line, and when some failed, results that fit on a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NoReturn
+
+ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
+    "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},
+}
+"""Which entries the results of a failed task have; the doc fragment `on_failure` describes it."""
+
+# How many failures the task's message spells out; all of them are in its results.
+_TOLD = 5
+# Of each of several. What is longer is in the results.
+_LONGEST = 400
+# What of a failed object is of use where all of its results would bury the screen.
+_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
+
+
+def fail(
+    module: Any,
+    noun: str,
+    failures: Iterable[tuple[str, str]],
+    total: int,
+    outcome: Mapping[str, Any],
+    rest: str = "",
+) -> NoReturn:
+    """Ends the task as failed.
+
+    noun: the objects, in the plural. failures: label and reason of each object that failed. total: how many objects
+    the task had. outcome: the result, whose `results` are cut to what failed unless the option asks for all of them.
+    rest: what became of the others.
+    """
+    every = list(failures)
+    longest = _LONGEST if len(every) > 1 else None
+    told = "; ".join(f"{label}: {_cut(reason, longest)}" for label, reason in every[:_TOLD])
+    if len(every) > _TOLD:
+        told += f"; and {len(every) - _TOLD} more, see results"
+    if total != 1:
+        told = f"{len(every)} of {total} {noun} failed: {told}"
+    shown = dict(outcome)
+    if module.params["results_on_failure"] == "failed":
+        shown["results"] = [_brief(one) for one in outcome["results"] if one["failed"]]
+        if "result" in shown:
+            shown["result"] = _brief(shown["result"])
+    module.fail_json(msg=told + (f"; {rest}" if rest else ""), **shown)
+    raise AssertionError("fail_json returned")
+
+
+def _cut(text: str, longest: int | None) -> str:
+    return text if longest is None or len(text) <= longest else f"{text[:longest]}..."
+
+
+def _brief(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: one[key] for key in _BRIEF if key in one}
+
+
+def amount(count: int, noun: str) -> str:
+    """`1 virtual machine`, `2 virtual machines`; noun: in the plural."""
+    return f"{count} {noun if count != 1 else noun[:-1]}"
+
+
+def several(counts: Mapping[str, int]) -> str:
+    """`2 created, 1 unchanged`: what there is none of is left out."""
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)

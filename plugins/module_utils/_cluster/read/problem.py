@@ -1,0 +1,14 @@
+"""Why objects could not be read, as a value."""
+
+from __future__ import annotations
+
+from ..._resolver.api.kinds import Kind
+from ..._resolver.instancetype.find.lookup import Problem
+from ..client.errors import ApiError, ConnectionFailed, explain
+
+
+def problem(error: ApiError | ConnectionFailed, verb: str, kind: Kind) -> Problem:
+    """What to answer to whoever asked for the object."""
+    code = error.code if isinstance(error, ApiError) else 503
+    reason = error.reason if isinstance(error, ApiError) else "ServiceUnavailable"
+    return Problem(explain(error, verb, kind), reason, code)

@@ -1,0 +1,68 @@
+"""Objects of many namespaces for the resolver's questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.instancetype.find.lookup import Problem
+from ..client.errors import ApiError
+from ..client.session import Session
+from .problem import problem
+
+Manifest = dict[str, Any]
+
+
+class WideLookup:
+    """A find.Lookup over many namespaces: one LIST for each kind that is asked for, however many there are.
+
+    A kind that may not be listed in all namespaces at once is listed in each one that is asked for. A missing right is
+    a Problem; for all else that goes wrong ApiError or ConnectionFailed is raised.
+    """
+
+    def __init__(self, session: Session, *, everywhere: bool) -> None:
+        """everywhere: whether to try all namespaces at once."""
+        self._session = session
+        self._everywhere = everywhere
+        self._answers: dict[tuple[str, str | None], dict[str, dict[str, Manifest]] | Problem] = {}
+        self.problems: dict[str, Problem] = {}
+        """Why a kind could not be listed, in the first namespace where that was so."""
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        """See find.Lookup."""
+        found = self._in(kind, namespace)
+        return found if isinstance(found, Problem) else found.get(name)
+
+    def list(self, kind: str, namespace: str) -> list[Manifest]:
+        """The objects of a kind in a namespace ("" for a cluster-wide kind); none where they may not be listed."""
+        found = self._in(kind, namespace)
+        return [] if isinstance(found, Problem) else list(found.values())
+
+    def _in(self, kind: str, namespace: str) -> dict[str, Manifest] | Problem:
+        namespaced = BY_NAME[kind].namespaced
+        whole = self._everywhere or not namespaced
+        answer = self._ask(kind, None if whole else namespace)
+        if isinstance(answer, Problem) and whole and namespaced:
+            answer = self._ask(kind, namespace)
+        if isinstance(answer, Problem):
+            return self.problems.setdefault(kind, answer)
+        return answer.get(namespace if namespaced else "", {})
+
+    def _ask(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
+        """The objects by namespace and name."""
+        place = (kind, namespace)
+        if place not in self._answers:
+            try:
+                items, _version = self._session.list(BY_NAME[kind], namespace)
+            except ApiError as error:
+                if error.code not in (403, 404):
+                    raise
+                # Without such an API, as without CDI, there are no such objects.
+                self._answers[place] = {} if error.code == 404 else problem(error, "LIST", BY_NAME[kind])
+            else:
+                found: dict[str, dict[str, Manifest]] = {}
+                for item in items:
+                    metadata = item["metadata"]
+                    found.setdefault(metadata.get("namespace", ""), {})[metadata["name"]] = item
+                self._answers[place] = found
+        return self._answers[place]

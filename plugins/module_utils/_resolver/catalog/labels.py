@@ -1,0 +1,59 @@
+"""What the labels of instancetypes and preferences say, of published ones and of those that belong to a catalog."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..api import names
+from ..api.names import shown
+from ..choose.series import CLASS_LABEL
+from .errors import CatalogError
+
+Manifest = dict[str, Any]
+
+
+DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
+_OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
+_ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
+_OS_ANNOTATION: Final = "vm.kubevirt.io/os"
+
+
+def class_of(manifest: Manifest) -> str:
+    """The class that an instancetype is labelled with, such as ``general.purpose``; "" for none."""
+    return str(_labels(manifest).get(CLASS_LABEL, ""))
+
+
+def os_of(manifest: Manifest) -> str:
+    """The operating system that a preference is for, by label, else by the annotation that its VMs get; "" for none."""
+    annotations = (manifest.get("spec") or {}).get("annotations") or {}
+    return str(_labels(manifest).get(_OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
+
+
+def architecture_of(manifest: Manifest) -> str:
+    """The architecture that a preference requires or prefers, or is labelled with; "" for none."""
+    spec = manifest.get("spec") or {}
+    told = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
+    # Preferences written for releases before 1.7 have only the label.
+    return str(told or _labels(manifest).get(_ARCHITECTURE_LABEL) or "")
+
+
+def _labels(manifest: Manifest) -> dict[str, str]:
+    return manifest["metadata"].get("labels") or {}
+
+
+# By these the objects of a catalog are found again, whoever asks.
+CATALOG_LABEL: Final = "instancetypes.virtshape.io/catalog"
+VERSION_LABEL: Final = "instancetypes.virtshape.io/catalog-version"
+MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
+MANAGER: Final = "virtshape"
+
+
+def check_name(catalog: str) -> None:
+    """Raises CatalogError for a catalog that is no label's value, with which none is deployed."""
+    check_label("catalog", catalog)
+
+
+def check_label(what: str, value: str) -> None:
+    reason = names.label_value(value) if value else "is empty"
+    if reason:
+        raise CatalogError(f"{what}: {shown(value)} {reason}; the value becomes a label of the objects")

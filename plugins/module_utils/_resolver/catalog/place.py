@@ -1,0 +1,34 @@
+"""Names of objects, and those that a VM's matchers name."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..api.matcher import ROLES
+
+Manifest = dict[str, Any]
+
+
+class Place(NamedTuple):
+    """Names an object; namespace is "" for the cluster-wide kinds."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+def place_of(manifest: Manifest) -> Place:
+    metadata = manifest["metadata"]
+    return Place(manifest["kind"], metadata.get("namespace") or "", metadata["name"])
+
+
+def references(vm: Manifest) -> list[Place]:
+    """The instancetype and the preference that a VM's matchers name."""
+    found = []
+    for role in ROLES:
+        matcher = role.matcher_of(vm) or {}
+        kind = role.kind_of(matcher)
+        if matcher.get("name") and kind is not None:
+            namespace = "" if kind == role.cluster_kind else vm["metadata"].get("namespace") or ""
+            found.append(Place(kind, namespace, matcher["name"]))
+    return found

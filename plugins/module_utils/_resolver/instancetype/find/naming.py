@@ -1,0 +1,79 @@
+"""How ControllerRevisions of instancetypes and preferences are named and labelled, and which one a VM refers to."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ...api.matcher import Role
+from ...api.release import NEWEST, Release
+
+Manifest = dict[str, Any]
+
+
+VERSION: Final = "v1beta1"
+_LABEL: Final = "instancetype.kubevirt.io/object-"
+GENERATION_LABEL: Final = f"{_LABEL}generation"
+KIND_LABEL: Final = f"{_LABEL}kind"
+NAME_LABEL: Final = f"{_LABEL}name"
+UID_LABEL: Final = f"{_LABEL}uid"
+VERSION_LABEL: Final = f"{_LABEL}version"
+
+
+class Reference(NamedTuple):
+    """Which ControllerRevision a VM refers to.
+
+    name: "" for none. pinned: named by the matcher (spec), not captured by virt-controller (status).
+    """
+
+    name: str = ""
+    pinned: bool = False
+
+
+def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference:
+    """The matcher's revisionName counts before the reference in the status."""
+    pinned = (role.matcher_of(vm) or {}).get("revisionName") or ""
+    if pinned:
+        return Reference(pinned, True)
+    if not release.captures_in_status:
+        return Reference()
+    reference = (role.reference_of(vm) or {}).get("controllerRevisionRef") or {}
+    return Reference(reference.get("name") or "")
+
+
+def name(
+    vm_name: str, object_name: str, uid: str, generation: int, version: str = VERSION, release: Release = NEWEST
+) -> str:
+    """The name of the revision of an object for a VM. KubeVirt does not shorten it."""
+    return release.revision_name.format(vm=vm_name, object=object_name, version=version, uid=uid, generation=generation)
+
+
+def owner_reference(vm: Manifest) -> Manifest:
+    """The reference of a VM as the controller of what is made for it."""
+    metadata = vm.get("metadata") or {}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "name": metadata.get("name") or "",
+        "uid": metadata.get("uid") or "",
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def labels(revision: Manifest) -> dict[str, str]:
+    """The labels of a manifest."""
+    return (revision.get("metadata") or {}).get("labels") or {}
+
+
+def is_latest(revision: Manifest) -> bool:
+    """Whether a revision is labelled as of the version that KubeVirt writes today; the label decides, not the data."""
+    return labels(revision).get(VERSION_LABEL) == VERSION
+
+
+def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
+    """The fields by which a matcher is another one than the reference in the VM's status, so that it is captured anew.
+
+    A field that the matcher leaves out keeps what the status has.
+    """
+    fields = ("name", "kind", "inferFromVolume")
+    return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]

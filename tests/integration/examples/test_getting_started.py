@@ -1,0 +1,67 @@
+"""The newcomer's page, done step by step as it says: its files, its commands, the line that the first one prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from documented import CHECKOUT
+
+PAGE = (CHECKOUT / "docs" / "getting_started.md").read_text()
+FILES = dict(re.findall(r"[Ss]ave this as `(\S+\.yml)`:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL))
+COMMANDS = re.findall(r"^\$ ansible-playbook (\S+)$", PAGE, re.MULTILINE)
+LARGER = re.search(r"in `shop.yml`:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture
+def state(tmp_path: Path, launch: Callable[..., dict[str, Any]]) -> Iterator[Path]:
+    """The state directory of the page's cluster, which is removed whatever happens."""
+    yield tmp_path / "cluster"
+    launch("stop", "--remove", "--dir", str(tmp_path / "cluster"), check=False)
+
+
+@pytest.mark.own_cluster
+def test_the_page_step_by_step(state: Path, tmp_path: Path) -> None:
+    assert COMMANDS == ["cluster.yml", "shop.yml", "shop.yml", "shop.yml", "drift.yml", "refresh.yml", "end.yml"]
+    assert set(FILES) == set(COMMANDS) and LARGER is not None
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    hidden = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+    environment |= {"ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"), "ANSIBLE_NOCOLOR": "1"}
+
+    def play(name: str) -> str:
+        command = [str(Path(sys.executable).with_name("ansible-playbook")), name, "-e", f"local_cluster_dir={state}"]
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**environment, "LC_ALL": "C.UTF-8"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    (line,) = re.findall(r"export (K8S_AUTH_KUBECONFIG=[^\s\"]+)", play("cluster.yml"))
+    variable, _equals, path = line.partition("=")
+    environment[variable] = path
+    assert "changed=4 " in play("shop.yml")
+    assert "changed=0 " in play("shop.yml")
+    old = "".join(re.findall(r"        (?:cpu|memory): {guest.*\n", FILES["shop.yml"]))
+    larger = FILES["shop.yml"].replace(old, LARGER[1])
+    assert larger != FILES["shop.yml"]
+    (tmp_path / "shop.yml").write_text(larger)
+    assert "changed=1 " in play("shop.yml")
+    assert "database: 4Gi now, 8Gi after a refresh" in play("drift.yml")
+    assert "changed=1 " in play("refresh.yml")
+    assert "after a refresh" not in play("drift.yml")
+    assert "changed=1 " in play("end.yml") and not state.exists()

@@ -1,0 +1,102 @@
+"""What a failure looks like on the screen: which objects failed and why, and the diffs of the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import unified
+from scripted_server import Store, session_with, status
+
+CHECKOUT = Path(__file__).parents[3]
+SIZES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
+BAD = ("size-077", "size-200")
+REFUSED = {("PATCH", f"/{name}"): status(422, f"the quota of {name} is used up", "Invalid") for name in BAD}
+
+
+def live(name: str, guest: int) -> dict[str, Any]:
+    owned = {"f:spec": {"f:cpu": {"f:guest": {}}, "f:memory": {"f:guest": {}}}}
+    ours = {"manager": "virtshape", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": owned}
+    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1, "managedFields": [ours]}
+    spec = {"cpu": {"guest": guest}, "memory": {"guest": "4Gi"}}
+    return {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
+
+
+def screen(store: Store, folder: Path, *arguments: str, **options: Any) -> list[str]:
+    """The lines between the task's name and the recap, blank ones left out, as Ansible prints them by default."""
+    names = [f"size-{number:03}" for number in range(300)]
+    task = {
+        "namespace": "shop",
+        "cpu": {"guest": 2},
+        "memory": {"guest": "4Gi"},
+        "instancetypes": [{"name": name} for name in names],
+    }
+    with session_with(store) as session:
+        where = {"host": session.host, "api_key": "scripted-token", "retry_timeout": 0}
+        play = {
+            "hosts": "localhost",
+            "gather_facts": False,
+            "vars": {"ansible_python_interpreter": sys.executable},
+            "tasks": [{"name": "Sizes", "virtshape.instancetypes.instancetype": {**where, **task, **options}}],
+        }
+        (folder / "play.yml").write_text(json.dumps([play]))
+        hidden = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+        environment |= {"ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"), "ANSIBLE_NOCOLOR": "1"}
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), "play.yml", *arguments]
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**environment, "LC_ALL": "C.UTF-8"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2, done.stdout
+    shown = done.stdout.partition("TASK [Sizes]")[2].partition("PLAY RECAP")[0]
+    return [line for line in shown.splitlines()[1:] if line.strip()]
+
+
+def test_two_of_three_hundred_on_ten_lines(tmp_path: Path) -> None:
+    lines = screen(Store({SIZES: []}, dict(REFUSED)), tmp_path)
+    told = "\n".join(lines)
+    assert len(lines) <= 10 and len(told) < 3000, told
+    assert "2 of 300 instancetypes failed: shop/size-077: the quota of size-077 is used up; shop/size-200: " in told
+    assert "; 298 created" in told and "size-076" not in told
+
+
+def test_the_diffs_of_the_others_are_shown_and_those_of_no_other(tmp_path: Path) -> None:
+    sizes = [live(f"size-{number:03}", 2) for number in range(300) if number not in (76, 77, 78)]
+    sizes += [live(f"size-{number:03}", 1) for number in (76, 77, 78)]
+    lines = screen(Store({SIZES: sizes}, {("PATCH", "/size-077"): REFUSED["PATCH", "/size-077"]}), tmp_path, "--diff")
+    told = "\n".join(lines)
+    assert "1 of 300 instancetypes failed: shop/size-077: " in told and "; 2 changed, 297 unchanged" in told
+    heads = [line for line in lines if line.startswith("+++ ")]
+    assert heads == [
+        f"+++ after: VirtualMachineInstancetype shop/size-{number} (declared)" for number in ("076", "078")
+    ]
+    assert [line.strip() for line in lines if line[:1] in "+-" and "guest" in line] == [
+        '-            "guest": 1',
+        '+            "guest": 2',
+    ] * 2
+
+
+def test_all_results_for_plays_that_go_on(tmp_path: Path) -> None:
+    lines = screen(Store({SIZES: []}, dict(REFUSED)), tmp_path, results_on_failure="all")
+    fatal = next(line for line in lines if line.startswith("fatal:"))
+    results = json.loads(fatal.partition("=> ")[2])["results"]
+    assert [one["name"] for one in results if one["failed"]] == list(BAD) and len(results) == 300
+
+
+def test_a_diff_has_both_headers_and_only_what_differs() -> None:
+    diff = {"before": {"cpu": 1, "memory": "1Gi"}, "after": {"cpu": 2, "memory": "1Gi"}}
+    (told,) = unified([{**diff, "before_header": "VM a (live)", "after_header": "VM a (declared)"}])
+    assert told.splitlines()[:2] == ["--- before: VM a (live)", "+++ after: VM a (declared)"]
+    assert [line for line in told.splitlines()[3:] if line[0] in "+-"] == ['-    "cpu": 1,', '+    "cpu": 2,']
+    (made,) = unified([{"before": {}, "after": {"cpu": 2}}])
+    assert "-" not in [line[0] for line in made.splitlines()[3:]]

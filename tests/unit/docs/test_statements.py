@@ -1,0 +1,66 @@
+"""Statements of documentation and changelog that code can check: states, versions, paths, the first changelog."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+PLUGINS = [path for kind in ("modules", "filter", "inventory") for path in (CHECKOUT / "plugins" / kind).glob("*.py")]
+
+
+def texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for part in value.values() for text in texts(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in texts(part)]
+    return [str(value)]
+
+
+def fragments() -> list[dict[str, object]]:
+    return [yaml.safe_load(path.read_text()) for path in sorted((CHECKOUT / "changelogs" / "fragments").glob("*.y*ml"))]
+
+
+def test_every_list_of_states_of_a_revision_is_complete() -> None:
+    states = {drift.CURRENT, drift.DRIFTED, drift.GONE, drift.LOST, drift.NEW, drift.UNKNOWN}
+    for path in PLUGINS:
+        for paragraph in re.split(r"\n\s*- |\n\s*description: ", path.read_text(encoding="utf-8")):
+            # The list itself, not a sentence about one state.
+            if f"V({drift.LOST})" in paragraph and f"V({drift.CURRENT})" in paragraph:
+                assert states <= set(re.findall(r"V\((\w+)\)", paragraph)), path.name
+
+
+def test_nothing_was_added_after_the_version_that_is_to_be_released() -> None:
+    version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
+    added = {
+        found
+        for path in PLUGINS
+        for found in re.findall(r"version_added: [\"']?([0-9.]+)", path.read_text(encoding="utf-8"))
+    }
+    assert added
+    assert all(tuple(map(int, one.split("."))) <= tuple(map(int, version.split("."))) for one in added)
+
+
+def test_the_changelog_has_the_markup_of_its_own_format() -> None:
+    for text in texts(fragments()):
+        assert not re.search(r"\b[OCVMP]\(", text), text
+
+
+def test_before_the_first_release_there_is_nothing_to_fix_or_to_break() -> None:
+    releases = yaml.safe_load((CHECKOUT / "changelogs" / "changelog.yaml").read_text())["releases"]
+    if not releases:
+        sections = {section for fragment in fragments() for section in fragment}
+        assert sections <= {"release_summary", "major_changes", "minor_changes", "trivial", "known_issues"}
+
+
+def test_files_that_the_developers_page_names_exist() -> None:
+    page = (CHECKOUT / "docs" / "development.md").read_text(encoding="utf-8")
+    roots = [CHECKOUT, *(CHECKOUT / part for part in ("plugins/module_utils", "roles/local_cluster/files"))]
+    named = {span for span in re.findall(r"`([\w./-]+/[\w./-]+)`", page) if not re.search(r"[A-Z]{3}|^\.|^pkg/", span)}
+    assert len(named) > 10
+    missing = [span for span in named if not any((root / span.rstrip("/")).exists() for root in roots)]
+    assert missing == []
