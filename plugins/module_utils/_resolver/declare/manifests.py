@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..api.errors import FieldError
-from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.tree import merge
-from ..instancetype.find.decode import API_VERSION
 from .amount import amount
 from .argument_spec import to_manifest
 from .gate import passed
