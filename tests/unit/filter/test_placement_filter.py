@@ -100,7 +100,7 @@ def test_what_the_cluster_says_counts() -> None:
         ({"pods": [{"spec": {"containers": [5]}}]}, "pods: .* is no Pod"),
         ({"drain": "x"}, "drain: expected a list of names"),
         ({"kubevirt": 5}, "kubevirt: expected a manifest, found 5"),
-        ({"kubevirt_version": "x"}, "kubevirt_version: 'x' is no version"),
+        ({"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version"),
         ({"objects": []}, 'placement: shop/web: .*large" not found'),
         ({"namespaces": [{"metadata": {"name": "shop", "labels": 5}}]}, "metadata.labels: expected a mapping, found 5"),
         ({"networks": [{"metadata": {"annotations": 5}}]}, "networks: expected a mapping of annotations, found 5"),
