@@ -34,6 +34,13 @@ options:
       - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
         newest one that is known.
     type: str
+  accept_unknown_fields:
+    description:
+      - Whether fields that this collection does not know are let through. Otherwise they are an error, which names the
+        field that was probably meant.
+    type: bool
+    default: false
 notes:
+  - Names, labels, quantities and other values that no cluster takes are an error, as in the modules.
   - Works offline, on one VM or on a list of VMs.
 """

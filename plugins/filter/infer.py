@@ -33,6 +33,12 @@ options:
       - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
         newest one that is known.
     type: str
+  accept_unknown_fields:
+    description:
+      - Whether fields that this collection does not know are let through. Otherwise they are an error, which names the
+        field that was probably meant.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -68,14 +74,22 @@ _value:
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests, netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
+    answering,
+    each,
+    gated,
+    manifests,
+    netted,
+    truth,
+)
 
 
-def infer(value: Any, objects: Any, kubevirt_version: Any = None) -> Any:
+def infer(value: Any, objects: Any, kubevirt_version: Any = None, accept_unknown_fields: Any = False) -> Any:
     """See DOCUMENTATION."""
     known = manifests("infer", "objects", objects)
     release = answering("infer", kubevirt_version)
-    return each("infer", value, lambda vm: questions.infer(vm, known, release))
+    accept = truth("accept_unknown_fields", "infer", accept_unknown_fields)
+    return each("infer", value, lambda vm: questions.infer(gated(vm, accept), known, release))
 
 
 class FilterModule:

@@ -148,7 +148,9 @@ unreferenced:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.controller_revision import run_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.controller_revision_info import (
+    run_info,
+)
 
 
 def main() -> None:

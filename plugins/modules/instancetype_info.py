@@ -204,7 +204,7 @@ instancetypes:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype_info import (
     run_instancetype_info,
 )
 

@@ -204,7 +204,7 @@ preferences:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.preference_info import (
     run_preference_info,
 )
 

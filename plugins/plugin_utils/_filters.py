@@ -13,17 +13,21 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError, AnsibleFilterError
+from ansible.module_utils.parsing.convert_bool import boolean
 from jinja2.exceptions import TemplateError
 
-from ..module_utils._resolver.api import release
+from ..module_utils._resolver.api import formats, release
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.mistake import unforeseen
+from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.instancetype.vmi.cluster import version_of
 from ._questions import Unanswerable
 
 Check = Callable[[Any], Any]
 
+# What users write of an object's metadata; all else is the cluster's.
+_WRITTEN = ("name", "namespace", "labels", "annotations")
 _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
@@ -72,18 +76,58 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
         preference: Any = None,
         objects: Any = (),
         kubevirt_version: Any = None,
+        accept_unknown_fields: Any = False,
         **options: Any,
     ) -> Any:
         given = {"instancetype": instancetype, "preference": preference}
+        accept = truth("accept_unknown_fields", name, accept_unknown_fields)
         for option, manifest in given.items():
             if manifest is not None and not isinstance(manifest, Mapping):
-                raise AnsibleFilterError(f"{name}: {option}: expected a manifest or a spec, found {manifest!r}")
+                raise AnsibleFilterError(f"{name}: {option}: expected a manifest or a spec, found {shown(manifest)}")
+            if manifest is not None:
+                _gate_type(name, option, manifest, accept)
         more = {option: _checked(name, option, entry, checks) for option, entry in options.items()}
         known = manifests(name, "objects", objects)
         version = answering(name, kubevirt_version or version_of(more.get("kubevirt") or {}) or None)
-        return each(name, value, lambda vm: answer(vm, given, known, version, **more))
+        return each(name, value, lambda vm: answer(gated(vm, accept), given, known, version, **more))
 
     return apply
+
+
+def gated(vm: dict[str, Any], accept_unknown: bool) -> dict[str, Any]:
+    """The VM, as it is given, once it is known that a cluster may take it. Raises FieldError."""
+    metadata, spec = vm.get("metadata"), vm.get("spec")
+    if isinstance(metadata, Mapping):
+        written = {part: metadata[part] for part in _WRITTEN if metadata.get(part) is not None}
+        _gate("ObjectMeta", "metadata", written, accept_unknown)
+    if isinstance(spec, Mapping):
+        _gate("VirtualMachineSpec", "spec", dict(spec), accept_unknown)
+    return vm
+
+
+def _gate_type(name: str, option: str, manifest: Mapping[str, Any], accept_unknown: bool) -> None:
+    """Checks the manifest or the bare spec of an instancetype or a preference, by the option's name."""
+    spec = manifest.get("spec", manifest if "kind" not in manifest else {})
+    try:
+        if isinstance(spec, Mapping):
+            _gate(f"VirtualMachine{option.capitalize()}Spec", "", dict(spec), accept_unknown)
+    except FieldError as error:
+        raise AnsibleFilterError(f"{name}: {option}: {_line(error)}") from error
+
+
+def _gate(type_name: str, path: str, value: dict[str, Any], accept_unknown: bool) -> None:
+    try:
+        formats.checked(type_name, value, accept_unknown)
+    except FieldError as error:
+        raise (error.under(path) if path else error) from error
+
+
+def truth(option: str, name: str, value: Any) -> bool:
+    """An option that is true or false, also as `-e` gives it."""
+    try:
+        return bool(boolean(value))
+    except TypeError:
+        raise AnsibleFilterError(f"{name}: {option}: expected true or false, found {shown(value)}") from None
 
 
 def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
@@ -91,7 +135,7 @@ def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
 
     def one(manifest: Any) -> Any:
         if not isinstance(manifest, Mapping):
-            raise AnsibleFilterError(f"{name}: expected a manifest, found {manifest!r}")
+            raise AnsibleFilterError(f"{name}: expected a manifest, found {shown(manifest)}")
         try:
             return answer(dict(manifest))
         except (FieldError, Rejected, Unanswerable) as error:
@@ -101,7 +145,7 @@ def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
         return one(value)
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [one(manifest) for manifest in value]
-    raise AnsibleFilterError(f"{name}: expected a manifest or a list of them, found {value!r}")
+    raise AnsibleFilterError(f"{name}: expected a manifest or a list of them, found {shown(value)}")
 
 
 def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
@@ -109,11 +153,11 @@ def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
     if isinstance(value, Mapping):
         return [dict(value)]
     if not isinstance(value, Iterable) or isinstance(value, str):
-        raise AnsibleFilterError(f"{name}: {option}: expected a list of manifests, found {value!r}")
+        raise AnsibleFilterError(f"{name}: {option}: expected a list of manifests, found {shown(value)}")
     found = [manifest for manifest in value if manifest is not None]
     for index, manifest in enumerate(found):
         if not isinstance(manifest, Mapping):
-            raise AnsibleFilterError(f"{name}: {option}[{index}]: expected a manifest, found {manifest!r}")
+            raise AnsibleFilterError(f"{name}: {option}[{index}]: expected a manifest, found {shown(manifest)}")
     return [dict(manifest) for manifest in found]
 
 
@@ -129,7 +173,7 @@ def choice(*values: str) -> Check:
 
     def check(value: Any) -> Any:
         if value not in values:
-            raise ValueError(f"{value!r} is not a valid value; choose {' or '.join(values)}")
+            raise ValueError(f"{shown(value)} is not a valid value; choose {' or '.join(values)}")
         return value
 
     return check
@@ -138,7 +182,7 @@ def choice(*values: str) -> Check:
 def one_manifest(value: Any) -> dict[str, Any]:
     """A check for an option that takes a manifest."""
     if not isinstance(value, Mapping):
-        raise ValueError(f"expected a manifest, found {value!r}")
+        raise ValueError(f"expected a manifest, found {shown(value)}")
     return dict(value)
 
 
@@ -146,14 +190,14 @@ def several_manifests(value: Any) -> list[dict[str, Any]]:
     """A check for an option that takes manifests, or one alone."""
     entries = [value] if isinstance(value, Mapping) else value
     if not isinstance(entries, Iterable) or isinstance(entries, str):
-        raise ValueError(f"expected a list of manifests, found {value!r}")
+        raise ValueError(f"expected a list of manifests, found {shown(value)}")
     return [one_manifest(entry) for entry in entries if entry is not None]
 
 
 def whole_number(value: Any) -> int:
     """A check for a positive whole number."""
     if isinstance(value, bool) or not str(value).isdigit() or int(value) < 1:
-        raise ValueError(f"expected a whole number, 1 or more, found {value!r}")
+        raise ValueError(f"expected a whole number, 1 or more, found {shown(value)}")
     return int(value)
 
 

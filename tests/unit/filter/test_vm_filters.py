@@ -307,6 +307,36 @@ def test_a_field_of_a_wrong_type_is_named() -> None:
     assert str(error.value).startswith("drift: shop/large: spec.memory.guest: 'many' is not a quantity")
 
 
+@pytest.mark.parametrize("name", ["conflicts", "expand", "explain", "infer", "requirements", "resources"])
+def test_what_no_cluster_takes_is_refused_as_by_the_modules(name: str) -> None:
+    def told(manifest: dict[str, Any], *given: Any, **options: Any) -> str:
+        arguments = ([],) if name == "infer" else given
+        with pytest.raises(AnsibleFilterError) as error:
+            load(name)(manifest, *arguments, **options)
+        assert "\n" not in str(error.value)
+        return str(error.value)
+
+    bad = vm()
+    bad["metadata"]["name"] = "größe"
+    assert told(bad, LARGE).startswith(f"{name}: shop/größe: metadata.name: 'größe' must consist of a-z")
+    bad = vm()
+    bad["metadata"]["labels"] = {"app": "a b"}
+    assert told(bad, LARGE).startswith(f"{name}: shop/web: metadata.labels.app: 'a b' must consist of")
+    bad = vm(memory={"guest": "-1Gi"})
+    assert "spec.template.spec.domain.memory.guest: '-1Gi' is too small" in told(bad, LARGE)
+    bad = vm()
+    bad["spec"]["template"]["spec"]["nodeselector"] = {}
+    assert "spec.template.spec.nodeselector: unknown field; did you mean nodeSelector?" in told(bad, LARGE)
+    assert "accept_unknown_fields: expected true or false, found 'perhaps'" in told(
+        vm(), LARGE, accept_unknown_fields="perhaps"
+    )
+    if name != "infer":
+        assert told(vm(), {"cpu": {"guest": 1}, "memory": {"guest": "0"}}).startswith(
+            f"{name}: instancetype: memory.guest: '0' is too small"
+        )
+        load(name)(bad, LARGE, accept_unknown_fields="true")
+
+
 def test_drift_tells_why_a_refresh_would_be_refused() -> None:
     drifted = vm(cpu={"cores": 2})
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}

@@ -10,10 +10,9 @@ import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, dry_run, on_failure, requests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
-    catalog as catalog_declaring,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import (
-    catalog_info as catalog_reading,
+    catalog,
+    catalog_info,
+    kind_info,
 )
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
@@ -30,7 +29,7 @@ def options_of(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(argument_spec)
         raise Asked
 
-    for edge in (catalog_declaring, catalog_reading):
+    for edge in (catalog, catalog_info, kind_info):
         monkeypatch.setattr(edge, "make_module", make_module)
     with pytest.raises(Asked):
         importlib.import_module(f"{PLUGINS}.modules.{name}").main()

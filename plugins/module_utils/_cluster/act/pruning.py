@@ -15,7 +15,7 @@ from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.instancetype.find import naming
 from ..._resolver.instancetype.revision import upgrade
 from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
-from ..._resolver.refresh.change import unreferenced
+from ..._resolver.refresh.unreferenced import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.lookup import ClusterLookup

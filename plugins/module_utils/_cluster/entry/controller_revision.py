@@ -5,33 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh import change as revision_change
-from ..._resolver.refresh.drift import RoleDrift, needs
 from ..act.changed import Changed
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ConnectionFailed
 from ..client.session import Session
-from ..read.revisions import Inspected, inspect, roles_of, unknown_names
+from ..read.revisions import Inspected, roles_of
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .ending import ON_FAILURE, amount, fail, several
-from .selection import SELECTION, selection, selector
-
-Outcome = dict[str, Any]
-
-
-@last_net
-def run_info() -> None:
-    """The module controller_revision_info."""
-    module = make_module(argument_spec={**AUTH, **SELECTION, **REQUESTS})
-    _session, seen = _inspect(module)
-    module.exit_json(
-        changed=False, virtual_machines=[_tell(one) for one in seen], unreferenced=_unreferenced(module.params, seen)
-    )
+from .revisions import Outcome, inspected, tell
+from .selection import SELECTION
 
 
 @last_net
@@ -63,7 +50,7 @@ def run_revision() -> None:
     _check_revisions(module)
     if module.params["state"] == "pruned":
         _run_prune(module)
-    session, seen = _inspect(module)
+    session, seen = inspected(module)
     if module.params["state"] == "upgraded":
         _run_upgrade(module, session, seen)
     options = module.params
@@ -120,7 +107,7 @@ def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
     results, failures = [], []
     for one in seen:
         changed, failed = upgrade_revisions(session, one, module.check_mode)
-        results.append({**_tell(one), "changed": changed and not failed, "failed": bool(failed)})
+        results.append({**tell(one), "changed": changed and not failed, "failed": bool(failed)})
         if failed:
             results[-1]["msg"] = failed
         failures.append((one.label, failed))
@@ -159,77 +146,8 @@ def _exit(module: Any, outcome: Outcome, failures: list[tuple[str, str | None]],
     module.exit_json(msg=f"{amount(len(failures), noun)}: {count} {changed}, {rest} unchanged", **outcome)
 
 
-def _inspect(module: Any) -> tuple[Session, list[Inspected]]:
-    options = selection(module)
-    try:
-        session = Session(options)
-        seen = inspect(session, options["namespace"], options["names"], selector(options), guests=True)
-    except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
-    if seen and seen[0].kubevirt.doubt:
-        module.warn(seen[0].kubevirt.doubt)
-    missing = unknown_names(seen, options["names"] or [])
-    if missing:
-        module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
-    return session, seen
-
-
-def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str]]:
-    """Only what all VMs of a namespace show; a selection of them says nothing."""
-    if options["names"] or options["label_selectors"]:
-        return []
-    told = []
-    for namespace in sorted({one.namespace for one in seen}):
-        members = [one for one in seen if one.namespace == namespace]
-        idle = revision_change.unreferenced([one.vm for one in members], members[0].revisions)
-        told += [_tell_idle(namespace, one["metadata"]) for one in idle]
-    return told
-
-
-def _tell_idle(namespace: str, metadata: Outcome) -> dict[str, str]:
-    owners = [owner["name"] for owner in metadata.get("ownerReferences") or [] if owner.get("kind") == "VirtualMachine"]
-    return {
-        "namespace": namespace,
-        "name": metadata["name"],
-        "virtual_machine": owners[0] if owners else "",
-        "captured_at": metadata.get("creationTimestamp") or "",
-    }
-
-
-def _tell(seen: Inspected) -> Outcome:
-    """An inspected VM as a module returns it: plain values."""
-    found, effect = seen.drift, seen.drift.effect
-    told: Outcome = {
-        "name": seen.name,
-        "namespace": seen.namespace,
-        "drifted": found.drifted,
-        "guest_before": effect.guest_before,
-        "guest_after": effect.guest_after,
-        "changes": list(effect.changes),
-        "needs": needs(effect),
-        "restart_required": seen.restart_required,
-        "status": (seen.vm.get("status") or {}).get("printableStatus", ""),
-    }
-    if seen.restart_reason:
-        told["restart_reason"] = seen.restart_reason
-    if seen.guest_current is not None:
-        told["guest_current"] = seen.guest_current
-        told["outstanding"] = list(seen.outstanding.fields) if seen.outstanding is not None else []
-    if effect.refusal:
-        told["refusal"] = effect.refusal
-    for role, part in zip(ROLES, (found.instancetype, found.preference)):
-        if part is not None:
-            told[role.matcher] = _tell_role(part, role.reference_of(seen.vm))
-    return told
-
-
-def _tell_role(part: RoleDrift, reference: Outcome | None) -> Outcome:
-    # Up to KubeVirt 1.4 a revisionName is where the captured revision is kept, and no pin.
-    return {**part._asdict(), "pinned": part.pinned and bool(reference), "changes": list(part.changes)}
-
-
 def _tell_changed(result: Changed) -> Outcome:
-    told = _tell(result.before)
+    told = tell(result.before)
     told.update(changed=result.changed, failed=bool(result.failed))
     told.update(restarted=result.restart, revisions=result.revisions, needs=result.needs)
     effect = result.change.effect

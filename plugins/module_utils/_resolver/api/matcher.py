@@ -78,3 +78,6 @@ PREFERENCE: Final = Role(
 ROLES: Final = (INSTANCETYPE, PREFERENCE)
 
 ROLE_OF_KIND: Final = {kind: role for role in ROLES for kind in (role.kind, role.cluster_kind)}
+
+# Of both objects, as today's KubeVirt stores them.
+API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"

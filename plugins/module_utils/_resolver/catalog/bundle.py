@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import FieldError
-from ..api.matcher import ROLE_OF_KIND
+from ..api.matcher import API_VERSION, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST
 from ..api.tree import copy
-from ..instancetype.find.decode import API_VERSION
 from ..instancetype.find.lookup import Objects
 from ..instancetype.webhooks.validate import validate
 from .errors import CatalogError

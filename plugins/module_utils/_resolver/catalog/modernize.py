@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.fields.alpha import SPEC_TYPES
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST, Release
 from ..api.tree import copy
@@ -23,7 +23,6 @@ from ..instancetype.apply import topology
 Manifest = dict[str, Any]
 
 FLAVOR: Final = "flavor.kubevirt.io/v1alpha1"
-API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
 VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": "kubevirt.io/v1"}
 
 _KINDS: Final = {

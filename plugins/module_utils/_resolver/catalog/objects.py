@@ -8,12 +8,11 @@ from typing import Any
 
 from ..api.errors import FieldError
 from ..api.fields.enums import ENUMS
-from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
+from ..api.matcher import API_VERSION, INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
 from ..api.tree import copy
 from ..declare import manifests
-from ..instancetype.find.decode import API_VERSION
 from .errors import CatalogError
 from .language import items
 from .versions import at_version

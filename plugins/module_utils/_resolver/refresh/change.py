@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..instancetype.find import decode, naming
-from ..instancetype.find.naming import captured_anew
+from ..instancetype.find.naming import generation_of
 from ..instancetype.vmi.cluster import KubeVirt
-from ..instancetype.vmi.outstanding import start_revision_prefix
 from . import drift
 from .drift import Drift, Effect, Specs
 
@@ -147,58 +146,7 @@ def history(vm: Manifest, role: Role, revisions: Iterable[Manifest]) -> list[Man
         and naming.labels(one).get(naming.NAME_LABEL) == matcher.get("name")
         and naming.labels(one).get(naming.KIND_LABEL) == role.kind_of(matcher)
     ]
-    return sorted(own, key=_generation)
-
-
-def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others: Iterable[str] = ()) -> list[Manifest]:
-    """Revisions of instancetypes and preferences that no VM refers to, oldest generation first.
-
-    vms, revisions: all of one namespace. others: names that snapshots and restores refer to.
-    A VM that is being given a revision at this moment may be about to refer to any of its own. What a running guest was
-    started with counts: KubeVirt compares the VM with it, and without it cannot say whether a restart is needed.
-    """
-    vms, revisions = list(vms), list(revisions)
-    used, capturing = {*others, *_started_with(vms, revisions)}, set()
-    for vm in vms:
-        for role in ROLES:
-            used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
-            used.add(((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name") or "")
-        if any(_captures(vm, role) for role in ROLES):
-            capturing.add(vm["metadata"].get("uid"))
-    return sorted(
-        (
-            one
-            for one in revisions
-            if naming.NAME_LABEL in naming.labels(one)
-            and one["metadata"]["name"] not in used
-            and not any(owner.get("uid") in capturing for owner in one["metadata"].get("ownerReferences") or [])
-        ),
-        key=_generation,
-    )
-
-
-def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set[str]:
-    """The names in the start revisions of VMs with a guest."""
-    running = tuple(
-        start_revision_prefix(vm) for vm in vms if (vm.get("status") or {}).get("created") and vm["metadata"].get("uid")
-    )
-    starts = [one for one in revisions if running and one["metadata"]["name"].startswith(running)]
-    specs = [(one.get("data") or {}).get("spec") or {} for one in starts]
-    return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
-
-
-def _captures(vm: Manifest, role: Role) -> bool:
-    """Whether virt-controller is about to make the VM refer to another revision than it does."""
-    matcher = role.matcher_of(vm)
-    if not matcher or matcher.get("revisionName"):
-        return False
-    reference = role.reference_of(vm) or {}
-    return not reference.get("controllerRevisionRef") or bool(captured_anew(matcher, reference))
-
-
-def _generation(one: Manifest) -> int:
-    label = naming.labels(one).get(naming.GENERATION_LABEL, "")
-    return int(label) if label.isdigit() else 0
+    return sorted(own, key=generation_of)
 
 
 def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest | None:

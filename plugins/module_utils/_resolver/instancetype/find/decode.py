@@ -11,13 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, go_reason
-from ...api.matcher import ROLE_OF_KIND, Role
+from ...api.matcher import API_VERSION, ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode_alpha
 
 Manifest = dict[str, Any]
 
-API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
 
 _FAILED: Final = "failed to decode object in ControllerRevision: "
 _SCHEME: Final = "kubevirt.io/client-go/kubevirt/scheme/register.go:44"

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api.matcher import Role
 from ...api.release import NEWEST, Release
+from . import naming
 
 Manifest = dict[str, Any]
 
@@ -77,3 +78,9 @@ def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
     """
     fields = ("name", "kind", "inferFromVolume")
     return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]
+
+
+def generation_of(one: Manifest) -> int:
+    """The generation that a revision is labelled with; 0 for none."""
+    label = naming.labels(one).get(naming.GENERATION_LABEL, "")
+    return int(label) if label.isdigit() else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api import release_schema, schema, semantic
+from ...api import matcher, release_schema, schema, semantic
 from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode
@@ -36,7 +36,7 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
     within is always v1beta1. Raises schema.FieldError for an object that is not of the API's types.
     """
     kind = obj["kind"]
-    kept = release_schema.canonical(ROLE_OF_KIND[kind].kind, {**obj, "apiVersion": decode.API_VERSION}, release)
+    kept = release_schema.canonical(ROLE_OF_KIND[kind].kind, {**obj, "apiVersion": matcher.API_VERSION}, release)
     metadata = {field: value for field, value in kept["metadata"].items() if field not in _NOT_KEPT}
     kept["metadata"], kept["spec"] = metadata, as_written(kept["spec"])
     generation, uid, object_name = metadata.get("generation", 0), metadata.get("uid", ""), metadata.get("name", "")

@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import change as revision_change
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, unreferenced
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
 
 Manifest = dict[str, Any]
@@ -299,13 +299,13 @@ class TestUnreferenced:
     def test_what_nobody_refers_to(self, style: str) -> None:
         world = World([size(1), size(2), taste(1)], [], style)
         start = {"metadata": {"name": "revision-start-vm-1", "labels": {}}}
-        found = revision_change.unreferenced([world.vm], [*world.kept, start])
+        found = unreferenced.unreferenced([world.vm], [*world.kept, start])
         assert [one["metadata"]["name"] for one in found] == [world.name(1)]
 
     def test_a_pin_and_what_was_captured_before_it_both_count(self) -> None:
         world = World([size(1), size(2), taste(1)], [])
         world.vm["spec"]["instancetype"]["revisionName"] = world.name(1)
-        assert revision_change.unreferenced([world.vm], world.kept) == []
+        assert unreferenced.unreferenced([world.vm], world.kept) == []
 
     @pytest.mark.parametrize(
         "reference",
@@ -322,25 +322,25 @@ class TestUnreferenced:
         stranger = copy.deepcopy(world.kept[0])
         stranger["metadata"].update(name="stranger", ownerReferences=[{"uid": "other"}])
         world.vm["status"]["instancetypeRef"] = reference
-        found = revision_change.unreferenced([world.vm], [*world.kept, stranger])
+        found = unreferenced.unreferenced([world.vm], [*world.kept, stranger])
         assert [one["metadata"]["name"] for one in found] == ["stranger"]
 
     def test_snapshots_count(self) -> None:
         world = World([size(1), size(2), taste(1)], [])
-        assert revision_change.unreferenced([world.vm], world.kept, [world.name(1)]) == []
+        assert unreferenced.unreferenced([world.vm], world.kept, [world.name(1)]) == []
 
     def test_what_a_running_guest_was_started_with_counts(self) -> None:
         world = World([size(1), size(2), taste(1)], [])
         spec = {"instancetype": {"name": "big", "revisionName": world.name(1)}}
         start = {"metadata": {"name": "revision-start-vm-vm-7"}, "data": {"spec": spec}}
         world.vm["status"]["created"] = True
-        assert revision_change.unreferenced([world.vm], [*world.kept, start]) == []
+        assert unreferenced.unreferenced([world.vm], [*world.kept, start]) == []
         # Once it has stopped, that is of no use.
         world.vm["status"]["created"] = False
-        found = revision_change.unreferenced([world.vm], [*world.kept, start])
+        found = unreferenced.unreferenced([world.vm], [*world.kept, start])
         assert [one["metadata"]["name"] for one in found] == [world.name(1)]
 
     def test_without_vms_all_of_them(self) -> None:
         world = World([size(10), size(9)], [])
-        found = revision_change.unreferenced([], world.kept)
+        found = unreferenced.unreferenced([], world.kept)
         assert [one["metadata"]["name"] for one in found] == [world.name(9), world.name(10)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import matcher
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import decode
@@ -65,13 +66,13 @@ def test_an_empty_revision_is_no_error_until_its_spec_is_wanted() -> None:
 
 
 def test_a_bad_value_that_is_no_quantity_names_its_field() -> None:
-    data = {"apiVersion": decode.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": {"cpu": {"guest": "two"}}}
+    data = {"apiVersion": matcher.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": {"cpu": {"guest": "two"}}}
     assert str(decode.decode({"data": data}).error).startswith(f"{FAILED}spec.cpu.guest: ")
 
 
 def test_what_is_read_is_a_copy() -> None:
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    data = {"apiVersion": decode.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": spec}
+    data = {"apiVersion": matcher.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": spec}
     decoded = decode.spec({"data": data}, INSTANCETYPE)
     assert decoded.spec == spec
     decoded.spec["cpu"]["guest"] = 9
@@ -106,5 +107,5 @@ def test_an_old_spec_that_was_kept_alone_has_a_name_of_kubevirts_making() -> Non
     for version in ("1.2", "1.5"):
         decoded = decode.decode(kept, of(version), INSTANCETYPE)
         assert decoded.manifest is not None
-        assert decoded.manifest["apiVersion"] == decode.API_VERSION
+        assert decoded.manifest["apiVersion"] == matcher.API_VERSION
         assert decoded.manifest["metadata"]["name"] == "old-version-of-instancetype-object"

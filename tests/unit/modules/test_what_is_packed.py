@@ -1,0 +1,82 @@
+"""What Ansible sends to a target for each module: the source of all that it imports, found as Ansible finds it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from ansible.executor.module_common import ModuleDepFinder
+
+PLUGINS = Path(__file__).parents[3] / "plugins"
+COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
+
+# KiB of source at most. A module that outgrows its line imports something for one function of it: move that function.
+MOST = {
+    "catalog": 560,
+    "catalog_info": 200,
+    "controller_revision": 500,
+    "controller_revision_info": 330,
+    "expand_info": 280,
+    "instancetype": 310,
+    "instancetype_info": 200,
+    "lease": 100,
+    "preference": 310,
+    "preference_info": 200,
+    "virtual_machine": 570,
+    "virtual_machine_adopt": 400,
+    "virtual_machine_info": 420,
+    "virtual_machine_power": 160,
+}
+
+
+@cache
+def imported(path: Path) -> frozenset[Path]:
+    """The files that Ansible packs for the imports of one file; lazy imports are among them."""
+    module = ".".join((*COLLECTION, *path.relative_to(PLUGINS).with_suffix("").parts))
+    finder = ModuleDepFinder(module, ast.parse(path.read_text(encoding="utf-8")))
+    found = (name[len(COLLECTION) :] for name in finder.submodules if name[: len(COLLECTION)] == COLLECTION)
+    return frozenset(file for parts in found for file in _files(parts))
+
+
+def _files(parts: tuple[str, ...]) -> Iterator[Path]:
+    """The file of a module, or of the one that a name is imported from, and those of the packages around it."""
+    whole = PLUGINS.joinpath(*parts).with_suffix(".py")
+    file = whole if whole.is_file() else PLUGINS.joinpath(*parts[:-1]).with_suffix(".py")
+    if file.is_file():
+        yield file
+    packages = (folder / "__init__.py" for folder in file.parents if PLUGINS / "module_utils" in folder.parents)
+    yield from (package for package in packages if package.is_file())
+
+
+def packed(module: str) -> set[Path]:
+    """All files that are packed for a module, itself among them."""
+    found: set[Path] = set()
+    due = {PLUGINS / "modules" / f"{module}.py"}
+    while due:
+        found |= due
+        due = {file for path in due for file in imported(path)} - found
+    return found
+
+
+def test_every_module_has_a_line() -> None:
+    assert {path.stem for path in (PLUGINS / "modules").glob("[!_]*.py")} == set(MOST)
+
+
+@pytest.mark.parametrize("module", MOST)
+def test_a_module_is_light_to_carry(module: str) -> None:
+    files = packed(module)
+    size = sum(path.stat().st_size for path in files)
+
+    assert len(files) > 20
+    assert size <= MOST[module] * 1024, f"{size / 1024:.0f} KiB in {len(files)} files"
+
+
+def test_a_module_that_reads_carries_nothing_that_writes() -> None:
+    writing = PLUGINS / "module_utils" / "_cluster" / "act"
+
+    for module in MOST:
+        if module.endswith("_info"):
+            assert not [path.name for path in packed(module) if path.parent == writing and path.name != "__init__.py"]
