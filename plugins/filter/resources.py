@@ -157,13 +157,13 @@ _value:
           type: str
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
     netted,
     one_manifest,
     several_manifests,
     vm_filter,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import resources
 
 
 class FilterModule:
@@ -175,4 +175,4 @@ class FilterModule:
             "networks": several_manifests,
             "migrates_from": one_manifest,
         }
-        return netted({"resources": vm_filter("resources", questions.resources, **options)})
+        return netted({"resources": vm_filter("resources", resources, **options)})

@@ -1,4 +1,4 @@
-"""What the filters answer about one VM: expanded, its conflicts, what it needs and gets, where its fields come from.
+"""What the filters answer about one VM: expanded, its conflicts, what it requires, where its fields come from.
 
 Each takes plain manifests. An instancetype or preference may be given as a manifest or as its bare spec, in place of
 what the VM's matcher names; else it is looked up by the matcher among `objects`. release: the KubeVirt that answers.
@@ -6,8 +6,7 @@ what the VM's matcher names; else it is looked up by the matcher among `objects`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..module_utils._resolver.api import release_schema
 from ..module_utils._resolver.api.errors import Crash, FieldError
@@ -20,11 +19,9 @@ from ..module_utils._resolver.instancetype.find import find
 from ..module_utils._resolver.instancetype.find import infer as inference
 from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
-from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of
+from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
 from ..module_utils._resolver.instancetype.webhooks import mutate, validate
-from ..module_utils._resolver.pod import resources as resource
-from ..module_utils._resolver.pod.pod import Unrenderable
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
 
@@ -33,7 +30,6 @@ Given = dict[str, "Manifest | None"]
 
 # Names what is given as an argument; no object of a cluster can be called so.
 _GIVEN = "(given)"
-_NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 
 
 class Unanswerable(Exception):
@@ -54,7 +50,7 @@ def expand(vm: Manifest, given: Given, objects: list[Manifest], release: Release
 
 def conflicts(vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST) -> list[dict[str, str]]:
     """The VM's fields that its instancetype decides: [{path, message}], in KubeVirt's order; [] if there are none."""
-    instancetype, preference, template = _parts(vm, given, objects, release)
+    instancetype, preference, template = parts(vm, given, objects, release)
     try:
         found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
     except Crash as crash:
@@ -70,7 +66,7 @@ def requirements(
     Like KubeVirt it tells the first one only: of vCPUs, memory, architecture; and before them whether the vCPUs can
     be spread as the preference wants. What a VM does not say has the defaults of a cluster without settings.
     """
-    instancetype, preference, template = _parts(vm, given, objects, release)
+    instancetype, preference, template = parts(vm, given, objects, release)
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
         if uneven is not None:
@@ -90,76 +86,6 @@ def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> M
     return _without_empty_status(inferred.vm)
 
 
-class Place(NamedTuple):
-    """Where a VM is to run, as manifests. kubevirt: the KubeVirt object, for its configuration. namespace: the VM's.
-    quotas: the ResourceQuotas there. networks: the NetworkAttachmentDefinitions; None: they are not known.
-    migrates_from: the node that the VM migrates from; None: it starts."""
-
-    kubevirt: Manifest | None = None
-    namespace: Manifest | None = None
-    quotas: Sequence[Manifest] = ()
-    networks: Sequence[Manifest] | None = None
-    migrates_from: Manifest | None = None
-
-
-def resources(
-    vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, **place: Any
-) -> dict[str, Any]:
-    """{guest, pod}: what the VM's guest gets and what its pod asks for; see resources.resources. place: as in Place."""
-    where = Place(**place)
-    kubevirt = _kubevirt(where.kubevirt, release)
-    instancetype, preference, template = _parts(vm, given, objects, release)
-    # A VMI gets the defaults when it is created, of a VM without matchers and in releases whose expand-spec lacks them.
-    stores_request = release.requests_guest_memory or not release.expand_sets_defaults
-    creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
-    failed = expansion.fill(template, instancetype, preference, kubevirt.configuration, creating)
-    if failed is not None:
-        raise Unanswerable(failed.error.message if failed.error else "cannot be expanded")
-    named = vm.get("metadata") or {}
-    metadata = {**template["metadata"], **{part: named[part] for part in ("name", "namespace") if named.get(part)}}
-    source = _labels(where.migrates_from) if where.migrates_from is not None else None
-    try:
-        around = resource.around(kubevirt, _labels(where.namespace), _hard(where.quotas), _resources(where.networks))
-        return resource.resources(metadata, template["spec"], kubevirt, around, source)
-    except Unrenderable as error:
-        raise Unanswerable(f"KubeVirt cannot create a pod for the VM: {error}") from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        if where.kubevirt is None:
-            raise
-        raise FieldError("kubevirt", f"its configuration cannot be read: {error}") from None
-
-
-def _labels(manifest: Manifest | None) -> dict[str, str]:
-    return dict(((manifest or {}).get("metadata") or {}).get("labels") or {})
-
-
-def _hard(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
-    return tuple((quota.get("spec") or {}).get("hard") or {} for quota in quotas)
-
-
-def _resources(networks: Sequence[Manifest] | None) -> dict[str, str] | None:
-    """The resource name that each network needs, by namespace and name."""
-    if networks is None:
-        return None
-    known = [network.get("metadata") or {} for network in networks]
-    return {
-        f"{metadata.get('namespace', '')}/{metadata.get('name', '')}": (metadata.get("annotations") or {}).get(
-            _NETWORK_RESOURCE, ""
-        )
-        for metadata in known
-    }
-
-
-def _kubevirt(manifest: Manifest | None, release: Release) -> KubeVirt:
-    """The KubeVirt of an object, as if it was of the release."""
-    if manifest is None:
-        return KubeVirt(release)
-    found = kubevirt_of({"status": {}, **manifest}, ".".join(map(str, release.version)))
-    if found.doubt:
-        raise FieldError("kubevirt", found.doubt)
-    return found
-
-
 def explain(
     vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, format: str = "rows"
 ) -> list[Any]:
@@ -167,7 +93,7 @@ def explain(
 
     format: rows, [{field, value, source, instead_of}], or table, lines of text.
     """
-    instancetype, preference, _template = _parts(vm, given, objects, release)
+    instancetype, preference, _template = parts(vm, given, objects, release)
     try:
         rows = explanation.explain(vm["spec"].get("template") or {}, instancetype, preference, Configuration(), release)
     except explanation.Unexplained as failed:
@@ -231,7 +157,7 @@ def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
         raise error.under("spec") from None
 
 
-def _parts(
+def parts(
     vm: Manifest, given: Given, objects: list[Manifest], release: Release
 ) -> tuple[Manifest | None, Manifest | None, dict[str, Any]]:
     """Canonical instancetype and preference spec (None: none) and template."""

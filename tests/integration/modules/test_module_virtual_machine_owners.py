@@ -99,7 +99,7 @@ def test_a_vm_that_others_made(run: Run, shop: str, api: Any, made: Maker, manag
         ("metadata.labels.app", {"labels": other, "volumes": VOLUMES}),
         ("spec.template.spec.volumes", {"labels": other, "volumes": VOLUMES[:1]}),
     ):
-        words = f'another field manager owns declared fields: "{manager}" owns {field}; remove them here'
+        words = f'another field manager owns declared fields: "{manager}" owns {field}; remove the fields from the task'
         for refused in (declare(**options), declare(**options, check=True), declare(**options, preflight="off")):
             assert refused["failed"] and not refused["changed"]
             assert words in refused["msg"]
@@ -112,7 +112,7 @@ def test_a_vm_that_others_made(run: Run, shop: str, api: Any, made: Maker, manag
     stays = declare({}, VOLUMES[:1], check=True)
     assert stays["diff"][0]["before"] == {}
     words = (
-        f'metadata.labels.tier is no longer declared but stays, because "{manager}" owns it too; set force_conflicts'
+        f'metadata.labels.tier is no longer declared but stays, because "{manager}" owns the field too; set force_conflicts'
     )
     assert stays["result"]["warnings"] == [f"{words} to remove it"]
     assert declare({}, VOLUMES[:1], force_conflicts=True)["changed"]

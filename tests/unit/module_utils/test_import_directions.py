@@ -24,11 +24,12 @@ INSTANCETYPE = {
     "_resolver.instancetype.webhooks",
 }
 POD = WEBHOOKS
+PLACEMENT = API | {"_resolver.pod"}
 CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
-RESOLVER = CATALOG | {"_resolver.catalog", "_resolver.pod"}
+RESOLVER = CATALOG | {"_resolver.catalog", "_resolver.placement", "_resolver.pod"}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -44,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.instancetype.vmi": VMI,
     "_resolver.instancetype.webhooks": WEBHOOKS,
     "_resolver.pod": POD,
+    "_resolver.placement": PLACEMENT,
     "_resolver.choose": CHOOSE,
     "_resolver.refresh": REFRESH,
     "_resolver.declare": DECLARE,

@@ -10,10 +10,11 @@ from .environment import Environment
 from .traits import Spec
 
 HOSTNAME: Final = "kubernetes.io/hostname"
+# Its nodes are avoided by guests with the CPU model of their host, and by no others.
+OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
-_OBSOLETE: Final = "node-labeller.kubevirt.io/obsolete-host-model"
 _RESERVED: Final = "pr.kubevirt.io/"
 _WEIGHT: Final = 100
 
@@ -38,7 +39,7 @@ def _avoided(spec: Spec) -> Iterator[str]:
     """The labels that no node of the pod may have."""
     cpu = spec["domain"].get("cpu") or {}
     if cpu.get("model", "") in ("", "host-model"):
-        yield _OBSOLETE
+        yield OBSOLETE_MODEL
     for feature in cpu.get("features", ()):
         if feature.get("policy") == "forbid":
             yield f"cpu-feature.node.kubevirt.io/{feature['name']}"

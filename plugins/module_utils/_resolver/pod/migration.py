@@ -34,22 +34,35 @@ def target(
     from a new one's. added_selector: that of the migration. Raises Unrenderable.
     """
     made = pod(metadata, spec, around, status, migrated=True)
+    added = added_selector or {}
+    selector = {**added, **made.node_selector} if around.rules.added_node_selector else {**made.node_selector}
+    host_model = (spec["domain"].get("cpu") or {}).get("model") == "host-model"
+    present = made.node_selector if source_selector is None else source_selector
     labels = node_labels or {}
-    selector = (
-        {**(added_selector or {}), **made.node_selector} if around.rules.added_node_selector else {**made.node_selector}
-    )
-    if (spec["domain"].get("cpu") or {}).get("model") == "host-model":
-        present = made.node_selector if source_selector is None else source_selector
-        model = _host_model(present, labels)
-        if not model and around.rules.needs_host_model:
-            raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model", made.overhead)
-        selector.update(model)
-    if around.rules.vendor_label and not any(_vendors(selector)):
-        selector.update(dict.fromkeys([*_vendors(labels)][:1], "true"))
+    if host_model and around.rules.needs_host_model and not _host_model(present, labels):
+        raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model", made.overhead)
+    selector = like_source(selector, labels, present if host_model else None, around.rules.vendor_label)
     affinity: dict[str, Any] = copy(made.affinity)
     own = {"matchLabels": {CREATED_BY: metadata.get("uid", "")}}
     keep_apart(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})
     return made._replace(node_selector=selector, affinity=affinity)
+
+
+def like_source(
+    selector: Mapping[str, str],
+    labels: Mapping[str, str],
+    present: Mapping[str, str] | None,
+    vendor: bool = True,
+) -> dict[str, str]:
+    """A node selector that also asks for a CPU like that of the source.
+
+    labels: of the source's node. present: the node selector of the source's pod, if its guest has the CPU model of its
+    host; else None. vendor: whether the CPUs have to be of one vendor.
+    """
+    found = {**selector, **(_host_model(present, labels) if present is not None else {})}
+    if vendor and not any(_vendors(found)):
+        found.update(dict.fromkeys([*_vendors(labels)][:1], "true"))
+    return found
 
 
 def _vendors(labels: Mapping[str, str]) -> Iterator[str]:

@@ -1,0 +1,121 @@
+"""Placing pods one after the other, as kube-scheduler would: each on the node that is left with the most free."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from typing import Final
+
+from .fit import eligible, has_room, obstacle
+from .pod_rules import rules
+from .state import State
+from .workload import Workload
+
+_SCORED: Final = ("cpu", "memory")
+
+# A node's score, negative since a heap has the least first, and its number.
+_Entry = tuple[float, int]
+
+
+class Batch:
+    """Places pods on the nodes of a state.
+
+    Of pods that look alike to the scheduler and that mind no others, the nodes are kept in order, so that thousands of
+    pods on hundreds of nodes take seconds. Scores only fall while pods are placed, so a node whose score is still the
+    best when it is computed anew is the best.
+    """
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._eligible: dict[str, list[int]] = {}
+        self._ordered: dict[str, list[_Entry]] = {}
+        # The nodes with room for pods that are alike, as they were when so many pods had been placed.
+        self._roomy: dict[str, tuple[int, dict[int, None]]] = {}
+        self._placed: list[int] = []
+
+    def eligible(self, pod: Workload) -> list[int]:
+        """The nodes that are for a pod at all; computed once for pods that are alike."""
+        key = _place_key(pod)
+        if key not in self._eligible:
+            self._eligible[key] = eligible(self.state, pod)
+        return self._eligible[key]
+
+    def fitting(self, pod: Workload) -> list[int]:
+        """The nodes that a pod fits on now."""
+        held = rules(self.state, pod)
+        return [number for number in self._with_room(pod) if not obstacle(self.state.nodes[number], held)]
+
+    def place(self, pod: Workload) -> int | None:
+        """The number of the node that a pod is placed on; None if it fits on none."""
+        number = self._of_rest(pod) if self._minds_others(pod) else self._of_order(pod)
+        if number is not None:
+            self.state.place(pod, number)
+            self._placed.append(number)
+        return number
+
+    def more(self, pod: Workload) -> int:
+        """How many such pods would still fit, where they mind no others; the state stays as it is."""
+        found = 0
+        for number in self.eligible(pod):
+            node, used = self.state.nodes[number], self.state.used[number]
+            rooms = [
+                (node.allocatable.get(name, 0) - used.get(name, 0)) // amount for name, amount in pod.requests.items()
+            ]
+            found += max(0, min([*rooms, node.pods - len(self.state.pods[number])]))
+        return found
+
+    def _with_room(self, pod: Workload) -> dict[int, None]:
+        """The nodes with room, of which only those have to be looked at that have taken a pod since the last time."""
+        key = _size_key(pod)
+        everything: dict[int, None] = dict.fromkeys(self.eligible(pod))
+        seen, found = self._roomy.get(key, (0, everything))
+        for number in self._placed[seen:] if key in self._roomy else list(found):
+            if number in found and not has_room(self.state, pod, number):
+                del found[number]
+        self._roomy[key] = (len(self._placed), found)
+        return found
+
+    def _minds_others(self, pod: Workload) -> bool:
+        affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
+        return bool(affine or pod.spread or self.state.repelled(pod))
+
+    def _of_rest(self, pod: Workload) -> int | None:
+        numbers = self.fitting(pod)
+        return min(numbers, key=lambda number: self._score(pod, number)) if numbers else None
+
+    def _of_order(self, pod: Workload) -> int | None:
+        key = _size_key(pod)
+        if key not in self._ordered:
+            self._ordered[key] = [(self._score(pod, number), number) for number in self.eligible(pod)]
+            heapq.heapify(self._ordered[key])
+        order = self._ordered[key]
+        while order:
+            _score, number = order[0]
+            if not has_room(self.state, pod, number):
+                heapq.heappop(order)
+                continue
+            entry = (self._score(pod, number), number)
+            if entry == order[0]:
+                return number
+            heapq.heapreplace(order, entry)
+        return None
+
+    def _score(self, pod: Workload, number: int) -> float:
+        """How full a node would be with a pod, 0 to 1; the mean of CPU and memory."""
+        node, used = self.state.nodes[number], self.state.used[number]
+        parts = [
+            (used.get(name, 0) + pod.requests.get(name, 0)) / node.allocatable[name]
+            for name in _SCORED
+            if node.allocatable.get(name)
+        ]
+        return sum(parts) / len(parts) if parts else 0.0
+
+
+def _place_key(pod: Workload) -> str:
+    """The same for pods that the same nodes are for."""
+    return json.dumps([pod.node_selector, pod.affinity.get("nodeAffinity"), pod.tolerations], sort_keys=True)
+
+
+def _size_key(pod: Workload) -> str:
+    """The same for pods that the same nodes have room for."""
+    return f"{_place_key(pod)} {sorted(pod.requests.items())}"

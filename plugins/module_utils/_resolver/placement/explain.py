@@ -1,0 +1,81 @@
+"""Why a pod fits on no node, in a line that says what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..api.quantity import human
+from .fit import eligible, lacking, obstacle
+from .node import Node
+from .node_rules import is_selected, repelling, unselected
+from .pod_rules import rules
+from .state import State
+from .workload import Workload
+
+_SIZES: Final = ("memory", "ephemeral-storage")
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+
+
+def problem(state: State, pod: Workload) -> str:
+    """What keeps a pod that fits nowhere from running: what most nodes lack, and what the best node does."""
+    if not state.nodes:
+        return "there are no nodes"
+    found = [*_missing_devices(state, pod), *_not_for_it(state, pod)]
+    numbers = eligible(state, pod)
+    if numbers:
+        found.append(_best(state, pod, numbers))
+    return "; ".join(found)
+
+
+def _missing_devices(state: State, pod: Workload) -> Iterator[str]:
+    for name in pod.requests:
+        having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
+        if name not in _PLAIN and having < len(state.nodes):
+            yield f"{having} of {len(state.nodes)} nodes {'has' if having == 1 else 'have'} {name}"
+
+
+def _not_for_it(state: State, pod: Workload) -> Iterator[str]:
+    """What keeps it off nodes whatever their room, and off how many; the first reason of each node."""
+    reasons: dict[tuple[str, str, str], int] = {}
+    for node in state.nodes:
+        reason = _static(node, pod)
+        if reason is not None:
+            reasons[reason] = reasons.get(reason, 0) + 1
+    for (one, several, what), amount in sorted(reasons.items(), key=lambda item: -item[1]):
+        yield f"{amount} of {len(state.nodes)} nodes {one if amount == 1 else several} {what}"
+
+
+def _static(node: Node, pod: Workload) -> tuple[str, str, str] | None:
+    """What is wrong with a node whatever its room: verb of one node, verb of several, and what."""
+    for label in unselected(node, pod):
+        return "lacks", "lack", f"the label {label}"
+    if not is_selected(node, pod):
+        return "is", "are", "not in its node affinity"
+    for taint in repelling(node, pod):
+        value = f"={taint['value']}" if taint.get("value") else ""
+        return "has", "have", f"the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
+    return None
+
+
+def _best(state: State, pod: Workload, numbers: list[int]) -> str:
+    """What the node lacks that lacks the least: the fewest things, and of these the smallest part of the request."""
+    held = rules(state, pod)
+
+    def shortage(number: int) -> tuple[int, float]:
+        missing = lacking(state, pod, number)
+        other = bool(obstacle(state.nodes[number], held))
+        return len(missing) + other, sum(amount / pod.requests.get(name, 1) for name, amount in missing.items())
+
+    best = min(numbers, key=shortage)
+    parts = [_amount(name, amount) for name, amount in lacking(state, pod, best).items()]
+    other = obstacle(state.nodes[best], held)
+    return f"{state.nodes[best].name} lacks {' and '.join([*parts, *([other] if other else [])])}"
+
+
+def _amount(name: str, amount: int) -> str:
+    if name == "cpu":
+        return f"{human(f'{amount}m', binary=False)} of cpu"
+    if name in _SIZES or name.startswith("hugepages-"):
+        return f"{human(str(amount))} of {name}"
+    return "room for another pod" if name == "pods" else f"{amount} {name}"

@@ -1,0 +1,97 @@
+"""What becomes of VMs in a cluster: where they fit, and what is missing where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from . import drain
+from .batch import Batch
+from .explain import problem
+from .node import Node
+from .state import State
+from .workload import Workload
+
+# Of thousands of VMs on hundreds of nodes nobody reads all.
+_SHOWN: Final = 20
+
+
+class Asked(NamedTuple):
+    """A VM to place. pod: the one that it needs; the target of a migration, if the VM runs. node: where it runs."""
+
+    name: str
+    namespace: str
+    pod: Workload
+    node: str = ""
+
+
+def running(pods: Iterable[Workload]) -> dict[tuple[str, str], Workload]:
+    """The pods of running VMs by namespace and name."""
+    found = {}
+    for pod in pods:
+        name = pod.labels.get("vmi.kubevirt.io/id") or pod.labels.get("vm.kubevirt.io/name")
+        if pod.owner and pod.node and name and not pod.terminating:
+            found[pod.namespace, name] = pod
+    return found
+
+
+def outcome(
+    nodes: Sequence[Node],
+    pods: Sequence[Workload],
+    asked: Iterable[Asked],
+    drained: Sequence[str] = (),
+    namespaces: Mapping[str, Mapping[str, str]] | None = None,
+    samples: Mapping[str, Workload] | None = None,
+) -> dict[str, Any]:
+    """{virtual_machines, drained, more}: see the functions below.
+
+    nodes: those that are drained are cordoned. pods: those that run. asked: placed in their order, after the guests of
+    drained nodes. samples: a pod for each instancetype; `more` says how many more such VMs fit when all is placed.
+    """
+    batch = Batch(State(nodes, pods, namespaces))
+    labels = {node.name: node.labels for node in nodes}
+    moved = [_moved(batch, guest, labels[guest.node]) for guest in drain.guests(pods, drained)]
+    results = [_migrated(batch, vm) if vm.node else _placed(batch, vm) for vm in asked]
+    return {
+        "virtual_machines": results,
+        "drained": moved,
+        "more": {name: batch.more(pod) for name, pod in (samples or {}).items()},
+    }
+
+
+def _placed(batch: Batch, vm: Asked) -> dict[str, Any]:
+    """{name, namespace, fits, node_count, nodes, node or problem}. nodes: those it fits on before it is placed."""
+    nodes, number, missing = _place(batch, vm.pod)
+    found = {"name": vm.name, "namespace": vm.namespace, "fits": number is not None, **nodes}
+    return {**found, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
+
+
+def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
+    """{name, namespace, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
+
+    The target of its migration is not placed, since guests need not migrate at once.
+    """
+    nodes = _fitting(batch, vm.pod)
+    missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod)}
+    migration = {"fits": bool(nodes["nodes"]), **nodes, **missing}
+    return {"name": vm.name, "namespace": vm.namespace, "fits": True, "node": vm.node, "migration": migration}
+
+
+def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
+    """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
+    nodes, number, missing = _place(batch, drain.target(guest, labels))
+    name = guest.labels.get("vmi.kubevirt.io/id") or guest.labels.get("vm.kubevirt.io/name") or guest.name
+    found = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
+    target = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
+    return {**found, **nodes, **target}
+
+
+def _place(batch: Batch, pod: Workload) -> tuple[dict[str, Any], int | None, str]:
+    nodes = _fitting(batch, pod)
+    number = batch.place(pod)
+    return nodes, number, "" if number is not None else problem(batch.state, pod)
+
+
+def _fitting(batch: Batch, pod: Workload) -> dict[str, Any]:
+    numbers = batch.fitting(pod)
+    return {"node_count": len(numbers), "nodes": [batch.state.nodes[number].name for number in numbers[:_SHOWN]]}

@@ -1,0 +1,109 @@
+"""A pod as kube-scheduler sees it: what it requests and where it may run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from ..api.quantity import parse
+from ..pod.amounts import Amounts, total
+from ..pod.container import Container
+from ..pod.labels import CREATED_BY
+from ..pod.pod import Pod
+from ..pod.totals import requests
+from .node import Counts, count
+
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+_QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
+
+
+class Workload(NamedTuple):
+    """A pod. requests: without zeros and resources that kube-scheduler does not look at. The rest is as in a pod's
+    spec. terminating: it is being deleted. node: where it runs, "" if it does not yet."""
+
+    name: str
+    namespace: str
+    labels: Mapping[str, str]
+    requests: Counts
+    node_selector: Mapping[str, str]
+    affinity: Mapping[str, Any]
+    tolerations: tuple[Mapping[str, Any], ...]
+    spread: tuple[Mapping[str, Any], ...]
+    terminating: bool = False
+    node: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The UID of the VMI that it runs, "" for a pod of something else."""
+        return self.labels.get(CREATED_BY, "") if self.labels.get("kubevirt.io") == "virt-launcher" else ""
+
+    def required(self, kind: str) -> list[Mapping[str, Any]]:
+        """The terms that have to hold. kind: podAffinity or podAntiAffinity."""
+        terms = (self.affinity.get(kind) or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+        return list(terms or ())
+
+
+def of_pod(made: Pod, name: str, namespace: str) -> Workload:
+    """The pod of a VM that is yet to be created."""
+    return Workload(
+        name,
+        namespace,
+        made.labels,
+        _counted(made.requests),
+        made.node_selector,
+        made.affinity,
+        tuple(made.tolerations),
+        tuple(made.spread),
+    )
+
+
+def of_manifest(manifest: Mapping[str, Any]) -> Workload:
+    """Reads a Pod."""
+    metadata, spec = (manifest.get(part) or {} for part in ("metadata", "spec"))
+    return Workload(
+        metadata.get("name", ""),
+        metadata.get("namespace", ""),
+        metadata.get("labels") or {},
+        _counted(_requests(spec)),
+        spec.get("nodeSelector") or {},
+        spec.get("affinity") or {},
+        tuple(spec.get("tolerations") or ()),
+        tuple(spec.get("topologySpreadConstraints") or ()),
+        bool(metadata.get("deletionTimestamp")),
+        spec.get("nodeName") or "",
+    )
+
+
+def is_over(manifest: Mapping[str, Any]) -> bool:
+    """Whether a pod has ended, so that it needs nothing any more."""
+    return (manifest.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def _requests(spec: Mapping[str, Any]) -> Amounts:
+    """What the whole pod requests (``resourcehelper.PodRequests``)."""
+    containers, init_containers = (
+        [_container(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
+    )
+    own = _amounts((spec.get("resources") or {}).get("requests"))
+    return total({**requests(containers, init_containers), **own}, _amounts(spec.get("overhead")))
+
+
+def _container(entry: Mapping[str, Any]) -> Container:
+    resources = entry.get("resources") or {}
+    restarts = entry.get("restartPolicy") == "Always"
+    # A pod that is there has a request for each limit; one that is made up may not.
+    return Container("", _amounts(resources.get("requests")), _amounts(resources.get("limits")), restarts=restarts)
+
+
+def _amounts(texts: Mapping[str, Any] | None) -> Amounts:
+    return {name: parse(str(text)) for name, text in (texts or {}).items()}
+
+
+def _counted(amounts: Amounts) -> Counts:
+    found = {name: count(name, amount) for name, amount in amounts.items() if name in _PLAIN or _is_scalar(name)}
+    return {name: amount for name, amount in found.items() if amount}
+
+
+def _is_scalar(name: str) -> bool:
+    return name.startswith(("hugepages-", "attachable-volumes-")) or _QUALIFIED.fullmatch(name) is not None

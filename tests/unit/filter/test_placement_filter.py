@@ -1,0 +1,112 @@
+"""The filter placement: from manifests of a cluster to an answer for each VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.placement import FilterModule
+
+placement = FilterModule().filters()["placement"]
+LARGE = {
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "large"},
+    "spec": {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}},
+}
+LABELS = {
+    "kubevirt.io/schedulable": "true",
+    "kubernetes.io/arch": "amd64",
+    "machine-type.node.kubevirt.io/q35": "true",
+    "cpu-vendor.node.kubevirt.io/Intel": "true",
+}
+DEVICES = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
+
+
+def node(name: str, **allocatable: str) -> dict[str, Any]:
+    amounts = {"cpu": "8", "memory": "20Gi", "ephemeral-storage": "100G", "pods": "110", **DEVICES, **allocatable}
+    return {
+        "metadata": {"name": name, "labels": {**LABELS, "kubernetes.io/hostname": name}},
+        "status": {"allocatable": amounts},
+    }
+
+
+def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
+    template = {"spec": {"domain": {"devices": {}, **domain}}}
+    spec = {"instancetype": {"name": "large"}, "template": template}
+    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+
+
+def launcher(name: str, where: str, phase: str = "Running") -> dict[str, Any]:
+    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
+    requests = {"cpu": "400m", "memory": "9Gi"}
+    return {
+        "metadata": {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels},
+        "spec": {"nodeName": where, "containers": [{"name": "compute", "resources": {"requests": requests}}]},
+        "status": {"phase": phase},
+    }
+
+
+def test_vms_that_start_and_how_many_more() -> None:
+    found = placement([vm("a"), vm("b"), vm("c")], nodes=[node("x")], objects=LARGE, instancetypes=[LARGE])
+    assert [one["fits"] for one in found["virtual_machines"]] == [True, True, False]
+    assert found["virtual_machines"][2]["problem"].startswith("x lacks ")
+    assert found["more"] == {"large": 0}
+    assert placement(vm(), nodes=[node("x"), node("y")], objects=[LARGE], instancetypes=LARGE)["more"] == {"large": 3}
+
+
+def test_no_vms_but_room() -> None:
+    assert placement([], nodes=node("x"), instancetypes=[LARGE]) == {
+        "virtual_machines": [],
+        "drained": [],
+        "more": {"large": 2},
+    }
+
+
+def test_a_running_vm_migrates_with_its_new_size() -> None:
+    pods = [launcher("web", "x"), launcher("web", "y", "Succeeded")]
+    (found,) = placement([vm()], nodes=[node("x"), node("y")], pods=pods, objects=[LARGE])["virtual_machines"]
+    assert (found["node"], found["migration"]["nodes"]) == ("x", ["y"])
+    (alone,) = placement([vm()], nodes=[node("x", memory="99Gi")], pods=pods, objects=[LARGE])["virtual_machines"]
+    assert alone["migration"]["problem"] == "x lacks distance from other pods"
+    gone = placement([vm()], nodes=[node("y")], pods=pods, objects=[LARGE])["virtual_machines"][0]
+    assert gone["node"] == "y" and "migration" not in gone
+
+
+def test_a_drained_node() -> None:
+    nodes, pods = [node("x"), node("y")], [launcher("web", "x")]
+    found = placement([vm("new"), vm("next")], nodes=nodes, pods=pods, objects=[LARGE], drain=["x"])
+    assert [(one["name"], one["target"]) for one in found["drained"]] == [("web", "y")]
+    assert [one.get("node") for one in found["virtual_machines"]] == ["y", None]
+
+
+def test_what_the_cluster_says_counts() -> None:
+    developer = {"nodeSelectors": {"disk": "ssd"}}
+    kubevirt = {"spec": {"configuration": {"developerConfiguration": developer}}}
+    found = placement([vm()], nodes=[node("x")], objects=[LARGE], kubevirt=kubevirt)["virtual_machines"][0]
+    assert found["problem"] == "1 of 1 nodes lacks the label disk=ssd"
+    quota = {"metadata": {"namespace": "shop"}, "spec": {"hard": {"limits.cpu": "1"}}}
+    space = {"metadata": {"name": "shop", "labels": {}}}
+    more = placement([vm()], nodes=[node("x")], objects=[LARGE], quotas=[quota], namespaces=[space], networks=[])
+    assert more["virtual_machines"][0]["fits"]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"nodes": "x"}, "nodes: expected a list of manifests"),
+        ({"nodes": [{"status": {"allocatable": {"cpu": "much"}}}]}, "nodes: .* is no Node: quantities must match"),
+        ({"pods": [{"spec": {"containers": [5]}}]}, "pods: .* is no Pod"),
+        ({"drain": "x"}, "drain: expected a list of names"),
+        ({"kubevirt": 5}, "kubevirt: expected a manifest, found 5"),
+        ({"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version"),
+        ({"objects": []}, 'placement: shop/web: .*large" not found'),
+        ({"namespaces": [{"metadata": {"name": "shop", "labels": 5}}]}, "metadata.labels: expected a mapping, found 5"),
+        ({"networks": [{"metadata": {"annotations": 5}}]}, "networks: expected a mapping of annotations, found 5"),
+        ({"quotas": [{"spec": 5}]}, "quotas: .*has no spec.hard"),
+    ],
+)
+def test_what_cannot_be_answered(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(AnsibleFilterError, match=problem):
+        placement([vm()], **{"nodes": [node("x")], "objects": [LARGE], **options})
