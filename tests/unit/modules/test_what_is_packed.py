@@ -25,7 +25,7 @@ MOST = {
     "lease": 100,
     "preference": 320,
     "preference_info": 200,
-    "virtual_machine": 570,
+    "virtual_machine": 580,
     "virtual_machine_adopt": 400,
     "virtual_machine_info": 420,
     "virtual_machine_power": 160,
