@@ -13,6 +13,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.limits import not_finite
 from ..._resolver.api.names import shown
 from ..._resolver.api.redaction import secret_texts
+from ..._resolver.api.shapes import misshapen
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
 from ..._resolver.declare.take_over import TakeOver, whose
@@ -141,6 +142,9 @@ class ObjectModule(NamedTuple):
             own = merged(shared, spelled_out(given, self.spec), self.spec, exclusive)
             label = _label(own)
             where = f"{self.plural}[{index}]{label and f' ({label})'}"
+            if problem := misshapen(own, spec):
+                told.append(f"{where}: {problem}")
+                continue
             try:
                 result = validator.validate(own)
             except OverflowError:
