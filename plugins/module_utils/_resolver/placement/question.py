@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..api import release_schema
-from ..api.errors import Crash, FieldError, QuantityError
+from ..api.errors import FieldError, QuantityError
 from ..api.matcher import INSTANCETYPE, ROLES
 from ..api.tree import copy
 from ..instancetype.find import find
@@ -124,10 +124,7 @@ def _workload_of(
     release = kubevirt.release
     stores_request = release.requests_guest_memory or not release.expand_sets_defaults
     creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
-    try:
-        failed = expand.fill(template, instancetype, preference, kubevirt.configuration, creating)
-    except Crash as crash:
-        raise _Refused(str(crash)) from None
+    failed = expand.fill(template, instancetype, preference, kubevirt.configuration, creating)
     if failed is not None:
         raise _Refused(failed.error.message if failed.error is not None else "it cannot be expanded")
     name, namespace = str(own.get("name") or ""), str(own.get("namespace") or "")
