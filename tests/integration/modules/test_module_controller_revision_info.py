@@ -30,7 +30,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-# VMs, what they have captured and refer to, and the cluster's KubeVirt.
+# VMs, what they have captured and refer to, and the cluster's KubeVirt; of halted VMs there are no guests to read.
 LISTS = [
     "GET controllerrevisions",
     "GET kubevirts",

@@ -111,7 +111,10 @@ def test_a_vm_that_others_made(run: Run, shop: str, api: Any, made: Maker, manag
     assert declare({"tier": "front"}, VOLUMES[:1])["diff"][0]["before"] == {"metadata": {"labels": {"app": "shop"}}}
     stays = declare({}, VOLUMES[:1], check=True)
     assert stays["diff"][0]["before"] == {}
-    words = f'metadata.labels.tier is no longer declared but stays, because "{manager}" owns the field too; set force_conflicts'
+    words = (
+        f'metadata.labels.tier is no longer declared but stays, because "{manager}" owns the field too;'
+        " set force_conflicts"
+    )
     assert stays["result"]["warnings"] == [f"{words} to remove it"]
     assert declare({}, VOLUMES[:1], force_conflicts=True)["changed"]
     assert live()["metadata"]["labels"] == {"note": "theirs"}

@@ -84,6 +84,36 @@ def test_a_wrong_label_of_a_catalog(run: Run) -> None:
 @pytest.mark.parametrize(
     ("module", "options", "told"),
     [
+        (
+            "instancetype",
+            {**SIZE, "memory": "4Gi"},
+            "memory: expected a dictionary, found '4Gi'; write memory: {guest: ...}",
+        ),
+        ("virtual_machine", {"tolerations": "x"}, "tolerations[0]: expected a dictionary, found text"),
+        ("virtual_machine", {"spec": [1]}, "spec: expected a dictionary, found a list"),
+        ("virtual_machine", {"cloud_init": "secret"}, "cloud_init: expected a dictionary, found text"),
+        (
+            "virtual_machine",
+            {"volumes": [{"name": "r", "import": {"data_source": "fedora"}}]},
+            "volumes[0].import.data_source: expected a dictionary, found 'fedora'; write data_source: {name: ...}",
+        ),
+    ],
+)
+def test_text_where_a_dictionary_is_due(run: Run, module: str, options: dict[str, Any], told: str) -> None:
+    assert refused(run, module, namespace="shop", name="a", **options) == told
+    many = {f"{module}s": [{"name": "a", **options}]}
+    assert refused(run, module, namespace="shop", **many) == f"{module}s[0] (shop/a): {told}"
+
+
+def test_a_label_that_a_catalog_makes_of_a_wrong_size_is_not_what_is_named(run: Run) -> None:
+    catalog = {"series": {"web": {"sizes": {"s": {"cpu": -1, "memory": "1Gi"}}}}}
+    told = refused(run, "catalog", source="definitions", definitions=[catalog])
+    assert told.startswith("instancetype web.s: spec.cpu.guest: -1 is not between")
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "told"),
+    [
         ("virtual_machine_info", {"namespace": "a.b"}, "namespace: 'a.b' must consist of"),
         ("virtual_machine_info", {"namespace": "shop", "names": ["ä"]}, "names: 'ä' must consist of"),
         ("expand_info", {"concurrency": 10**9}, "concurrency: expected 1 to 256 requests, found 1000000000"),

@@ -15,6 +15,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 from ..._resolver.api import limits
 from ..._resolver.api.mistake import unforeseen
 from ..._resolver.api.names import shown
+from ..._resolver.api.shapes import misshapen
 from ..client.libraries import MISSING
 
 # What of a kubeconfig's user entry is secret.
@@ -53,6 +54,8 @@ def make_module(
             _refuse_unreadable(self.params)
             if prepare is not None:
                 self.params = prepare(self.params)
+            if problem := misshapen(self.params, argument_spec):
+                _fail(problem)
             given.update(self.params)
 
     # Options are not logged by the system: what in them is secret is not known as early as that.

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..api.matcher import ROLES
+from ..api.shapes import own_name
 
 Options = dict[str, Any]
 Spec = dict[str, Any]
@@ -43,7 +44,7 @@ def merged(below: Options, above: Options, spec: Spec, exclusive: Iterable[Itera
     replaces whichever is below.
     """
     result = dict(below)
-    given = {_own_name(key, spec): value for key, value in above.items()}
+    given = {own_name(key, spec): value for key, value in above.items()}
     for group in exclusive:
         if any(given.get(name) is not None for name in group):
             for name in group:
@@ -63,10 +64,3 @@ def merged(below: Options, above: Options, spec: Spec, exclusive: Iterable[Itera
         else:
             result[name] = value
     return result
-
-
-def _own_name(key: str, spec: Spec) -> str:
-    """The name of an option that may be given by an alias."""
-    if key in spec:
-        return key
-    return next((name for name, option in spec.items() if key in (option.get("aliases") or ())), key)

@@ -65,9 +65,10 @@ def _manifest(role: Role, options: Options, gate: bool) -> dict[str, Any]:
     if namespaced:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
-    manifest = passed(role.kind, {"metadata": metadata, "spec": spec}, options, gate)
+    # The spec first: a catalog makes labels of it, and the mistake is in the spec.
+    manifest = passed(role.kind, {"spec": spec, "metadata": metadata}, options, gate)
     kind = role.kind if namespaced else role.cluster_kind
-    return {"apiVersion": API_VERSION, "kind": kind, **manifest}
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
 
 
 def options_of(role: Role, options: Options) -> Options:

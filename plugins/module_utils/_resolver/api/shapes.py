@@ -1,0 +1,56 @@
+"""Whether options have the shape that their argument spec gives them: dictionaries where these are due."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .names import shown
+
+Options = dict[str, Any]
+Spec = dict[str, Any]
+
+
+def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
+    """What is wrong with a value where an option takes a dictionary or a list of them, with the option's path, or None.
+
+    Ansible refuses it, too, and does not say which of the nested options it is about.
+    """
+    for key, value in options.items():
+        option = spec.get(own_name(key, spec)) or {}
+        place = f"{path}{key}"
+        if option.get("type") == "dict":
+            entries = [(place, value)]
+        elif option.get("elements") == "dict":
+            given = value if isinstance(value, list) else [value]
+            entries = [(f"{place}[{index}]", entry) for index, entry in enumerate(given)]
+        else:
+            continue
+        for where, entry in entries:
+            inner = option.get("options") or {}
+            if isinstance(entry, dict):
+                found = misshapen(entry, inner, f"{where}.")
+            else:
+                found = None if _is_readable(entry) else _no_dictionary(where, key, entry, inner)
+            if found:
+                return found
+    return None
+
+
+def _is_readable(value: Any) -> bool:
+    """Whether it is nothing, or text that Ansible may read as a dictionary."""
+    return value is None or (isinstance(value, str) and bool(set(value) & set("{=")))
+
+
+def _no_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
+    main = next((name for name in ("guest", "name", "data_source") if name in inner), None)
+    if not isinstance(value, (str, int)) or main is None or any(option.get("no_log") for option in inner.values()):
+        kind = {str: "text", list: "a list", bool: "a truth value"}.get(type(value), "a number")
+        return f"{where}: expected a dictionary, found {kind}"
+    return f"{where}: expected a dictionary, found {shown(value)}; write {key}: {{{main}: ...}}"
+
+
+def own_name(key: str, spec: Spec) -> str:
+    """The name of an option that may be given by an alias."""
+    if key in spec:
+        return key
+    return next((name for name, option in spec.items() if key in (option.get("aliases") or ())), key)
