@@ -189,7 +189,7 @@ result:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import (
-    instancetype_subject,
+    Instancetypes,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
@@ -218,7 +218,7 @@ def main() -> None:
         spec=spec,
         manifest=manifests.instancetype,
         namespaced=manifests.is_namespaced,
-        subject=instancetype_subject,
+        subject=Instancetypes,
         settings=settings,
         rules={},
     ).run()

@@ -188,7 +188,7 @@ result:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import (
-    preference_subject,
+    Preferences,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
@@ -217,7 +217,7 @@ def main() -> None:
         spec=spec,
         manifest=manifests.preference,
         namespaced=manifests.is_namespaced,
-        subject=preference_subject,
+        subject=Preferences,
         settings=settings,
         rules={},
     ).run()

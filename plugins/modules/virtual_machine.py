@@ -938,7 +938,7 @@ result:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
-    virtual_machine_subject,
+    VirtualMachines,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
@@ -961,7 +961,7 @@ def main() -> None:
         spec=SPEC,
         manifest=lambda options: manifest(with_password(options)),
         namespaced=lambda _options: True,
-        subject=virtual_machine_subject,
+        subject=VirtualMachines,
         settings=SETTINGS,
         rules={},
         warnings=warnings,

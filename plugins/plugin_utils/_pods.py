@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..module_utils._resolver.api.errors import FieldError
-from ..module_utils._resolver.api.quantity import QuantityError
+from ..module_utils._resolver.api.errors import FieldError, QuantityError
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of

@@ -21,8 +21,6 @@ from _resolver.placement.node import node  # noqa: E402
 from _resolver.placement.state import State  # noqa: E402
 from _resolver.placement.workload import of_manifest  # noqa: E402
 
-__all__ = ["CASES", "batch", "judge", "ours", "recorded", "write"]
-
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]
 

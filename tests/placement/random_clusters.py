@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-__all__ = ["cluster"]
-
 Manifest = dict[str, Any]
 
 ZONES = ("a", "b", "c")

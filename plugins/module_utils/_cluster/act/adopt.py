@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
-from ..._resolver.declare.impact import Impact, impact
+from ..._resolver.declare.impact import impact
 from ..._resolver.declare.outlook import admit
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ApiError, ConnectionFailed, explain

@@ -13,7 +13,7 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog import upgrade as catalog_upgrade
 from ..._resolver.catalog.change import changes as changes_of
 from ..._resolver.catalog.change import predicted
-from ..._resolver.catalog.labels import CATALOG_LABEL, VERSION_LABEL
+from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import Misfit
 from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.declare import plan
@@ -26,8 +26,9 @@ from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
 from .catalog_fit import fits, foreign
-from .declare import Entry, Finding, Planned, Result, Settings, Subject, declare
-from .handlers.catalog import MANAGED_BY, OPERATOR, deletion_findings, deprecated, left_alone
+from .declare import declare
+from .handlers.catalog import OPERATOR, CatalogSubject, deletion_findings, deprecated, left_alone
+from .subject import Entry, Finding, Planned, Result, Settings
 
 Manifest = dict[str, Any]
 
@@ -103,7 +104,7 @@ def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
     wanted = [(entry.key, entry.manifest) for entry in entries]
     if request.state == "present":
         _foresee(session, snapshot, users, request, wanted, told)
-    subject = _subject(request, snapshot, users)
+    subject = _Objects(request, snapshot, users)
     told.versions_before = _versions(_deployed(snapshot, request))
     told.results = declare(session, subject, entries, settings)
     failed = sum(1 for result in told.results if result.failed)
@@ -166,29 +167,31 @@ def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
     ]
 
 
-def _subject(request: Request, snapshot: _Snapshot, users: Users) -> Subject:
-    def leave(live: Manifest) -> str | None:
-        owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
-        if owner not in (None, request.catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
-            return f"the object belongs to the catalog {owner}"
-        return left_alone(live, request.existing)
+class _Objects(CatalogSubject):
+    """The wanted objects of a request, and those that are pruned."""
 
-    def preflight(session: Session, planned: list[Planned]) -> list[list[Finding]]:
+    def __init__(self, request: Request, snapshot: _Snapshot, users: Users) -> None:
+        super().__init__("objects")
+        self._request = request
+        self._snapshot = snapshot
+        self._users = users
+
+    def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
+        return self._snapshot.read(session, keys)
+
+    def leave(self, live: Manifest) -> str | None:
+        owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
+        if owner not in (None, self._request.catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
+            return f"the object belongs to the catalog {owner}"
+        return left_alone(live, self._request.existing)
+
+    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         release = kubevirt(session).release
         return [[Finding(text, note=True) for text in deprecated(step.plan.manifest, release)] for step in planned]
 
-    def deletion(_session: Session, planned: list[Planned]) -> list[list[Finding]]:
+    def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         # What is pruned has been judged already.
-        return deletion_findings(users, planned, request.force or request.state == "present")
-
-    return Subject(
-        plural="objects",
-        read=snapshot.read,
-        leave=leave,
-        preflight=preflight,
-        deletion=deletion,
-        describe=lambda live: {"generation": live["metadata"].get("generation")},
-    )
+        return deletion_findings(self._users, planned, self._request.force or self._request.state == "present")
 
 
 def _foresee(
@@ -204,7 +207,7 @@ def _foresee(
         live = snapshot.read(session, [key for key, _manifest in wanted])
     except Unreadable:
         return  # declare says so, for each object
-    leave = _subject(request, snapshot, users).leave
+    leave = _Objects(request, snapshot, users).leave
     after: dict[Place, Manifest | None] = {}
     for key, manifest in wanted:
         place = place_of(manifest)
@@ -285,7 +288,7 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
     found: dict[str, int] = {}
     for one in objects:
         own = one["metadata"].get("labels") or {}
-        if (catalog is None or own.get(CATALOG_LABEL) == catalog) and own.get(MANAGED_BY) != OPERATOR:
+        if (catalog is None or own.get(CATALOG_LABEL) == catalog) and own.get(MANAGED_BY_LABEL) != OPERATOR:
             version = own.get(VERSION_LABEL, "")
             found[version] = found.get(version, 0) + 1
     return dict(sorted(found.items()))

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ..._resolver.api.effects import LIVE, NOTHING, RESTART
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.declare.impact import LIVE, NOTHING, RESTART
 from ..._resolver.declare.readiness import has_guest, restart_required
 from ..._resolver.refresh.change import Change
 from ..._resolver.refresh.steps import Spelling

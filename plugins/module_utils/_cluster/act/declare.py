@@ -6,10 +6,9 @@ Check mode sends the writes as dry runs, and ends there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import FieldError
@@ -18,158 +17,24 @@ from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..._resolver.declare.take_over import TakeOver, nobody
 from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.session import FIELD_MANAGER, Session
-from ..read.snapshot import Key, Unreadable, read
+from ..client.session import Session
+from ..read.snapshot import Key, Unreadable
 from ..read.watch import State, doubted, wait_for
 from .send import UNKNOWN_IN_CHECK_MODE, rehearse, send, verb_of
+from .subject import (
+    Entry,
+    Finding,
+    Planned,
+    Result,
+    Settings,
+    Subject,
+)
 
 Manifest = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One object of a task. label: how messages name it. problem: why it cannot be declared at all, or None."""
-
-    label: str
-    key: Key
-    state: str
-    manifest: Manifest
-    problem: str | None = None
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a task is carried out; the options of the doc fragment `wait`."""
-
-    check_mode: bool = False
-    server_dry_run: bool = True
-    wait: bool = False
-    wait_timeout: float = 120
-    concurrency: int = 16
-    preflight: str = "strict"
-    fail_fast: bool = False
-    force_conflicts: bool = False
-    take_over: TakeOver = nobody
-
-
-class Finding(NamedTuple):
-    """What preflight found about one planned object, as one line.
-
-    note: it is worth a warning and never refuses. missing: something is not there that an earlier task of the same play
-    may make, which check mode does not know.
-    """
-
-    text: str
-    note: bool = False
-    missing: bool = False
-
-
 _NOT_SENT = "not sent because another object of the task failed and fail_fast is set"
-
-# Why objects have failed, by name.
-Failures = dict[str, str]
-Preflight = Callable[[Session, "list[Planned]"], "list[list[Finding]]"]
-
-
-class Planned(NamedTuple):
-    entry: Entry
-    plan: Plan
-    live: Manifest | None
-
-
-def _reconcile(manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
-    return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None
-
-
-def _there(_live: Manifest | None) -> State:
-    return State(done=True)
-
-
-def _unforeseen(_session: Session, planned: list[Planned]) -> list[Any]:
-    return [None for _step in planned]
-
-
-def _settled(_session: Session, _results: list[Result], _deadline: float) -> None:
-    return None
-
-
-def _nothing_remains(_session: Session, _namespace: str | None, _deleted: list[Manifest], _seconds: float) -> Failures:
-    return {}
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What differs between kinds.
-
-    reconcile: the desired manifest and the fields that count as ours, seen beside the live object.
-    manager: the field manager that declares. adjust: the plan as it suits the kind, seen beside the live object.
-    leave: why a live object is left as it is, whatever is declared, or None.
-    preflight: findings for each object planned to be written, in order; deletion: for those planned to be deleted.
-    look: what a declared object still waits for. read: the live objects among those named.
-    same: whether a live object tells the same as before a write, so that its controller may not have seen that yet.
-    describe: facts of the live object for the result. plural: for messages.
-    notes: what should be known of planned objects, changed or not, in order.
-    foresee: what the change of each planned object means, for Result.impact, in order.
-    due: whether an object has to be restarted, for Result.restart; asked of all objects that are planned.
-    settle: after the writes, until a deadline: restarts what needs it. report: what is told of that.
-    kept: what the cluster keeps of each object that is deleted, in order.
-    remains: waits until what goes with deleted objects of a namespace is gone, too.
-    """
-
-    plural: str
-    reconcile: Callable[[Manifest, Manifest | None], tuple[Manifest, set[Field] | None]] = _reconcile
-    manager: str = FIELD_MANAGER
-    adjust: Callable[[Plan, Manifest | None], Plan] = lambda step, _live: step
-    leave: Callable[[Manifest], str | None] = lambda _live: None
-    preflight: Preflight = lambda _session, planned: [[] for _entry in planned]
-    deletion: Preflight = lambda _session, planned: [[] for _entry in planned]
-    read: Callable[[Session, Iterable[Key]], dict[Key, Manifest]] = read
-    look: Callable[[Manifest | None], State] = _there
-    same: Callable[[Manifest, Manifest], bool] = lambda _one, _other: False
-    describe: Callable[[Manifest], dict[str, Any]] = lambda _live: {}
-    notes: Callable[[Session, list[Planned]], list[list[str]]] = lambda _session, planned: [[] for _step in planned]
-    foresee: Callable[[Session, list[Planned]], list[Any]] = _unforeseen
-    due: Callable[[Result], bool] = lambda _result: False
-    settle: Callable[[Session, list[Result], float], None] = _settled
-    report: Callable[[Result], dict[str, Any]] = lambda _result: {}
-    kept: Callable[[Session, list[Manifest]], list[list[dict[str, str]]]] = lambda _session, deleted: [
-        [] for _one in deleted
-    ]
-    remains: Callable[[Session, str | None, list[Manifest], float], Failures] = _nothing_remains
-
-
-@dataclass
-class Result:
-    """What became of one entry. failed: why it failed. left: why it was left as it is.
-
-    live: the object as last seen; found: as it was before. kept: what the cluster keeps of an object that is deleted.
-    written: whether the write was carried out. impact: what the change means, as the subject foresees it.
-    restart: whether the object is to be restarted, or was. taken: the managers whose share of the declared fields was
-    taken over, or would be. owners: what other managers own after that, by manager.
-    """
-
-    entry: Entry
-    action: str = plan.NONE
-    before: Manifest = field(default_factory=dict)
-    after: Manifest = field(default_factory=dict)
-    failed: str | None = None
-    left: str | None = None
-    warnings: list[str] = field(default_factory=list)
-    live: Manifest | None = None
-    found: Manifest | None = None
-    kept: list[dict[str, str]] = field(default_factory=list)
-    written: bool = False
-    impact: Any = None
-    restart: bool = False
-    taken: tuple[str, ...] = ()
-    owners: dict[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def changed(self) -> bool:
-        """Whether the object was changed, or would be: also one that was written and then failed to become ready."""
-        return self.written or (self.failed is None and (self.action in plan.WRITES or self.restart))
 
 
 def declare(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:

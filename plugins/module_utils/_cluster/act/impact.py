@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ..._resolver.api import effects
+from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.declare import impact as rules
 from ..._resolver.declare import plan
-from ..._resolver.declare.impact import Impact
 from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.declare.readiness import has_guest, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import outstanding, start_revision_name
@@ -20,8 +20,8 @@ from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
 from . import power
-from .declare import Result
 from .generation import raise_generation
+from .subject import Result
 
 Manifest = dict[str, Any]
 
@@ -59,7 +59,7 @@ def waits_for_restart(result: Result) -> bool:
     if result.live is None or (impact is not None and impact.settled):
         return False
     if impact is not None and not (result.written and observed(result.live)):
-        return impact.needs == rules.RESTART
+        return impact.needs == effects.RESTART
     return restart_required(result.live) is not None
 
 
@@ -84,7 +84,7 @@ class Restarts:
         if not self._wanted:
             return
         changed = [
-            one for one in results if one.written and one.impact is not None and one.impact.needs != rules.NOTHING
+            one for one in results if one.written and one.impact is not None and one.impact.needs != effects.NOTHING
         ]
         _await_observed(session, changed, deadline)
         asked = [one for one in results if not one.failed and one.live is not None]
@@ -105,7 +105,7 @@ class Restarts:
         left = []
         for result, done in zip(results, settled(session, [one.live or {} for one in results])):
             if done:
-                result.impact = (result.impact or Impact(rules.NOTHING))._replace(settled=True)
+                result.impact = (result.impact or Impact(effects.NOTHING))._replace(settled=True)
                 result.warnings.append(still_asked(result.live or {}))
             else:
                 left.append(result)

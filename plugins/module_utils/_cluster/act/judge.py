@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._resolver.api.effects import NOTHING, UNKNOWN, Impact
 from ..._resolver.declare import plan, virtual_machine
 from ..._resolver.declare import preflight as rules
-from ..._resolver.declare.impact import NOTHING, UNKNOWN, Impact, impact, outgrown
+from ..._resolver.declare.impact import impact, outgrown
 from ..._resolver.declare.needs import needs
 from ..._resolver.declare.outlook import Outlook, admit, outlook, result
 from ..._resolver.instancetype.vmi.cluster import Cluster
@@ -15,8 +16,8 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable, read
-from .declare import Finding, Planned
 from .impact import settled
+from .subject import Finding, Planned
 
 Manifest = dict[str, Any]
 

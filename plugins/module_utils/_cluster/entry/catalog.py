@@ -14,7 +14,8 @@ from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
 from ..act.catalog_version import AUTO, Chosen, choose_version
-from ..act.declare import Result, Settings, Subject
+from ..act.handlers.catalog import CatalogSubject
+from ..act.subject import Result, Settings
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
@@ -197,7 +198,7 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
 
 
 # What messages call the objects, and what is told of them.
-_WORDS = Subject(plural="objects", describe=lambda live: {"generation": live["metadata"].get("generation")})
+_WORDS = CatalogSubject("objects")
 
 _ACTIONS = {
     "created": plan.CREATE,

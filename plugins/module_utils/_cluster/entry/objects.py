@@ -17,7 +17,8 @@ from ..._resolver.api.shapes import misshapen
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
 from ..._resolver.declare.take_over import TakeOver, whose
-from ..act.declare import Entry, Settings, declare
+from ..act.declare import declare
+from ..act.subject import Entry, Result, Settings, Subject
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key
@@ -51,7 +52,7 @@ class ObjectModule(NamedTuple):
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
     namespaced: Callable[[Options], bool]
-    subject: Callable[[Options], Any]
+    subject: Callable[[Options], Subject]
     settings: dict[str, Any]
     rules: dict[str, Any]
     warnings: Callable[[Options], list[str]] = lambda _options: []
@@ -99,13 +100,13 @@ class ObjectModule(NamedTuple):
             "state": {key: value for key, value in self.spec["state"].items() if key != "default"},
         }
 
-    def _entries(self, module: Any) -> list[Any]:
+    def _entries(self, module: Any) -> list[Entry]:
         if module.params["name"] is not None:
             options = {name: module.params.get(name) for name in self.spec}
             entry = self._entry(options)
             self._warn_of_options(module, [(entry, options)])
             return [entry]
-        seen: dict[Any, int] = {}
+        seen: dict[Key, int] = {}
         entries = []
         given = self._validated(module)
         for index, options in enumerate(given):
@@ -118,7 +119,7 @@ class ObjectModule(NamedTuple):
         self._warn_of_options(module, list(zip(entries, given)))
         return entries
 
-    def _warn_of_options(self, module: Any, entries: list[tuple[Any, Options]]) -> None:
+    def _warn_of_options(self, module: Any, entries: list[tuple[Entry, Options]]) -> None:
         told = [
             (entry.label, warning)
             for entry, options in entries
@@ -168,7 +169,7 @@ class ObjectModule(NamedTuple):
         defaults = spelled_out(module.params["defaults"] or {}, self.spec)
         return merged(defaults, _given(asked), self.spec, self.rules.get("mutually_exclusive", []))
 
-    def _entry(self, options: Options) -> Any:
+    def _entry(self, options: Options) -> Entry:
         label = _label(options)
         state = options["state"]
         nothing = Key("", options.get("namespace"), options["name"])
@@ -182,7 +183,7 @@ class ObjectModule(NamedTuple):
             label, Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"]), state, manifest
         )
 
-    def _exit(self, module: Any, subject: Any, results: list[Any]) -> None:
+    def _exit(self, module: Any, subject: Subject, results: list[Result]) -> None:
         told = [tell(subject, result) for result in results]
         outcome: dict[str, Any] = {"changed": any(result.changed for result in results), "results": told}
         if module.params["name"] is not None:
@@ -192,7 +193,7 @@ class ObjectModule(NamedTuple):
         _warn(module, [(result.entry.label, warning) for result in results for warning in result.warnings])
         failed = [result for result in results if result.failed]
         if failed:
-            failures = [(result.entry.label, result.failed) for result in failed]
+            failures = [(result.entry.label, result.failed or "") for result in failed]
             done = several(_counts([result for result in results if not result.failed]))
             fail(module, subject.plural, failures, len(results), outcome, done)
         module.exit_json(msg=_message(subject, results, told, module.check_mode), **outcome)
@@ -246,17 +247,17 @@ _WORDS = {
 _TAKEN_OVER = "taken over"
 
 
-def is_taken_over(result: Any) -> bool:
+def is_taken_over(result: Result) -> bool:
     """Whether an object's fields became ours, and nothing else of it changes."""
     return bool(result.action == plan.APPLY and result.before == result.after == {})
 
 
-def _counts(results: list[Any]) -> dict[str, int]:
+def _counts(results: list[Result]) -> dict[str, int]:
     words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[result.action] for result in results]
     return {one: words.count(one) for one in (*_WORDS.values(), _TAKEN_OVER)}
 
 
-def _message(subject: Any, results: list[Any], told: list[dict[str, Any]], check_mode: bool) -> str:
+def _message(subject: Subject, results: list[Result], told: list[dict[str, Any]], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`, for a person to read."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
     done = several(_counts(results))
@@ -278,7 +279,7 @@ def _label(options: Options) -> str:
     return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else shown(part) for part in given)
 
 
-def tell(subject: Any, result: Any) -> dict[str, Any]:
+def tell(subject: Subject, result: Result) -> dict[str, Any]:
     key = result.entry.key
     told: dict[str, Any] = {
         "name": key.name,
@@ -307,7 +308,7 @@ def tell(subject: Any, result: Any) -> dict[str, Any]:
     return told
 
 
-def diff(result: Any) -> dict[str, Any]:
+def diff(result: Result) -> dict[str, Any]:
     header = f"{result.entry.key.kind} {result.entry.label}"
     return {
         "before": result.before,

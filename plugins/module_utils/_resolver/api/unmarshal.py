@@ -96,7 +96,12 @@ class _Reader:
             itself.read(expression, value, path, struct)
             if itself.first is not None:
                 raise _Stopped(itself.first)
-        elif expression.startswith("[]") and kind == "array":
+        elif not self._read_inside(expression, kind, value, path, struct):
+            self._read_scalar(expression, kind, value, path, struct)
+
+    def _read_inside(self, expression: str, kind: str, value: Any, path: tuple[str, ...], struct: str) -> bool:
+        """Reads what a list, a map or an object holds; whether the value is one where the type asks for it."""
+        if expression.startswith("[]") and kind == "array":
             for entry in value:
                 self.read(expression[2:], entry, path, struct)
         elif expression.startswith("map[string]") and kind == "object":
@@ -107,7 +112,12 @@ class _Reader:
             for field, entry in value.items():
                 if field in TYPES[expression]:
                     self.read(field_type(TYPES[expression][field]), entry, (*path, field), inner)
-        elif expression in _INTEGERS and kind == "number":
+        else:
+            return False
+        return True
+
+    def _read_scalar(self, expression: str, kind: str, value: Any, path: tuple[str, ...], struct: str) -> None:
+        if expression in _INTEGERS and kind == "number":
             low, high = _INTEGERS[expression]
             if not isinstance(value, int) or not low <= value <= high:
                 self._note(f"number {value}", expression, path, struct)

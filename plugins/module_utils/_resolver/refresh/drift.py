@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import release_schema, semantic
+from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Crash
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, of
@@ -123,8 +124,8 @@ def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Eff
 def needs(found: Effect) -> str:
     """What it takes for a running guest to have the change: nothing, live_update or restart."""
     if not found.changes:
-        return "nothing"
-    return "live_update" if found.live else "restart"
+        return NOTHING
+    return LIVE if found.live else RESTART
 
 
 def _role_drift(

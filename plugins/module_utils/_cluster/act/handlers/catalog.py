@@ -8,52 +8,61 @@ from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.change import changes, predicted
+from ...._resolver.catalog.labels import MANAGED_BY_LABEL
 from ...._resolver.catalog.modernize import modernize
 from ...._resolver.catalog.place import place_of
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import Users, labels
 from ...read.kubevirt import kubevirt
-from ..declare import Finding, Planned, Subject
+from ..subject import Finding, Planned, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
-MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = "virt-operator"
 
 
-def instancetype_subject(options: Options) -> Subject:
-    return _subject("instancetypes", options)
+class CatalogSubject(Subject):
+    """What is told of any instancetype or preference."""
+
+    def describe(self, live: Manifest) -> dict[str, Any]:
+        return {"generation": live["metadata"].get("generation")}
 
 
-def preference_subject(options: Options) -> Subject:
-    return _subject("preferences", options)
+class _Declared(CatalogSubject):
+    """options: of the task: `existing`, `keep` or `apply`; `force`, whether to delete what VMs use."""
 
+    def __init__(self, plural: str, options: Options) -> None:
+        super().__init__(plural)
+        self._existing = options["existing"]
+        self._force = bool(options.get("force"))
 
-def _subject(plural: str, options: Options) -> Subject:
-    """options: `existing`, `keep` or `apply`; `force`, whether to delete what VMs use."""
+    def leave(self, live: Manifest) -> str | None:
+        return left_alone(live, self._existing)
 
-    def preflight(session: Session, planned: list[Planned]) -> list[list[Finding]]:
+    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         users = Users(session)
         release = kubevirt(session).release
         return [[*_deprecated(step, release), *_drift(users, step)] for step in planned]
 
-    def deletion(session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return deletion_findings(Users(session), planned, bool(options.get("force")))
+    def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        return deletion_findings(Users(session), planned, self._force)
 
-    return Subject(
-        plural=plural,
-        leave=lambda live: left_alone(live, options["existing"]),
-        preflight=preflight,
-        deletion=deletion,
-        describe=lambda live: {"generation": live["metadata"].get("generation")},
-    )
+
+class Instancetypes(_Declared):
+    def __init__(self, options: Options) -> None:
+        super().__init__("instancetypes", options)
+
+
+class Preferences(_Declared):
+    def __init__(self, options: Options) -> None:
+        super().__init__("preferences", options)
 
 
 def left_alone(live: Manifest, existing: str) -> str | None:
     """Why a live object is left as it is, or None."""
-    labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
+    labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR
     if labelled or ownership.updated(live, OPERATOR):
         return f"{OPERATOR} manages the object and reverts other changes"
     if existing == "keep" and ownership.owned(live, FIELD_MANAGER) is None:

@@ -5,45 +5,71 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ...._resolver.api.effects import Impact
+from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
 from ...._resolver.declare import virtual_machine
+from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.readiness import readiness, run_strategy, same_status
 from ...._resolver.instancetype.find import naming
+from ...client.session import Session
 from ...read.watch import State
-from ..declare import Result, Subject
 from ..deletion import kept, remains
 from ..impact import Restarts, waits_for_restart
 from ..judge import Judge
+from ..subject import Failures, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 
-def virtual_machine_subject(options: Options) -> Subject:
-    judge = functools.cache(Judge)
-    manager = options["field_manager"]
-    restarts = Restarts(options["restart"] == "if_required")
-    return Subject(
-        plural="virtual machines",
-        manager=manager,
-        reconcile=lambda manifest, live: virtual_machine.reconcile(manifest, live, manager),
-        adjust=lambda step, live: virtual_machine.in_one_request(step, live, manager, options["force_conflicts"]),
-        preflight=lambda session, planned: judge(session).preflight(planned),
-        notes=lambda session, planned: judge(session).notes(planned),
-        foresee=lambda session, planned: judge(session).foresee(planned),
-        due=restarts.due,
-        settle=restarts.settle,
-        report=_report,
-        look=_look,
-        same=same_status,
-        describe=_describe,
-        kept=kept,
-        remains=remains,
-    )
+class VirtualMachines(Subject):
+    """options: of the task: `field_manager`, `force_conflicts`, `restart`."""
 
+    def __init__(self, options: Options) -> None:
+        super().__init__("virtual machines", options["field_manager"])
+        self._force = options["force_conflicts"]
+        self._restarts = Restarts(options["restart"] == "if_required")
+        self._judge = functools.cache(Judge)
 
-def _look(live: Manifest | None) -> State:
-    return State(*readiness(live))
+    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
+        return virtual_machine.reconcile(manifest, live, self.manager)
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        return virtual_machine.in_one_request(step, live, self.manager, self._force)
+
+    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        return self._judge(session).preflight(planned)
+
+    def notes(self, session: Session, planned: list[Planned]) -> list[list[str]]:
+        return self._judge(session).notes(planned)
+
+    def foresee(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
+        return self._judge(session).foresee(planned)
+
+    def due(self, result: Result) -> bool:
+        return self._restarts.due(result)
+
+    def settle(self, session: Session, results: list[Result], deadline: float) -> None:
+        self._restarts.settle(session, results, deadline)
+
+    def look(self, live: Manifest | None) -> State:
+        return State(*readiness(live))
+
+    def same(self, one: Manifest, other: Manifest) -> bool:
+        return same_status(one, other)
+
+    def report(self, result: Result) -> dict[str, Any]:
+        return _report(result)
+
+    def describe(self, live: Manifest) -> dict[str, Any]:
+        return _describe(live)
+
+    def kept(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
+        return kept(session, deleted)
+
+    def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
+        return remains(session, namespace, deleted, seconds)
 
 
 def _report(result: Result) -> dict[str, Any]:

@@ -83,16 +83,9 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
         spec_alone = decode_alpha.spec_revision(data, role, release)
         if spec_alone is not None:
             return Decoded(*spec_alone)
-    # A null is nothing to Go, and all else that is no text an error.
-    kind, api_version = ("" if data.get(field) is None else data[field] for field in ("kind", "apiVersion"))
-    for field, value in (("apiVersion", api_version), ("kind", kind)):
-        if not isinstance(value, str):
-            return Decoded(error=f"{_FAILED}couldn't get version/kind; {_json_error(value, f'struct field .{field}')}")
-    if api_version.count("/") > 1:
-        return Decoded(error=f"{_FAILED}unexpected GroupVersion string: {api_version}")
-    for field, value in (("Kind", kind), ("apiVersion", api_version.rpartition("/")[2])):
-        if not value:
-            return Decoded(error=f"{_FAILED}Object '{field}' is missing in '{_go_json(data)}'")
+    kind, api_version, problem = _kind_of(data)
+    if problem:
+        return Decoded(error=_FAILED + problem)
     if release.old_revisions and api_version in decode_alpha.API_VERSIONS and kind in ROLE_OF_KIND:
         converted = decode_alpha.convert(data, release)
         return Decoded(converted.manifest, None if converted.error is None else _FAILED + converted.error)
@@ -108,6 +101,21 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
     except FieldError as error:
         return Decoded(error=_FAILED + go_reason(error))
     return Decoded(manifest)
+
+
+def _kind_of(data: Manifest) -> tuple[str, str, str]:
+    """kind and apiVersion of an object, and what Go finds wrong with them, else ""."""
+    # A null is nothing to Go, and all else that is no text an error.
+    kind, api_version = ("" if data.get(field) is None else data[field] for field in ("kind", "apiVersion"))
+    for field, value in (("apiVersion", api_version), ("kind", kind)):
+        if not isinstance(value, str):
+            return "", "", f"couldn't get version/kind; {_json_error(value, f'struct field .{field}')}"
+    if api_version.count("/") > 1:
+        return "", "", f"unexpected GroupVersion string: {api_version}"
+    for field, value in (("Kind", kind), ("apiVersion", api_version.rpartition("/")[2])):
+        if not value:
+            return "", "", f"Object '{field}' is missing in '{_go_json(data)}'"
+    return kind, api_version, ""
 
 
 def spec(revision: Manifest, role: Role, release: Release = NEWEST) -> DecodedSpec:

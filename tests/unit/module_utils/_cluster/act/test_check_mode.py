@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
     Finding,
     Result,
     Settings,
     Subject,
-    declare,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
@@ -25,7 +25,12 @@ Answer = Callable[[str, str, "dict[str, str]"], Any]
 KIND = "VirtualMachineInstancetype"
 PLACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
 UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
-SIZES = Subject(plural="instancetypes")
+SIZES = Subject("instancetypes")
+
+
+def subject_with(**methods: Callable[..., Any]) -> Subject:
+    """One with other methods."""
+    return type("Other", (Subject,), {name: staticmethod(method) for name, method in methods.items()})("instancetypes")
 
 
 def manifest(name: str) -> Manifest:
@@ -124,8 +129,7 @@ def test_a_field_that_is_taken_in_a_run_is_taken_in_a_check() -> None:
 
 def test_what_goes_before_an_apply_is_asked_alone_since_the_apply_counts_on_it() -> None:
     store = Store({PLACE: [manifest("a")]})
-    taken = Subject(
-        plural="instancetypes",
+    taken = subject_with(
         adjust=lambda step, _live: step._replace(first={("spec", "memory", "hugepages"): None}),
     )
     content: list[dict[str, str]] = []
@@ -140,8 +144,7 @@ def test_what_goes_before_an_apply_is_asked_alone_since_the_apply_counts_on_it()
 
 
 def test_what_is_missing_is_a_warning_in_check_mode_only_and_what_is_wrong_is_not() -> None:
-    finds = Subject(
-        plural="instancetypes",
+    finds = subject_with(
         preflight=lambda _session, planned: [
             [Finding(f"{step.entry.key.name} is not there", missing=step.entry.key.name == "gone")] for step in planned
         ],

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
     Finding,
     Result,
     Settings,
     Subject,
-    declare,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import State
@@ -22,7 +23,12 @@ from scripted_server import Store, forbidden, session_with, status
 Manifest = dict[str, Any]
 KIND = "VirtualMachineInstancetype"
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
-SIZES = Subject(plural="instancetypes")
+SIZES = Subject("instancetypes")
+
+
+def subject_with(**methods: Callable[..., Any]) -> Subject:
+    """One with other methods."""
+    return type("Other", (Subject,), {name: staticmethod(method) for name, method in methods.items()})("instancetypes")
 
 
 def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
@@ -67,8 +73,7 @@ def test_a_namespace_that_cannot_be_read_fails_its_entries_only() -> None:
 
 
 def test_with_fail_fast_nothing_is_sent_once_preflight_refuses() -> None:
-    picky = Subject(
-        plural="instancetypes",
+    picky = subject_with(
         preflight=lambda _session, planned: [
             [Finding("too small")] if step.entry.key.name == "a" else [] for step in planned
         ],
@@ -86,8 +91,7 @@ def test_with_fail_fast_nothing_is_sent_after_a_write_that_failed_and_nothing_is
     store = empty("shop")
     store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
     settled: list[Result] = []
-    patient = Subject(
-        plural="instancetypes",
+    patient = subject_with(
         settle=lambda _session, results, _deadline: settled.extend(results),
         due=lambda _result: True,
     )
@@ -152,7 +156,7 @@ def test_what_goes_with_a_deleted_object_is_waited_for_and_may_fail() -> None:
             store.lists[PATH.format("shop")] = []
         return store(method, path, query)
 
-    subject = Subject(plural="instancetypes", remains=remains)
+    subject = subject_with(remains=remains)
     result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), subject=subject, wait=True)
     assert (result.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
     assert (never.action, never.failed) == (plan.NONE, None)
@@ -169,13 +173,12 @@ def test_one_that_cannot_be_deleted_is_told_and_not_waited_for() -> None:
 def test_a_failure_that_may_be_of_before_the_write_does_not_count_at_once() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
-    looks = Subject(
-        plural="instancetypes",
+    looks = subject_with(
         look=lambda _live: State(failed="it is broken"),
         same=lambda _now, _before: True,
     )
     (written,) = run(store, entry("a"), subject=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
-    other = Subject(plural="instancetypes", look=looks.look)
+    other = subject_with(look=looks.look)
     (known,) = run(store, entry("a"), subject=other, wait=True, wait_timeout=60)
     assert known.failed == "it is broken"

@@ -11,9 +11,9 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import guests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import Restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     inspect,
 )

@@ -6,19 +6,19 @@ import time
 from collections import Counter
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import (
     Restarts,
     waits_for_restart,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
     LIVE,
     NOTHING,
     RESTART,
     Impact,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from scripted_server import listed, session_with
 
 Manifest = dict[str, Any]

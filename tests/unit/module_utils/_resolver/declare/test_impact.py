@@ -7,17 +7,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of as of_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
     LIVE,
     NOTHING,
     RESTART,
     UNKNOWN,
     Impact,
-    impact,
-    outgrown,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of as of_release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import impact, outgrown
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (

@@ -11,8 +11,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     of_manifest,
 )
 
-__all__ = ["node_of", "pod_of", "state_of"]
-
 
 def node_of(
     name: str = "n", labels: Any = None, cordoned: bool = False, taints: Any = None, **allocatable: Any
