@@ -70,7 +70,7 @@ class Asked(Exception):
 
 def argument_spec(module: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     class Asking:
-        def __init__(self, *, argument_spec: dict[str, Any], **_rules: Any) -> None:
+        def __init__(self, argument_spec: dict[str, Any], **_rules: Any) -> None:
             raise Asked(argument_spec)
 
     monkeypatch.setattr(ansible_edge, "AnsibleModule", Asking)
