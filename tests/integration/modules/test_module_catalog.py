@@ -224,7 +224,7 @@ def test_one_refused_object_is_told_nothing_is_pruned_and_the_next_run_converges
     assert "web.huge" in told["msg"] and '"other" owns' in told["msg"]
     results = by_name(told["results"])
     assert results["web.small"]["changed"] and results["web.huge"]["failed"]
-    assert told["upgrade"]["gone"][0]["kept"] == "not pruned because 1 objects of the catalog failed"
+    assert told["upgrade"]["gone"][0]["kept"] == "not pruned because 1 of the catalog's objects failed"
     assert "web.large" in names(api, namespace)
     again = deploy(SECOND, prune="unused", force_conflicts=True)
     assert (again["counts"]["changed"], again["counts"]["deleted"]) == (1, 1)

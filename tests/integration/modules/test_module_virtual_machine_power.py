@@ -183,18 +183,18 @@ def test_a_missing_permission_names_the_rule_to_grant(run: Run, web: str, someon
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"name": "web"}, "state: is missing"),
+        ({"name": "web"}, "state: required; choose from started"),
         ({"state": "started"}, "one of the following is required: names, label_selectors, virtual_machines"),
-        ({"label_selectors": [], "state": "stopped"}, "label_selectors: is empty"),
+        ({"label_selectors": [], "state": "stopped"}, "label_selectors: an empty list would select all"),
         (
             {"name": "web", "state": "stopped", "paused": True},
             "paused: only valid with state started, not with stopped",
         ),
         ({"name": "web", "state": "started", "force": True}, "force: only valid with the states stopped and restarted"),
-        ({"name": "web", "state": "stopped", "grace_period": 3}, "grace_period: goes with force"),
+        ({"name": "web", "state": "stopped", "grace_period": 3}, "grace_period: only valid with force"),
         (
             {"virtual_machines": [{"name": "a"}, {"name": "a"}], "state": "started"},
-            "virtual_machines[1] (a): name: nowhere/a too; remove one of them",
+            "virtual_machines[1] (a): name: another entry names nowhere/a too; remove one of them",
         ),
         (
             {"virtual_machines": [{"name": "a", "state": "begun"}]},

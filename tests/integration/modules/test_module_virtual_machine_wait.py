@@ -74,7 +74,7 @@ def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, s
     if not late.get("failed"):
         pytest.skip("this cluster fills volumes in no time")
     assert late["msg"].startswith(
-        f"{shop}/web: not ready after 1 s: the VM to run (now Provisioning); DataVolume imported: "
+        f"{shop}/web: not ready after 1 s, waiting for the VM to run (now Provisioning); DataVolume imported: "
     )
     assert "Ready=False (VMINotExists: VMI does not exist)" in late["msg"]
     assert late["msg"].endswith("ImportFailed: no route to the image")

@@ -111,7 +111,7 @@ def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
     due = [one for one in told.gone if one.kept is None]
     if failed:
         for one in due:
-            one.kept = f"not pruned because {failed} objects of the catalog failed"
+            one.kept = f"not pruned because {failed} of the catalog's objects failed"
     else:
         told.pruned = declare(session, subject, [_absent(one.live) for one in due], settings)
     after = [one for one in map(_afterwards, told.results) if one is not None]
