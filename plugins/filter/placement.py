@@ -134,7 +134,7 @@ _value:
           description: The node that it is placed on, or where it runs.
           type: str
         problem:
-          description: What is missing, if it does not fit.
+          description: What is missing if it does not fit, or why it has no pod, such as an unknown instancetype.
           type: str
           sample: 1 of 4 nodes has nvidia.com/A100; node-3 lacks 2Gi of memory
         migration:
@@ -169,6 +169,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     version_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
     answering,
     gated,
@@ -177,7 +178,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters i
     one_manifest,
     truth,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import Cluster, placement
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import placement
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._questions import Unanswerable
 
 
@@ -206,17 +207,17 @@ def _placement(
         manifests(name, "nodes", nodes),
         manifests(name, "pods", pods),
         manifests(name, "namespaces", namespaces),
-        manifests(name, "objects", objects),
-        list(drain),
-        manifests(name, "instancetypes", instancetypes),
-        found,
         manifests(name, "quotas", quotas),
         None if networks is None else manifests(name, "networks", networks),
+        list(drain),
+        manifests(name, "instancetypes", instancetypes),
     )
+    known = manifests(name, "objects", objects)
     accept = truth("accept_unknown_fields", name, accept_unknown_fields)
     release = answering(name, kubevirt_version or version_of(found or {}) or None)
     try:
-        return placement([gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)], cluster, release)
+        given = [gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)]
+        return placement(given, cluster, known, found, release)
     except (FieldError, Unanswerable) as error:
         raise AnsibleFilterError(f"{name}: {' '.join(str(error).split())}") from error
 

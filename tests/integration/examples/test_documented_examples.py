@@ -40,7 +40,7 @@ NOT_RUN = {
     ("docs/virtual_machines.md", "A larger size, at once"): (
         "restarts a VM whose disk only CDI can fill; with a container disk it is an example of the module"
     ),
-    ("docs/revisions.md", "Back to revisions that are known by name"): "a revision has another name on each cluster",
+    ("docs/revisions.md", "Back to revisions by name"): "a revision has another name on each cluster",
     ("plugins/modules/controller_revision.py", "Back to revisions that are known by name"): (
         "a revision has another name on each cluster"
     ),
@@ -70,7 +70,7 @@ class Asked(Exception):
 
 def argument_spec(module: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     class Asking:
-        def __init__(self, *, argument_spec: dict[str, Any], **_rules: Any) -> None:
+        def __init__(self, argument_spec: dict[str, Any], **_rules: Any) -> None:
             raise Asked(argument_spec)
 
     monkeypatch.setattr(ansible_edge, "AnsibleModule", Asking)

@@ -53,6 +53,12 @@ def test_four_lists_for_a_namespace_however_many_vms(run: Run, shop: str, sent: 
         found = run("controller_revision_info", namespace=shop)
         assert len(found["virtual_machines"]) == count
         assert sorted(sent) == LISTS
+    # What guests have is only asked for where there are guests.
+    started = run("virtual_machine_power", namespace=shop, names=["vm-0"], state="started", wait=True)
+    assert started["changed"], started
+    sent.clear()
+    run("controller_revision_info", namespace=shop)
+    assert sorted(sent) == sorted([*LISTS, "GET virtualmachineinstances"])
 
 
 def test_one_more_list_for_each_kind_that_vms_refer_to(run: Run, shop: str, sent: list[str]) -> None:

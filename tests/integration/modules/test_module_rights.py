@@ -70,6 +70,11 @@ def expand_info(play: Play) -> None:
     play.step(namespace=play.namespace, names=names)
 
 
+def placement_info(play: Play) -> None:
+    names = play.declare("a")
+    play.step(namespace=play.namespace, names=names)
+
+
 def controller_revision_info(play: Play) -> None:
     names = play.declare("a")
     play.step(namespace=play.namespace, names=names)
@@ -167,6 +172,7 @@ PLAYS = {
         virtual_machine_power,
         virtual_machine_info,
         expand_info,
+        placement_info,
         controller_revision_info,
         controller_revision,
         instancetype,

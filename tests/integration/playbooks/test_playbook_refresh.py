@@ -67,6 +67,8 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     assert code == 0, output
     assert f"{SIZE} virtual machines: {SIZE} refreshed" in output
     assert f"refreshed: {SIZE} refused: 0" in output  # among the artifacts
+    # The table is a list, so that no way of showing results makes one line of it.
+    assert "- NAMESPACE VM OUTCOME STATUS" in output and f"- {fleet.namespace} vm-000 refreshed" in output
     assert set(fleet.generations().values()) == {2}
     assert set(fleet.memory().values()) == {"4Gi"}
     assert fleet.power() == before

@@ -161,3 +161,20 @@ def test_the_compatibility_table_names_the_versions_that_are_tested() -> None:
     assert kubernetes is not None and kubernetes[1] in page
     runtime = yaml.safe_load((CHECKOUT / "meta" / "runtime.yml").read_text(encoding="utf-8"))
     assert runtime["requires_ansible"].removeprefix(">=").rpartition(".")[0] in page
+
+
+REFERENCES = {"results.md", "surprises.md", "development.md"}
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_a_page_is_short_or_a_reference(page: str) -> None:
+    """Prose only: tables and examples are looked at, not read."""
+    text = re.sub(r"```.*?```", "", (DOCS / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    words = sum(len(line.split()) for line in text.splitlines() if not line.lstrip().startswith("|"))
+    assert words < 900 or page in REFERENCES
+
+
+def test_the_readme_shows_at_a_glance_whether_it_is_for_the_reader() -> None:
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) < 600
+    assert "make demo" in text.split("## Install")[0] and "make test" in text.split("## Install")[0]

@@ -101,7 +101,8 @@ def test_what_the_cluster_says_counts() -> None:
         ({"drain": "x"}, "drain: expected a list of names"),
         ({"kubevirt": 5}, "kubevirt: expected a manifest, found 5"),
         ({"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version"),
-        ({"objects": []}, 'placement: shop/web: .*large" not found'),
+        ({"instancetypes": [{"metadata": {"name": "x"}, "spec": {"cpu": 5}}]}, "placement: cpu: "),
+        ({"kubevirt": {"spec": {"configuration": {"supportContainerResources": [5]}}}}, "kubevirt: its configuration"),
         ({"namespaces": [{"metadata": {"name": "shop", "labels": 5}}]}, "metadata.labels: expected a mapping, found 5"),
         ({"networks": [{"metadata": {"annotations": 5}}]}, "networks: expected a mapping of annotations, found 5"),
         ({"quotas": [{"spec": 5}]}, "quotas: .*has no spec.hard"),
@@ -110,3 +111,21 @@ def test_what_the_cluster_says_counts() -> None:
 def test_what_cannot_be_answered(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(AnsibleFilterError, match=problem):
         placement([vm()], **{"nodes": [node("x")], "objects": [LARGE], **options})
+
+
+def test_a_vm_without_a_pod_is_an_answer() -> None:
+    inferred, permitted = vm("b"), vm("c", devices={"gpus": [{"name": "g", "deviceName": "x/gpu"}]})
+    inferred["spec"]["instancetype"] = {"inferFromVolume": "root"}
+    kubevirt = {"spec": {"configuration": {"permittedHostDevices": {}}}}
+    wrong = vm("d", cpu={"cores": 2})
+    vms = [vm("a"), inferred, permitted, wrong]
+    assert [one["problem"] for one in placement(vms[:1], nodes=[node("x")])["virtual_machines"]] == [
+        'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "large" not found'
+    ]
+    found = placement(vms, nodes=[node("x", memory="99Gi")], objects=[LARGE], kubevirt=kubevirt)["virtual_machines"]
+    assert [one["fits"] for one in found] == [True, False, False, False]
+    assert "inferred from the volume root" in found[1]["problem"]
+    assert "GPU x/gpu is not permitted" in found[2]["problem"]
+    assert "conflicts" in found[3]["problem"]
+    running = placement([vm("web")], nodes=[node("x")], pods=[launcher("web", "x")])["virtual_machines"][0]
+    assert running["fits"] and "not found" in running["migration"]["problem"]

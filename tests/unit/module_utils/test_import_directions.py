@@ -24,7 +24,7 @@ INSTANCETYPE = {
     "_resolver.instancetype.webhooks",
 }
 POD = WEBHOOKS
-PLACEMENT = API | {"_resolver.pod"}
+PLACEMENT = POD | {"_resolver.instancetype.webhooks", "_resolver.pod"}
 CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}

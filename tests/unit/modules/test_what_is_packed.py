@@ -23,6 +23,7 @@ MOST = {
     "instancetype": 320,
     "instancetype_info": 200,
     "lease": 100,
+    "placement_info": 450,
     "preference": 320,
     "preference_info": 200,
     "virtual_machine": 580,

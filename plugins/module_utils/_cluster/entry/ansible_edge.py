@@ -61,7 +61,7 @@ def make_module(
     # Options are not logged by the system: what in them is secret is not known as early as that.
     try:
         shown_spec = {**argument_spec, **(unchecked or {})}
-        module: Any = Module(shown_spec, no_log=True, supports_check_mode=True, **arguments)
+        module: Any = Module(argument_spec=shown_spec, no_log=True, supports_check_mode=True, **arguments)
     except (OverflowError, RecursionError):
         place = limits.not_finite(given)
         _fail(_NESTED if place is None else f"{place}: expected a finite number such as 2")

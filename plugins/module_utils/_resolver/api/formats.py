@@ -22,6 +22,7 @@ _MAC: Final = re.compile(
 )
 _INTERFACE: Final = re.compile(r"[-A-Za-z0-9_]+", re.ASCII)
 _HIGHEST_PORT: Final = 65535
+_ALL: Final = 100
 _LARGEST: Final = 2**63 - 1
 _NANO: Final = 10**9
 # KubeVirt's limit for cloud-init data within a VM; larger data go into a Secret.
@@ -62,6 +63,10 @@ def _one_of(*values: str) -> Check:
 
 def _at_least(least: int) -> Check:
     return lambda value: None if value >= least else ("", f"{value} is too small; write {least} or more")
+
+
+def _percent(value: int) -> Fault | None:
+    return None if 0 <= value <= _ALL else ("", f"{value} is not a percentage; write a number from 0 to {_ALL}")
 
 
 def _labels(value: dict[str, str]) -> Fault | None:
@@ -223,6 +228,7 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("Memory", "guest"): _SIZE,
     ("Memory", "maxGuest"): _SIZE,
     ("MemoryInstancetype", "guest"): _SIZE,
+    ("MemoryInstancetype", "overcommitPercent"): _percent,
     ("MemoryInstancetype", "maxGuest"): _SIZE,
     ("MemoryPreferenceRequirement", "guest"): _SIZE,
     ("Hugepages", "pageSize"): _quantity_text,

@@ -23,6 +23,7 @@ def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
         elif option.get("elements") == "dict":
             given = value if isinstance(value, list) else [value]
             entries = [(f"{place}[{index}]", entry) for index, entry in enumerate(given)]
+            key = ""
         else:
             continue
         for where, entry in entries:
@@ -46,7 +47,7 @@ def _no_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
     if not isinstance(value, (str, int)) or main is None or any(option.get("no_log") for option in inner.values()):
         kind = {str: "text", list: "a list", bool: "a truth value"}.get(type(value), "a number")
         return f"{where}: expected a dictionary, found {kind}"
-    return f"{where}: expected a dictionary, found {shown(value)}; write {key}: {{{main}: ...}}"
+    return f"{where}: expected a dictionary, found {shown(value)}; write {key and f'{key}: '}{{{main}: ...}}"
 
 
 def own_name(key: str, spec: Spec) -> str:

@@ -104,7 +104,7 @@ def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[
     close = difflib.get_close_matches(str(matcher.get("name")), names, n=SUGGESTED, cutoff=0.5)
     elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), listed)
     if elsewhere:
-        return [Issue(f"{field}: {found.error.message}; {elsewhere}")]
+        return [Issue(f"{field}: {found.error.message}; {elsewhere}", missing=True)]
     hint = f"did you mean {either(close)}?" if close else f"the cluster has {len(names)} {kind}s"
     return [Issue(f"{field}: {found.error.message}; {hint}", missing=True)]
 

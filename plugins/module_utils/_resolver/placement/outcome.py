@@ -17,12 +17,14 @@ _SHOWN: Final = 20
 
 
 class Asked(NamedTuple):
-    """A VM to place. pod: the one that it needs; the target of a migration, if the VM runs. node: where it runs."""
+    """A VM to place. pod: the one that it needs; the target of a migration, if the VM runs; None if there is none,
+    with a problem that says why. node: where it runs."""
 
     name: str
     namespace: str
-    pod: Workload
+    pod: Workload | None
     node: str = ""
+    problem: str = ""
 
 
 def running(pods: Iterable[Workload]) -> dict[tuple[str, str], Workload]:
@@ -61,7 +63,7 @@ def outcome(
 
 def _placed(batch: Batch, vm: Asked) -> dict[str, Any]:
     """{name, namespace, fits, node_count, nodes, node or problem}. nodes: those it fits on before it is placed."""
-    nodes, number, missing = _place(batch, vm.pod)
+    nodes, number, missing = _place(batch, vm.pod, vm.problem)
     found = {"name": vm.name, "namespace": vm.namespace, "fits": number is not None, **nodes}
     return {**found, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
 
@@ -72,7 +74,7 @@ def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
     The target of its migration is not placed, since guests need not migrate at once.
     """
     nodes = _fitting(batch, vm.pod)
-    missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod)}
+    missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
     migration = {"fits": bool(nodes["nodes"]), **nodes, **missing}
     return {"name": vm.name, "namespace": vm.namespace, "fits": True, "node": vm.node, "migration": migration}
 
@@ -86,12 +88,14 @@ def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str
     return {**found, **nodes, **target}
 
 
-def _place(batch: Batch, pod: Workload) -> tuple[dict[str, Any], int | None, str]:
+def _place(batch: Batch, pod: Workload | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
     nodes = _fitting(batch, pod)
+    if pod is None:
+        return nodes, None, why
     number = batch.place(pod)
     return nodes, number, "" if number is not None else problem(batch.state, pod)
 
 
-def _fitting(batch: Batch, pod: Workload) -> dict[str, Any]:
-    numbers = batch.fitting(pod)
+def _fitting(batch: Batch, pod: Workload | None) -> dict[str, Any]:
+    numbers = batch.fitting(pod) if pod is not None else []
     return {"node_count": len(numbers), "nodes": [batch.state.nodes[number].name for number in numbers[:_SHOWN]]}

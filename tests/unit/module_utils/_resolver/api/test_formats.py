@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 from typing import Any
 
 import pytest
@@ -154,3 +155,10 @@ def test_sizes_of_instancetypes() -> None:
 def test_the_table_is_of_fields_that_there_are(type_name: str, field: str) -> None:
     assert field in schema.TYPES[type_name]
     assert set(formats.TYPES) <= set(schema.TYPES)
+
+
+@pytest.mark.parametrize(("percent", "fits"), [(-1, False), (0, True), (100, True), (101, False)])
+def test_memory_that_is_promised_beyond_what_there_is(percent: int, fits: bool) -> None:
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi", "overcommitPercent": percent}}
+    with contextlib.nullcontext() if fits else pytest.raises(FieldError, match="is not a percentage; write a number"):
+        formats.checked("VirtualMachineInstancetypeSpec", spec)

@@ -12,6 +12,7 @@ SPEC: dict[str, Any] = {
     "memory": {"type": "dict", "options": {"guest": {"type": "str"}, "swap": {"type": "dict"}}, "aliases": ["ram"]},
     "login": {"type": "dict", "options": {"name": {"type": "str"}, "password": {"type": "str", "no_log": True}}},
     "disks": {"type": "list", "elements": "dict", "options": {"source": {"type": "dict"}}},
+    "volumes": {"type": "list", "elements": "dict", "options": {"name": {"type": "str"}}},
     "name": {"type": "str"},
 }
 
@@ -28,6 +29,7 @@ SPEC: dict[str, Any] = {
         ({"login": "secret"}, "login: expected a dictionary, found text"),
         ({"disks": [{"source": {}}, {"source": "x"}]}, "disks[1].source: expected a dictionary, found text"),
         ({"disks": "root"}, "disks[0]: expected a dictionary, found text"),
+        ({"volumes": ["root"]}, "volumes[0]: expected a dictionary, found 'root'; write {name: ...}"),
     ],
 )
 def test_what_is_no_dictionary(options: dict[str, Any], told: str) -> None:

@@ -1,0 +1,62 @@
+"""placement_info: VMs of a cluster and declared ones on a node that the test makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from modules_support import vm
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def node(api: Any, namespace: str) -> Iterator[str]:
+    """A node that only pods with a node selector for it can run on."""
+    labels = {
+        "kubevirt.io/schedulable": "true",
+        "kubernetes.io/arch": "amd64",
+        "machine-type.node.kubevirt.io/q35": "true",
+        "placement": namespace,
+    }
+    devices = {f"devices.kubevirt.io/{name}": "10" for name in ("kvm", "tun", "vhost-net")}
+    amounts = {"cpu": "4", "memory": "5Gi", "ephemeral-storage": "10G", "pods": "10", **devices}
+    nodes = api.resources.get(api_version="v1", kind="Node")
+    nodes.create(
+        {
+            "metadata": {"name": f"node-{namespace}", "labels": labels},
+            "spec": {"taints": [{"key": "placement", "effect": "NoSchedule"}]},
+            "status": {"allocatable": amounts, "capacity": amounts},
+        }
+    )
+    yield f"node-{namespace}"
+    nodes.delete(f"node-{namespace}")
+
+
+def test_room_for_two_of_three(run: Run, shop: str, node: str) -> None:
+    place = {"nodeSelector": {"placement": shop}, "tolerations": [{"operator": "Exists"}]}
+    manifests = [
+        {
+            "metadata": {"name": name},
+            "spec": {
+                "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+                "template": {"spec": {"domain": {"devices": {}}, **place}},
+            },
+        }
+        for name in ("a", "b", "c")
+    ]
+    found = run("placement_info", namespace=shop, manifests=manifests)
+    assert "msg" not in found, found
+    assert [one.get("node") for one in found["virtual_machines"]] == [node, node, None]
+    assert f"{node} lacks" in found["virtual_machines"][2]["problem"]
+    assert found["fits"] is False
+
+
+def test_vms_of_the_cluster_that_name_nothing(run: Run, shop: str) -> None:
+    made = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
+    assert made["changed"], made
+    (one,) = run("placement_info", namespace=shop)["virtual_machines"]
+    assert (one["name"], one["fits"]) == ("web", False)
+    assert "not found" in one["problem"]

@@ -1,0 +1,99 @@
+"""placement_info on a scripted cluster: what it reads, what it says, and what it does without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
+
+Manifest = dict[str, Any]
+Run = Callable[..., dict[str, Any]]
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+LABELS = {
+    "kubevirt.io/schedulable": "true",
+    "kubernetes.io/arch": "amd64",
+    "machine-type.node.kubevirt.io/q35": "true",
+}
+DEVICES = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
+SMALL = {
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "small"},
+    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}},
+}
+
+
+def node(name: str) -> Manifest:
+    amounts = {"cpu": "8", "memory": "10Gi", "ephemeral-storage": "100G", "pods": "110", **DEVICES}
+    labels = {**LABELS, "kubernetes.io/hostname": name}
+    return {"metadata": {"name": name, "labels": labels}, "status": {"allocatable": amounts}}
+
+
+def vm(name: str) -> Manifest:
+    spec = {"instancetype": {"name": "small"}, "template": {"spec": {"domain": {"devices": {}}}}}
+    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop", "uid": name}, "spec": spec}
+
+
+def launcher(name: str, where: str) -> Manifest:
+    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
+    container = {"name": "compute", "resources": {"requests": {"memory": "5Gi"}}}
+    metadata = {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels}
+    return {"metadata": metadata, "spec": {"nodeName": where, "containers": [container]}}
+
+
+def store(*vms: Manifest, pods: list[Manifest] | None = None) -> Store:
+    return Store(
+        {
+            VMS: list(vms),
+            TYPES: [SMALL],
+            KUBEVIRTS: [KUBEVIRT],
+            "/api/v1/nodes": [node("x"), node("y")],
+            "/api/v1/pods": pods or [],
+            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
+            "/api/v1/resourcequotas": [],
+        }
+    )
+
+
+def test_vms_of_the_cluster(run: Run) -> None:
+    cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x")])
+    found = run("placement_info", cluster, namespace="shop", instancetypes=["small"])
+    assert (found["changed"], found["fits"], found["warnings"]) == (False, True, [])
+    first, second, third = found["virtual_machines"]
+    assert (first["node"], first["migration"]["nodes"]) == ("x", ["x", "y"][1:])
+    assert (second["node"], third["node"]) == ("y", "y")
+    assert found["more"] == {"small": 1}
+
+
+def test_manifests_and_a_drained_node(run: Run) -> None:
+    cluster = store(pods=[launcher("far", "x")])
+    manifests = [vm("new"), {**vm("next"), "metadata": {"name": "next"}}]
+    found = run("placement_info", cluster, namespace="shop", manifests=manifests, drain=["x"])
+    assert [(one["name"], one["target"]) for one in found["drained"]] == [("far", "y")]
+    assert [(one["namespace"], one["fits"]) for one in found["virtual_machines"]] == [("shop", True), ("shop", False)]
+    assert found["fits"] is False
+    assert "y lacks" in found["virtual_machines"][1]["problem"]
+
+
+def test_what_may_not_be_read(run: Run) -> None:
+    cluster = store(vm("a"))
+    cluster.answers["GET", "/resourcequotas"] = forbidden("resourcequotas")
+    found = run("placement_info", cluster, namespace="shop")
+    assert found["fits"] and found["warnings"][0].startswith("resourcequotas are not taken into account: ")
+    for path, name in (("/api/v1/nodes", "nodes"), ("/api/v1/pods", "pods")):
+        cluster = store(vm("a"))
+        cluster.answers["GET", path] = forbidden(name)
+        assert f'resources: ["{name}"], verbs: ["list"]' in run("placement_info", cluster, namespace="shop")["msg"]
+
+
+def test_what_is_refused(run: Run) -> None:
+    for options, message in (
+        ({"drain": ["z"]}, "drain: no such node: z"),
+        ({"instancetypes": ["none"]}, "instancetypes: none: no such VirtualMachineClusterInstancetype"),
+        ({"manifests": [{"spec": 5}]}, "manifests[0]: is no manifest of a VirtualMachine"),
+        ({"manifests": [{"spec": {"template": {"spec": {"domian": {}}}}}]}, "manifests[0].spec"),
+        ({"names": ["z"]}, "names: no such virtual machine in shop: z"),
+    ):
+        assert message in run("placement_info", store(), namespace="shop", **options)["msg"], options
