@@ -84,7 +84,7 @@ EXAMPLES = r"""
     restart_required: true
   register: waiting
 
-- name: Memory that the pods of the VMs ask for, without KubeVirt's overhead
+- name: Memory that the pods of the VMs ask for, with KubeVirt's overhead
   ansible.builtin.debug:
     msg: "{{ known | map(attribute='resources.pod.memory_bytes') | sum | int | human_readable }}"
   vars:
