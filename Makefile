@@ -21,7 +21,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random conformance virtctl pod_resources placement contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check record-demo build publish clean
+.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random conformance virtctl pod_resources placement contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -141,8 +141,9 @@ lock: setup ## requirements/dev.txt from requirements/dev.in
 release-check: setup control-plane ## whether this could be released: changelog, tarball, the demo from what it installs
 	@python tools/release_check.py
 
-record-demo: setup ## docs/images/demo.svg, the demo as a moving picture
+pictures: setup ## the demo and a fleet report as pictures for the documentation, in docs/images
 	@python tools/record_demo.py
+	@python tools/draw_fleet_report.py
 
 build: setup ## the tarball that ansible-galaxy installs
 	@ansible-galaxy collection build --force --output-path .cache

@@ -62,7 +62,8 @@ _value:
   type: raw
   contains:
     drifted:
-      description: Whether what was captured differs from what is now. Other spellings of a quantity do not count.
+      description:
+        - Whether the captured object differs from the current object. Other spellings of a quantity do not count.
       type: bool
     changes:
       description:
@@ -71,19 +72,20 @@ _value:
       type: list
       elements: dict
     guest_before:
-      description: What the VM's guest has, C(vcpus), C(memory) and so on.
+      description: vCPUs, memory and devices of the guest before the refresh.
       type: dict
       returned: for a VM
     guest_after:
-      description: What it would have after a refresh.
+      description: vCPUs, memory and devices of the guest after the refresh.
       type: dict
       returned: for a VM
     needs:
-      description: What a running guest needs to get the changes, V(nothing), V(live_update) or V(restart).
+      description:
+        - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown).
       type: str
       returned: for a VM
     refusal:
-      description: Why KubeVirt would refuse the VM after a refresh, in its words.
+      description: Why KubeVirt would reject the VM after a refresh, in KubeVirt's words.
       type: str
       returned: for a VM that it would refuse
     instancetype:

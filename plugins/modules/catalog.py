@@ -305,7 +305,7 @@ catalog_version:
   returned: when the cluster was asked
   type: str
 version_reason:
-  description: Why this version of the catalog was chosen; empty for one that was asked for.
+  description: Why the module chose this version of the catalog, empty for a requested version.
   returned: when the cluster was asked
   type: str
 checksums:
@@ -313,7 +313,7 @@ checksums:
   returned: when the cluster was asked
   type: dict
 notes:
-  description: What was done to read the bundle, such as objects of an older API version that were written anew.
+  description: Notes about reading the catalog, such as objects that were converted from an older API version.
   returned: when the cluster was asked
   type: list
   elements: str

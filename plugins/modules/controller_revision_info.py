@@ -65,11 +65,11 @@ virtual_machines:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the object.
       type: str
       returned: always
     drifted:
-      description: Whether what it captured differs from what its instancetype or preference is now.
+      description: Whether the captured revisions differ from the current instancetype or preference.
       type: bool
       returned: always
     guest_before:
@@ -95,7 +95,7 @@ virtual_machines:
       type: str
       returned: always
     refusal:
-      description: Why KubeVirt would refuse the VM after a refresh, in its words.
+      description: Why KubeVirt would reject the VM after a refresh, in KubeVirt's words.
       type: str
       returned: when it would
     restart_required:

@@ -86,7 +86,7 @@ expansions:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the object.
       type: str
       returned: always
     equal:
@@ -98,7 +98,7 @@ expansions:
       type: dict
       returned: when the cluster can expand it
     server_error:
-      description: Why the cluster cannot, in its words.
+      description: Why the cluster cannot expand the VM, in its words.
       type: str
       returned: when it cannot
       sample: 'Internal error occurred: virtualmachineclusterinstancetypes.instancetype.kubevirt.io "nope" not found'
@@ -107,7 +107,7 @@ expansions:
       type: dict
       returned: when the collection can expand it
     resolver_error:
-      description: Why it cannot, in KubeVirt's words.
+      description: Why this collection cannot expand the VM, in KubeVirt's words.
       type: str
       returned: when it cannot
     differences:

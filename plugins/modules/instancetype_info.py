@@ -123,82 +123,82 @@ instancetypes:
   elements: dict
   contains:
     name:
-      description: Its name.
+      description: Name of the object.
       type: str
       returned: always
     namespace:
-      description: Its namespace, empty for a cluster-wide one.
+      description: Namespace of the object, empty for a cluster-wide object.
       type: str
       returned: always
     kind:
-      description: Its kind.
+      description: Kind of the object.
       type: str
       returned: always
     vcpus:
-      description: The number of vCPUs that a VM gets of it.
+      description: Number of vCPUs of a VM with this instancetype.
       type: int
       returned: always
     memory:
-      description: The memory that a VM gets of it, as the object has it.
+      description: Memory of a VM with this instancetype, as the object spells it.
       type: str
       returned: always
     memory_bytes:
-      description: The same in bytes.
+      description: The memory in bytes.
       type: int
       returned: always
     features:
-      description: Its features, as O(features) has them.
+      description: Features of the object, as in O(features).
       type: list
       elements: str
       returned: always
     class:
-      description: Its class, empty without the label.
+      description: Class of the instancetype, empty without the label.
       type: str
       returned: always
     series:
-      description: What comes before the last dot of its name.
+      description: Series, the part of the name before the last dot.
       type: str
       returned: always
     size:
-      description: What comes after it.
+      description: Size, the part of the name after the last dot.
       type: str
       returned: always
     catalog:
       description:
-        - Name of the catalog that it belongs to, if M(virtshape.instancetypes.catalog) deployed it.
+        - Name of the catalog, if M(virtshape.instancetypes.catalog) deployed the object.
       type: str
       returned: always
     catalog_version:
-      description: Version of the catalog that it was deployed from.
+      description: Version of the catalog that the object was deployed from.
       type: str
       returned: always
     managed_by:
-      description: What manages it, by the label C(app.kubernetes.io/managed-by).
+      description: Manager of the object, from the label C(app.kubernetes.io/managed-by).
       type: str
       returned: always
     deprecated:
-      description: Whether its catalog labels it as deprecated.
+      description: Whether the catalog labels the object as deprecated.
       type: bool
       returned: always
     used_by:
-      description: The VMs that name it, as NAMESPACE/NAME; null where they could not be listed.
+      description: VMs that name the object, as NAMESPACE/NAME. Null if the VMs could not be listed.
       type: list
       elements: str
       returned: always
     labels:
-      description: Its labels.
+      description: Labels of the object.
       type: dict
       returned: always
     annotations:
-      description: Its annotations.
+      description: Annotations of the object.
       type: dict
       returned: always
     generation:
-      description: Its generation.
+      description: Generation of the object.
       type: int
       returned: always
     spec:
-      description: Its spec.
+      description: Spec of the object.
       type: dict
       returned: always
 """

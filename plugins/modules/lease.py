@@ -24,7 +24,7 @@ options:
     required: true
   namespace:
     description:
-      - Its namespace.
+      - Namespace of the object.
     type: str
     required: true
   holder:

@@ -132,26 +132,26 @@ results:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the object.
       type: str
       returned: when it has one
     kind:
-      description: Its kind.
+      description: Kind of the object.
       type: str
       returned: unless its options are wrong
     action:
       description:
-        - What was done, or would be in check mode, V(create), V(apply) or V(delete); V(none) where nothing had to be
-          done, V(keep) where it was left as it is.
+        - What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep). V(keep)
+          means that the task left an object of others alone.
       type: str
       returned: always
       sample: apply
     changed:
-      description: Whether the object was changed.
+      description: Whether the object was changed, or would be in check mode.
       type: bool
       returned: always
     failed:
-      description: Whether the object could not be declared.
+      description: Whether the object failed.
       type: bool
       returned: always
     left:
@@ -159,15 +159,14 @@ results:
       type: str
       returned: when it was
     taken_over_from:
-      description: Field managers whose share of the declared fields was taken over, or would be in check mode.
+      description: Field managers that the declared fields were taken over from, or would be in check mode.
       returned: when there are any
       type: list
       elements: str
       sample: [OpenAPI-Generator]
     owned_by_others:
       description:
-        - What other field managers own afterwards, by manager, the status aside; they keep what is not declared. Empty
-          in check mode.
+        - Fields that other field managers own after the task, by manager, without the status. Empty in check mode.
       returned: together with C(taken_over_from)
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
@@ -181,7 +180,7 @@ results:
       elements: str
       returned: when there are any
 result:
-  description: The only entry of RV(results) when one object was given at the top level.
+  description: The only entry of RV(results).
   returned: when O(name) is given
   type: dict
 """

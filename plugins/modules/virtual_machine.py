@@ -337,7 +337,7 @@ options:
                 type: str
                 required: true
               namespace:
-                description: Its namespace.
+                description: Namespace of the object.
                 type: str
                 required: true
           registry:
@@ -385,7 +385,7 @@ options:
                 type: str
                 required: true
               namespace:
-                description: Its namespace.
+                description: Namespace of the object.
                 type: str
                 required: true
           vddk:
@@ -807,44 +807,43 @@ results:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the object.
       type: str
       returned: when it has one
     kind:
-      description: Its kind.
+      description: Kind of the object.
       type: str
       returned: unless its options are wrong
     action:
       description:
-        - What was done, or would be in check mode, V(create), V(apply) or V(delete); V(none) where nothing had to be
-          done, V(keep) where it was left as it is.
+        - What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep). V(keep)
+          means that the task left an object of others alone.
       type: str
       returned: always
       sample: apply
     changed:
-      description: Whether the object was changed, or would be, also if it then failed to become ready.
+      description: Whether the object was changed, or would be in check mode.
       type: bool
       returned: always
     failed:
-      description: Whether the object could not be declared.
+      description: Whether the object failed.
       type: bool
       returned: always
     taken_over:
       description:
-        - Whether nothing changes but who declares the object; all values are as declared already, and the fields become
-          those of O(field_manager), too.
+        - Whether the task changes only the owner of fields. All values are already as declared, and O(field_manager)
+          becomes an owner of the fields.
       type: bool
       returned: when it is so
     taken_over_from:
-      description: Field managers whose share of the declared fields was taken over, or would be in check mode.
+      description: Field managers that the declared fields were taken over from, or would be in check mode.
       returned: when there are any
       type: list
       elements: str
       sample: [OpenAPI-Generator]
     owned_by_others:
       description:
-        - What other field managers own afterwards, by manager, the status aside; they keep what is not declared. Empty
-          in check mode.
+        - Fields that other field managers own after the task, by manager, without the status. Empty in check mode.
       returned: together with C(taken_over_from)
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
@@ -859,8 +858,7 @@ results:
       returned: when there are any
     kept:
       description:
-        - What the cluster keeps of a VM that is deleted, the claims of its volumes that it does not own, each with
-          C(kind) and C(name).
+        - Objects that remain when the VM is deleted - claims that the VM does not own - with C(kind) and C(name).
       type: list
       elements: dict
       returned: when there is any
@@ -923,15 +921,15 @@ results:
       type: str
       returned: when it exists
     instancetype_revision:
-      description: Name of the ControllerRevision that holds its instancetype.
+      description: Name of the ControllerRevision with the VM's copy of the instancetype.
       type: str
       returned: once it is captured
     preference_revision:
-      description: Name of the ControllerRevision that holds its preference.
+      description: Name of the ControllerRevision with the VM's copy of the preference.
       type: str
       returned: once it is captured
 result:
-  description: The only entry of RV(results) when one object was given at the top level.
+  description: The only entry of RV(results).
   returned: when O(name) is given
   type: dict
 """

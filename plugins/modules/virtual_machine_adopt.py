@@ -122,7 +122,7 @@ results:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the object.
       type: str
       returned: always
     changed:

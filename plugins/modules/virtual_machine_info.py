@@ -103,7 +103,7 @@ virtual_machines:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the object.
       type: str
       returned: always
     uid:
@@ -111,7 +111,7 @@ virtual_machines:
       type: str
       returned: always
     labels:
-      description: Its labels.
+      description: Labels of the object.
       type: dict
       returned: always
     run_strategy:
@@ -124,11 +124,11 @@ virtual_machines:
       returned: always
       sample: Running
     ready:
-      description: Whether it is ready.
+      description: Whether the VM is ready.
       type: bool
       returned: always
     conditions:
-      description: Its conditions, with C(type), C(status), C(reason) and C(message).
+      description: Conditions of the VM, with C(type), C(status), C(reason) and C(message).
       type: list
       elements: dict
       returned: always
@@ -143,7 +143,7 @@ virtual_machines:
       type: str
       returned: when there is a reason
     drifted:
-      description: Whether its instancetype or its preference is no longer what it has captured.
+      description: Whether the captured revisions differ from the current instancetype or preference.
       type: bool
       returned: always
     instancetype:
@@ -156,16 +156,16 @@ virtual_machines:
           type: str
           returned: always
         kind:
-          description: Its kind, also where the VM does not say it.
+          description: Kind of the instancetype, also if the VM does not set the kind.
           type: str
           returned: always
           sample: VirtualMachineClusterInstancetype
         revision:
-          description: Name of the ControllerRevision, empty as long as none is captured.
+          description: Name of the ControllerRevision, empty before the capture.
           type: str
           returned: always
         pinned:
-          description: Whether the VM names the revision itself.
+          description: Whether the VM pins the revision by name.
           type: bool
           returned: always
         state:
@@ -181,25 +181,25 @@ virtual_machines:
           type: int
           returned: always
         recreated:
-          description: Whether the instancetype is another one of the same name.
+          description: Whether the instancetype was deleted and created again with the same name.
           type: bool
           returned: always
         changes:
-          description: Every field of its spec that differs, with C(field), C(before) and C(after).
+          description: Fields of the instancetype's spec that differ, with C(field), C(before) and C(after).
           type: list
           elements: dict
           returned: always
         captured_at:
-          description: When it was captured, empty as long as it is not.
+          description: Time of the capture, empty before the capture.
           type: str
           returned: always
           sample: "2026-03-01T08:00:00Z"
         changed_at:
-          description: When the instancetype was last changed, be it only a label of it; empty where it is not known.
+          description: Time of the last change of the instancetype, including its labels. Empty if unknown.
           type: str
           returned: always
         problem:
-          description: Why its state is V(unknown), such as a missing right with the rule to grant; else empty.
+          description: Why the state is V(unknown), such as a missing right with the rule to grant. Otherwise empty.
           type: str
           returned: always
     preference:
@@ -215,8 +215,9 @@ virtual_machines:
       returned: when its instancetype and preference are known
       contains:
         guest:
-          description: What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(memory_bytes) and
-            more.
+          description:
+            - Resources of the guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(memory_bytes) and
+              more.
           type: dict
           returned: always
         pod:
@@ -247,8 +248,9 @@ virtual_machines:
           type: str
           returned: always
         guest:
-          description: What the guest has, C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus) and
-            C(host_devices).
+          description:
+            - Resources of the running guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus) and
+              C(host_devices).
           type: dict
           returned: always
 """

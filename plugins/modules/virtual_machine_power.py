@@ -48,7 +48,7 @@ options:
         type: str
         required: true
       namespace:
-        description: Its namespace.
+        description: Namespace of the object.
         type: str
       state:
         description: See O(state).
@@ -183,7 +183,7 @@ results:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the object.
       type: str
       returned: always
     state:

@@ -159,7 +159,7 @@ def test_what_is_unused_deprecated_and_orphaned() -> None:
 def test_vms_of_which_it_cannot_be_told() -> None:
     found = fleet([vm("a", instancetype=part(f"{LABEL}Instancetype", "u1.small", "unknown"))], now=NOW)
     assert (found["totals"]["unknown"], found["totals"]["drifted"]) == (1, 0)
-    assert "1 cannot be told" in page([vm("a", instancetype=part("", "x", "unknown"))]).text
+    assert "1 with unknown drift" in page([vm("a", instancetype=part("", "x", "unknown"))]).text
 
 
 def test_the_page_shows_all_of_it() -> None:

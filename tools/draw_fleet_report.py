@@ -1,0 +1,50 @@
+"""Draws the top of a fleet report for the documentation: `python tools/draw_fleet_report.py` writes a picture.
+
+The page is what the filter `fleet` makes of the sample fleet of the tests. The picture, docs/images/fleet_report.svg,
+holds the page itself with its style, in light and dark.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from xml.dom import minidom
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT / "tests" / "unit" / "support"))
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet  # noqa: E402
+from fleet_samples import fleet as sample  # noqa: E402
+
+PICTURE = CHECKOUT / "docs" / "images" / "fleet_report.svg"
+WIDTH, HEIGHT = 1000, 760
+# HTML's empty elements and bare attributes, as XML has them.
+_EMPTY = re.compile(r"<(br|hr|img|meta|col)\b([^>/]*)>")
+
+
+def main() -> int:
+    given = sample(200)
+    page = fleet(given.pop("value"), **given, now="2026-03-01T08:00:00Z", form="html", title="Fleet report", rows=20)
+    style = page[page.index("<style>") + 7 : page.index("</style>")].replace("body {", ".page {")
+    body = page[page.index("<body>") + 6 : page.index("</body>")].replace("<details open>", '<details open="open">')
+    # Two headings are enough to see what the page is about.
+    body = body.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
+    body = _EMPTY.sub(r"<\1\2/>", body[: body.index("<h2>", body.index("<h2>") + 4)])
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'role="img" aria-labelledby="title desc"><title id="title">A fleet report</title>'
+        '<desc id="desc">Figures of 200 VMs, how long VMs drift, and what a refresh would change.</desc>'
+        f"<style>:root{{--page:#fff}}@media (prefers-color-scheme: dark){{:root{{--page:#15191d}}}}"
+        f'.ground{{fill:var(--page)}}</style><rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>'
+        f'<foreignObject width="{WIDTH}" height="{HEIGHT}"><div xmlns="http://www.w3.org/1999/xhtml">'
+        f'<style>{style}</style><div class="page" style="margin:0;padding:1rem 2rem">{body}</div>'
+        "</div></foreignObject></svg>\n"
+    )
+    minidom.parseString(svg)
+    PICTURE.write_text(svg, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
