@@ -18,7 +18,8 @@ from _resolver.instancetype.apply import applier, conflict, requirements, topolo
 from _resolver.instancetype.find import decode, infer, lookup, naming, revision
 from _resolver.instancetype.revision import store, upgrade
 from _resolver.instancetype.vmi import configuration, expand, vmi
-from _resolver.instancetype.webhooks import endpoint, mutate, validate
+from _resolver.instancetype.webhooks import mutate, validate
+from kubevirt_emulation.subresources import endpoint
 
 Json = dict[str, Any]
 

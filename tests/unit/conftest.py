@@ -1,4 +1,4 @@
-"""What the unit tests share lies in `support`."""
+"""What the unit tests share lies in `support`; the emulation imports `_resolver` from where it lies."""
 
 from __future__ import annotations
 
@@ -6,3 +6,4 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).with_name("support")))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "plugins" / "module_utils"))

@@ -38,7 +38,11 @@ SETTLED = 10.0  # seconds for which the API server may work off what a contestan
 
 Row = dict[str, Any]
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(CHECKOUT / "plugins" / "module_utils")]
+sys.path[:0] = [
+    str(Path(__file__).resolve().parents[1]),
+    str(CHECKOUT / "plugins" / "module_utils"),
+    str(CHECKOUT / "roles" / "local_cluster" / "files"),
+]
 
 from cluster_load import cluster, launch  # noqa: E402  (beside this folder)
 
@@ -169,7 +173,7 @@ def running(webhooks: bool) -> Iterator[Path]:
 
 
 def create_kinds(directory: Path) -> None:
-    from _resolver.api import openapi
+    from kubevirt_emulation import openapi
 
     crds = openapi.crds()
     with config.new_client_from_config(str(directory / "kubeconfig")) as connection:

@@ -82,7 +82,7 @@ def _declared_again_and_changed(run: Callable[..., Any], vms: Any, namespace: st
     done = declare(**vm("web", "medium", labels={"a": "3"}))
     assert done["changed"] is not expanded
     told = str(done["result"].get("warnings"))
-    assert ("1 vCPU, 2Gi, and that stays; now it stands for 1 vCPU, 4Gi: declare cpu and memory" in told) is expanded
+    assert ("(1 vCPU, 2Gi); the instancetype now gives 1 vCPU, 4Gi" in told) is expanded
     own = {**vm("web", labels={"a": "3"}), "instancetype": None, "preference": None, "memory": "3Gi"}
     if expanded:
         refused = run("virtual_machine", namespace=namespace, **own)

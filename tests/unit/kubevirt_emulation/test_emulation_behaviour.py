@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from emulated import configured
 
-from _resolver.api import openapi, release, schema
+from _resolver.api import release, schema
 from _resolver.instancetype.vmi.vmi_defaults import select_nodes
-from kubevirt_emulation import behaviour, config, go_metadata, releases
+from kubevirt_emulation import behaviour, config, go_metadata, openapi, releases
 from kubevirt_emulation.webhooks.rules import devices, older_gates
 from kubevirt_emulation.webhooks.vm_mutate import set_identity
 

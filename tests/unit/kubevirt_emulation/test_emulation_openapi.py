@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from _resolver.api import openapi, schema
+from _resolver.api import schema
+from kubevirt_emulation import openapi
 
 
 def crd(kind: str) -> dict[str, Any]:

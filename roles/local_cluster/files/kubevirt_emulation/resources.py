@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from _resolver.api import openapi
+from kubevirt_emulation import openapi
 
 
 class Resource(NamedTuple):

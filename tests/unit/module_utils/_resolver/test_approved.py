@@ -15,7 +15,6 @@ from ansible.errors import AnsibleFilterError
 import approved
 from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet
 from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import modernize
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import openapi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     as_data,
     matrix,
@@ -23,6 +22,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from fleet_samples import DAYS, LABEL, captured, entry, part, vm
+from kubevirt_emulation import openapi
 
 NOW = "2026-03-01T08:00:00Z"
 

@@ -7,7 +7,8 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from _resolver.api import openapi, release
+from _resolver.api import release
+from kubevirt_emulation import openapi
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.install import registrations, roles

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from _resolver.instancetype.vmi import expand
-from _resolver.instancetype.webhooks import endpoint
 from kubevirt_emulation import go_metadata
 from kubevirt_emulation.client import Client
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Objects
 from kubevirt_emulation.resources import VM
+from kubevirt_emulation.subresources import endpoint
 from kubevirt_emulation.subresources.answers import internal, not_found
 from kubevirt_emulation.subresources.objects import get
 

@@ -9,11 +9,12 @@ from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi import defaults
 from _resolver.instancetype.vmi.configuration import Configuration
 from _resolver.instancetype.vmi.vmi_defaults import has_pcie
-from _resolver.instancetype.webhooks import architecture, endpoint, mutate
+from _resolver.instancetype.webhooks import architecture, mutate
 from kubevirt_emulation import behaviour, go_metadata
 from kubevirt_emulation.behaviour import Behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
+from kubevirt_emulation.subresources import endpoint
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
 
 Manifest = dict[str, Any]

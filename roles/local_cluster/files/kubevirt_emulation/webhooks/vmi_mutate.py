@@ -9,10 +9,10 @@ from _resolver.api.release import NEWEST, Release
 from _resolver.instancetype.vmi.configuration import Configuration
 from _resolver.instancetype.vmi.maximums import Limits, limits
 from _resolver.instancetype.vmi.vmi_defaults import NO_LIMITS, select_nodes, set_vmi_defaults
-from _resolver.instancetype.webhooks import endpoint
 from _resolver.instancetype.webhooks.admission import bad_request
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
+from kubevirt_emulation.subresources import endpoint
 from kubevirt_emulation.webhooks.admission import Answer, Review, not_of_schema
 
 

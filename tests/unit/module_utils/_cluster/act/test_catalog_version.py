@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Chosen,
     choose_version,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import openapi
+from kubevirt_emulation import openapi
 from scripted_server import Store, forbidden, session_with
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"

@@ -166,7 +166,7 @@ def test_all_that_kubevirt_would_refuse_is_told() -> None:
         ),
         (
             manifest("a", spec={"cpu": {"guest": 1}, "memory": {"guest": "1Gi", "overcommitPercent": 101}}),
-            "instancetype a: KubeVirt would reject the object: spec.memory.overcommitPercent",
+            "instancetype a: spec.memory.overcommitPercent: 101 is not a percentage",
         ),
     ],
 )

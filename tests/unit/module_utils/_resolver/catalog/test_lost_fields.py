@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import openapi, release, schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     PREFERENCE,
@@ -25,6 +25,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     without_unknown,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
+from kubevirt_emulation import openapi
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 

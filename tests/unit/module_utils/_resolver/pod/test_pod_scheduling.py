@@ -108,7 +108,7 @@ def test_obsolete_models_and_forbidden_features_are_avoided() -> None:
     assert affinity(spec_of(), around()) == {
         "nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [obsolete]}]}}
     }
-    cpu = {"model": "Haswell", "features": [{"name": "vmx", "policy": "forbid"}]}
+    cpu = {"model": "Haswell", "features": [{"name": "vmx", "policy": "forbid"}, {"name": "aes", "policy": "optional"}]}
     zones = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in "ab"]
     own = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": zones}}}
     given = spec_of({"cpu": cpu}, affinity=own)

@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.expand import expand
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import endpoint
+from kubevirt_emulation.subresources import endpoint
 
 OBJECTS = [
     {

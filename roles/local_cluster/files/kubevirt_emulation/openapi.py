@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from . import release_schema, schema
-from .release import NEWEST, Release
+from _resolver.api import release_schema, schema
+from _resolver.api.release import NEWEST, Release
 
 QUANTITY_PATTERN: Final = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"

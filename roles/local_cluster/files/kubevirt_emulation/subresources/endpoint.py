@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from ...api import openapi, release_schema
-from ...api.errors import FieldError, go_reason
-from ...api.release import NEWEST, Release
-from ..find.lookup import CRASH, Lookup
-from ..vmi.configuration import Configuration
-from ..vmi.expand import expand
+from _resolver.api import release_schema
+from _resolver.api.errors import FieldError, go_reason
+from _resolver.api.release import NEWEST, Release
+from _resolver.instancetype.find.lookup import CRASH, Lookup
+from _resolver.instancetype.vmi.configuration import Configuration
+from _resolver.instancetype.vmi.expand import expand
+from kubevirt_emulation import openapi
 
 Json = dict[str, Any]
 
