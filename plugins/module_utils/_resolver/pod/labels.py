@@ -19,6 +19,6 @@ def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
         **(metadata.get("labels") or {}),
         "kubevirt.io": "virt-launcher",
         CREATED_BY: metadata.get("uid", ""),
-        "vm.kubevirt.io/name": spec.get("hostname") or name.split(".")[0][:_LONGEST],
+        "vm.kubevirt.io/name": spec.get("hostname") or name.split(".", maxsplit=1)[0][:_LONGEST],
         **({"vmi.kubevirt.io/id": name} if len(name) <= _LONGEST else {}),
     }
