@@ -32,6 +32,7 @@ _VMI = BY_NAME["VirtualMachineInstance"]
 _REVISION = BY_NAME["ControllerRevision"]
 # virt-controller judges a new guest within this many seconds of its last write.
 _QUIET: Final = 2.0
+_PENDING: Final = "the guest does not have the change yet, and KubeVirt asks for no restart"
 _LOOKS: Final = 5
 
 
@@ -95,7 +96,11 @@ class Guests:
             if observed(vm) and (settled or restart_required(vm) is not None):
                 return vm, instance, lacks
             if not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
-                raise ConnectionFailed("the guest does not have the change yet, and KubeVirt asks for no restart")
+                if result.may_restart:
+                    raise ConnectionFailed(_PENDING)
+                # Without a restart KubeVirt decides when: the VM has its revisions, which is all that was asked for.
+                result.warnings.append(_PENDING)
+                return vm, instance, lacks
 
     def _leave(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
         """The guest has all that the VM says. What the cluster still asks for goes with the next restart, whenever."""

@@ -134,20 +134,34 @@ class Stubborn:
         return 200, listed(*items)
 
 
-def _size(generation: int, sockets: int) -> Manifest:
+def _size(generation: int, sockets: int, guest: int = 1) -> Manifest:
     return {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
         "kind": "VirtualMachineInstancetype",
         "metadata": {"name": "size", "namespace": "shop", "uid": "size", "generation": generation},
-        "spec": {"cpu": {"guest": 1, "maxSockets": sockets}, "memory": {"guest": "2Gi"}},
+        "spec": {"cpu": {"guest": guest, "maxSockets": sockets}, "memory": {"guest": "2Gi"}},
     }
 
 
-def run(cluster: Stubborn, restart: str = "if_required", check: bool = False) -> Changed:
+class Busy(Stubborn):
+    """A cluster that still plugs an earlier change: this one is neither plugged nor asks for a restart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.size = _size(2, 4, guest=2)
+        self.kept["new"] = self._revision(self.size)
+
+    def _patched(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        answer = super()._patched(path, query)
+        self.vm["status"].pop("conditions", None)
+        return answer
+
+
+def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> Changed:
     with session_with(cluster) as session:
         seen = inspect(session, "shop", guests=True)
         results = change(
-            session, seen, lambda one: refresh(one.vm, one.drift, ROLES), restart, check, seconds=20, concurrency=2
+            session, seen, lambda one: refresh(one.vm, one.drift, ROLES), restart, check, seconds, concurrency=2
         )
     return results[0]
 
@@ -228,3 +242,13 @@ def test_virtual_machine_restarts_what_a_refresh_left() -> None:
         result = Result(entry, live=cluster.vm)
         Restarts(True).settle(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
+
+
+def test_a_live_update_that_is_not_plugged_in_time() -> None:
+    """Where a restart is permitted the guest should have had the change; where none is, KubeVirt decides when."""
+    never, cluster = Busy(), Busy()
+    told = run(never, restart="never", seconds=0.5)
+    assert (told.failed, told.changed, never.restarts) == (None, True, 0)
+    assert told.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
+    permitted = run(cluster, seconds=0.5)
+    assert (permitted.failed, cluster.restarts) == (told.warnings[0], 0)
