@@ -56,7 +56,7 @@ options:
     description:
       - Field managers to take the declared fields over from, as a list. V(true) means the managers of tools that
         create an object once - C(kubectl) (client-side apply, create, edit, patch, replace), C(OpenAPI-Generator) (the
-        Python client of modules such as M(kubernetes.core.k8s)), C(virtctl) and Terraform.
+        Python client of modules such as C(kubernetes.core.k8s)), C(virtctl) and Terraform.
       - By default nothing is taken over. Such a manager then stays co-owner of its fields, and the first change of a
         field fails with C("OpenAPI-Generator" owns spec.instancetype.name).
       - Taking over changes no value and no generation. Fields that are not declared stay with their manager, and the

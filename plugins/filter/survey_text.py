@@ -14,7 +14,7 @@ description:
     quotes. An empty answer becomes null, V(7) a number, V(2026-01-01) a date. This filter gives back the text.
   - Strings are returned as they are, without blanks around them.
   - A boolean is an error, because V(on), V(yes) and V(true) become the same value. Use
-    P(ansible.builtin.bool#filter) for an answer that is a boolean.
+    C(bool) for an answer that is a boolean.
 options:
   _input:
     description: The answer.

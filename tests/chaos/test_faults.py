@@ -112,7 +112,7 @@ def test_a_token_that_expires_in_the_middle(shop: Shop) -> None:
     made = shop.declare(wanted, wait=False)
     assert set(failures(made)) == set(late)
     for why in failures(made).values():
-        assert "refused the credentials" in why and "accepted before, so they have expired" in why
+        assert "rejected the credentials" in why and "so they expired or were revoked" in why
         assert "log in again" in why
     assert set(shop.vms()) == set(wanted[:3])
     shop.faulty.rules()

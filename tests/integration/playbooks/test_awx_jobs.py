@@ -75,7 +75,7 @@ def test_jobs(cluster: Path, namespace: str, environment: dict[str, str], tmp_pa
     wrong_token = {**environment, "K8S_AUTH_API_KEY": "expired"}
     job = Template(tmp_path, "playbooks/fleet_report.yml", wrong_token).run(**answers("fleet_report"))
     assert (job.status, job.code) == ("failed", 2), job
-    assert "the API server refused the credentials" in job.artifacts["fleet_report_msg"]
+    assert "the API server rejected the credentials" in job.artifacts["fleet_report_msg"]
 
 
 def test_namespaces_and_selectors_choose_among_the_hosts(
