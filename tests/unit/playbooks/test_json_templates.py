@@ -1,4 +1,4 @@
-"""Templates that make JSON begin with an empty line: up to ansible-core 2.18 a lookup reads what begins with a bracket."""
+"""JSON templates begin with an empty line: up to ansible-core 2.18 a lookup reads what begins with a bracket."""
 
 from __future__ import annotations
 
