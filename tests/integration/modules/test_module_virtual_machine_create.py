@@ -118,7 +118,7 @@ def test_a_disk_that_says_nothing_gives_a_small_vm_and_a_warning(
     assert first["changed"], first
     # In a process that also runs plugins, as with other tests, Ansible shows a module's warnings itself.
     warned = " ".join([str(first.get("warnings")), *capsys.readouterr().err.split()])
-    assert "nothing can be inferred from this disk" in warned
+    assert "cannot infer an instancetype from this disk" in warned
     if "url" in boot:
         fill(api, shop, "web-boot")
     assert run("virtual_machine", namespace=shop, **entry, wait=True)["result"]["status"] == "Running"
