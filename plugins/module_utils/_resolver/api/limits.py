@@ -56,10 +56,12 @@ def problem(options: Mapping[str, Any]) -> str | None:
     return None
 
 
-def not_finite(value: Any, path: str = "") -> str | None:
-    """The path of a number in JSON data that is none, as `.inf` and `.nan` of YAML are, or None."""
+def not_finite(value: Any, path: str = "", *, texts: bool = True) -> str | None:
+    """The path of a number in JSON data that is none, as `.inf` and `.nan` of YAML are, or None.
+
+    texts: whether texts count that Python would read as such a number."""
     if isinstance(value, str):
-        return path if value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan") else None
+        return path if texts and value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan") else None
     if isinstance(value, float) and not math.isfinite(value):
         return path
     inside: Any = ()
@@ -67,7 +69,9 @@ def not_finite(value: Any, path: str = "") -> str | None:
         inside = ((f"{path}.{key}" if path else str(key), entry) for key, entry in value.items())
     elif isinstance(value, list):
         inside = ((f"{path}[{index}]", entry) for index, entry in enumerate(value))
-    return next((found for place, entry in inside if (found := not_finite(entry, place)) is not None), None)
+    return next(
+        (found for place, entry in inside if (found := not_finite(entry, place, texts=texts)) is not None), None
+    )
 
 
 def _texts(value: Any) -> list[str]:
