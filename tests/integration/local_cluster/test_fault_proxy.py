@@ -314,6 +314,6 @@ def test_rules_of_a_start_are_set_on_the_running_cluster(faulty: Faulty, client:
 def test_without_a_proxy_there_are_no_faults(launch: Launch, tmp_path: Path) -> None:
     directory = ("--dir", str(tmp_path / "cluster"))
     refused = launch("start", "--no-emulation", "--fault-rules", "[]", *directory, check=False)
-    assert refused["msg"] == "fault_rules: no fault proxy that could follow them; set faults too"
+    assert refused["msg"] == "fault_rules: the cluster has no fault proxy; set faults too"
     assert launch("faults", *directory, check=False)["msg"].endswith("has no fault proxy running; start it with faults")
     assert not (tmp_path / "cluster").exists()

@@ -204,7 +204,7 @@ def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory
 
 def test_without_kubevirt_there_is_no_reference_policy(launch: Launch, tmp_path: Path) -> None:
     wanted = ("start", "--no-emulation", "--reference-policy", "expand", "--dir", str(tmp_path / "cluster"))
-    assert launch(*wanted, check=False)["msg"].startswith("reference_policy: no KubeVirt without emulation")
+    assert launch(*wanted, check=False)["msg"].startswith("reference_policy: the cluster does not emulate KubeVirt")
     assert not (tmp_path / "cluster").exists()
 
 

@@ -84,9 +84,9 @@ class Adjustments:
                     f"namespaces: {name!r} cannot name a namespace; use lower-case letters, digits, '-'"
                 )
         if self.reference_policy and not settings.emulation:
-            raise LauncherError("reference_policy: there is no KubeVirt without emulation; leave one of them out")
+            raise LauncherError("reference_policy: the cluster does not emulate KubeVirt; leave out reference_policy, or start it with emulation")
         if self.fault_rules is not None and not settings.faults:
-            raise LauncherError("fault_rules: there is no fault proxy that could follow them; set faults too")
+            raise LauncherError("fault_rules: the cluster has no fault proxy; set faults too")
         if self.fault_seed is not None and self.fault_rules is None:
             raise LauncherError("fault_seed: there are no fault_rules that it could be for; give some, or leave it out")
         faults.check(self.fault_rules or (), self.fault_seed)
