@@ -84,7 +84,7 @@ class Adjustments:
                     f"namespaces: {name!r} cannot name a namespace; use lower-case letters, digits, '-'"
                 )
         if self.reference_policy and not settings.emulation:
-            raise LauncherError("reference_policy: the cluster does not emulate KubeVirt; leave out reference_policy, or start it with emulation")
+            raise LauncherError("reference_policy: the cluster does not emulate KubeVirt; leave the option out")
         if self.fault_rules is not None and not settings.faults:
             raise LauncherError("fault_rules: the cluster has no fault proxy; set faults too")
         if self.fault_seed is not None and self.fault_rules is None:
