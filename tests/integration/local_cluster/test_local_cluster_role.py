@@ -168,7 +168,7 @@ def test_check_mode_tells_what_would_change_and_changes_nothing(play: Play, dire
             "value of local_cluster_state must be one of: started, stopped, absent, got: up",
         ),
         ({"local_cluster_name": "No"}, "name: 'No' cannot name a cluster"),
-        ({"local_cluster_fault_rules": []}, "fault_rules: no fault proxy that could follow them"),
+        ({"local_cluster_fault_rules": []}, "fault_rules: the cluster has no fault proxy"),
         (
             {"local_cluster_faults": True, "local_cluster_fault_rules": [{"fault": "rest"}]},
             "fault_rules[0].fault: 'rest' is none; use one of latency, ",
