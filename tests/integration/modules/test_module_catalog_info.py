@@ -110,7 +110,7 @@ def test_deleting_what_is_in_use_needs_force(run: Run, used: str) -> None:
     for check in (True, False):
         refused = run("instancetype", name="small", check=check, **gone)
         assert refused["failed"] and f"in use by 1 virtual machine ({used}/web)" in refused["msg"]
-    assert f"used by 1 virtual machine ({used}/web)" in run("preference", name="linux", **gone)["msg"]
+    assert f"in use by 1 virtual machine ({used}/web)" in run("preference", name="linux", **gone)["msg"]
     assert run("instancetype", name="small", force=True, **gone)["changed"]
     assert run("preference", name="linux", preflight="warn", **gone)["changed"]
 
