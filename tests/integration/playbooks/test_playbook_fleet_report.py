@@ -106,7 +106,7 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
         ({"namespaces": " ,"}, "fleet_report_namespaces: is empty; name namespaces, or '*' for all VMs of the cluster"),
         ({"rows": "many"}, "fleet_report_rows: is many; write a whole number, 1 or more"),
         ({"qps": "many"}, "fleet_report_qps: is many; write a number of requests a second, 0 for no limit"),
-        ({"fail_if": "drift"}, "fleet_report_fail_if: no total drift; choose from drifted, unknown"),
+        ({"fail_if": "drift"}, "fleet_report_fail_if: unknown total drift; choose from drifted, unknown"),
         ({"label_selectors": "half=0=1"}, "expected: ',' or 'end of string'"),
     ],
 )

@@ -285,7 +285,7 @@ def test_no_more_rights_are_needed_than_the_documentation_says(fleet: Fleet, mon
         ),
         (
             {"vm-000": {"instancetype": "nowhere"}},
-            "the VM's instancetype and preference have no revision nowhere",
+            "the VM's instancetype has no revision nowhere",
         ),
     ):
         assert told in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
