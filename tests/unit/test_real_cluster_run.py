@@ -38,6 +38,7 @@ def test_a_report_and_its_table(tool: ModuleType, tmp_path: Path) -> None:
     report.write_text(
         """<testsuites><testsuite>
         <testcase name="a"/>
+        <testcase name="b"/>
         <testcase name="b"><failure message="no">text</failure></testcase>
         <testcase name="c"><error message="no">text</error></testcase>
         <testcase name="d"><skipped message="the cluster lacks storage"/></testcase>
