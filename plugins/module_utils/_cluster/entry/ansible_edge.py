@@ -21,7 +21,6 @@ from ..client.libraries import MISSING
 # What of a kubeconfig's user entry is secret.
 _SECRETS = ("token", "password", "client-key-data")
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
-_NOT_FINITE: Final = "expected a finite number such as 2"
 _NESTED: Final = "the options or an answer of the API server are nested more deeply than any KubeVirt object"
 
 
@@ -65,7 +64,7 @@ def make_module(
         module: Any = Module(argument_spec=shown_spec, no_log=True, supports_check_mode=True, **arguments)
     except (OverflowError, RecursionError):
         place = limits.not_finite(given)
-        _fail(_NESTED if place is None else f"{place}: {_NOT_FINITE}")
+        _fail(_NESTED if place is None else f"{place}: {limits.NOT_FINITE}")
     _made.set()
     module.given = given
     module.no_log_values.update(_secrets(module.params.get("kubeconfig")))
@@ -84,10 +83,6 @@ def _refuse_unreadable(given: dict[str, Any]) -> None:
         text = str(value) if isinstance(value, float) else value
         if isinstance(text, str) and not _NUMBER.fullmatch(text):
             _fail(f"{option}: expected a number, found {shown(value)}; write a number such as 16")
-    # ansible-core before 2.19 would tell of Python's classes.
-    place = limits.not_finite(given, texts=False)
-    if place is not None:
-        _fail(f"{place}: {_NOT_FINITE}")
 
 
 def last_net(run: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.limits import not_finite
+from ..._resolver.api.limits import NOT_FINITE, not_finite
 from ..._resolver.api.names import shown
 from ..._resolver.api.redaction import secret_texts
 from ..._resolver.api.shapes import misshapen
@@ -149,7 +149,7 @@ class ObjectModule(NamedTuple):
             try:
                 result = validator.validate(own)
             except OverflowError:
-                told.append(f"{where}: {not_finite(own)}: expected a finite number such as 2")
+                told.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
                 continue
             module.no_log_values.update(result._no_log_values)
             told += [f"{where}: {_words(e, module.no_log_values)}" for e in result.errors]

@@ -56,12 +56,15 @@ def problem(options: Mapping[str, Any]) -> str | None:
     return None
 
 
-def not_finite(value: Any, path: str = "", *, texts: bool = True) -> str | None:
-    """The path of a number in JSON data that is none, as `.inf` and `.nan` of YAML are, or None.
+# No KubeVirt object comes near it, and Python's own limit is far beyond it.
+DEEPEST: Final = 64
+NOT_FINITE: Final = "expected a finite number such as 2"
 
-    texts: whether texts count that Python would read as such a number."""
+
+def not_finite(value: Any, path: str = "") -> str | None:
+    """The path of a number in JSON data that is none, as `.inf` and `.nan` of YAML are, or None."""
     if isinstance(value, str):
-        return path if texts and value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan") else None
+        return path if value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan") else None
     if isinstance(value, float) and not math.isfinite(value):
         return path
     inside: Any = ()
@@ -69,9 +72,7 @@ def not_finite(value: Any, path: str = "", *, texts: bool = True) -> str | None:
         inside = ((f"{path}.{key}" if path else str(key), entry) for key, entry in value.items())
     elif isinstance(value, list):
         inside = ((f"{path}[{index}]", entry) for index, entry in enumerate(value))
-    return next(
-        (found for place, entry in inside if (found := not_finite(entry, place, texts=texts)) is not None), None
-    )
+    return next((found for place, entry in inside if (found := not_finite(entry, place)) is not None), None)
 
 
 def _texts(value: Any) -> list[str]:
@@ -80,15 +81,15 @@ def _texts(value: Any) -> list[str]:
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
-def oversized(value: Any, most: int = 500_000, deepest: int = 64) -> str | None:
+def oversized(value: Any, most: int = 500_000) -> str | None:
     """What is too much of a value that may hold itself, or the same part again and again, as YAML's aliases make it."""
     left = [(value, 0)]
     count = 0
     while left:
         here, depth = left.pop()
         count += 1
-        if depth > deepest:
-            return f"is nested more than {deepest} levels deep or contains itself"
+        if depth > DEEPEST:
+            return f"is nested more than {DEEPEST} levels deep or contains itself"
         if count > most:
             return f"contains more than {most:,} values with all aliases expanded"
         inside = here.values() if isinstance(here, Mapping) else here if isinstance(here, (list, tuple)) else ()

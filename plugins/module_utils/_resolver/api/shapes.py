@@ -1,9 +1,10 @@
-"""Whether options have the shape that their argument spec gives them: dictionaries where these are due."""
+"""Whether options have the shape that their argument spec gives them: dictionaries and finite numbers where due."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from .limits import DEEPEST, NOT_FINITE, not_finite
 from .names import shown
 
 Options = dict[str, Any]
@@ -11,9 +12,10 @@ Spec = dict[str, Any]
 
 
 def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
-    """What is wrong with a value where an option takes a dictionary or a list of them, with the option's path, or None.
+    """What is wrong with a value where an option takes a number, a dictionary or a list of dictionaries, with the
+    option's path, or None. A dictionary without suboptions may be nested DEEPEST levels deep.
 
-    Ansible refuses it, too, and does not say which of the nested options it is about.
+    Ansible refuses it, too, but does not name the nested option, or fails on it.
     """
     for key, value in options.items():
         option = spec.get(own_name(key, spec)) or {}
@@ -24,17 +26,34 @@ def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
             given = value if isinstance(value, list) else [value]
             entries = [(f"{place}[{index}]", entry) for index, entry in enumerate(given)]
             key = ""
+        elif option.get("type") in ("int", "float") and not_finite(value) is not None:
+            return f"{place}: {NOT_FINITE}"
         else:
             continue
         for where, entry in entries:
             inner = option.get("options") or {}
             if isinstance(entry, dict):
-                found = misshapen(entry, inner, f"{where}.")
+                found = misshapen(entry, inner, f"{where}.") if inner else _too_deep(where, entry)
             else:
                 found = None if _is_readable(entry) else _no_dictionary(where, key, entry, inner)
             if found:
                 return found
     return None
+
+
+def _too_deep(where: str, value: Any) -> str | None:
+    """Ansible and the checks of objects recurse, and Python's limit would end them without naming the option."""
+    level = [value]
+    for _depth in range(DEEPEST):
+        level = [
+            inside
+            for here in level
+            for inside in (here.values() if type(here) is dict else here)
+            if type(inside) is dict or type(inside) is list
+        ]
+        if not level:
+            return None
+    return f"{where}: is nested more than {DEEPEST} levels deep; no KubeVirt object is"
 
 
 def _is_readable(value: Any) -> bool:

@@ -14,6 +14,7 @@ SPEC: dict[str, Any] = {
     "disks": {"type": "list", "elements": "dict", "options": {"source": {"type": "dict"}}},
     "volumes": {"type": "list", "elements": "dict", "options": {"name": {"type": "str"}}},
     "name": {"type": "str"},
+    "cores": {"type": "int", "aliases": ["cpus"]},
 }
 
 
@@ -36,9 +37,32 @@ def test_what_is_no_dictionary(options: dict[str, Any], told: str) -> None:
     assert misshapen(options, SPEC) == told
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), "-inf"])
+def test_what_is_no_finite_number(value: Any) -> None:
+    assert misshapen({"cores": value}, SPEC) == "cores: expected a finite number such as 2"
+    assert misshapen({"cpus": value}, SPEC) == "cpus: expected a finite number such as 2"
+    # Text may say so.
+    assert misshapen({"name": "inf"}, SPEC) is None
+
+
+def test_how_deeply_a_value_may_be_nested() -> None:
+    def nested(depth: int) -> dict[str, Any]:
+        value: Any = {}
+        for level in range(depth):
+            value = {"a": value} if level % 2 else {"a": [value]}
+        return {"a": value}
+
+    assert misshapen({"memory": {"swap": nested(40)}}, SPEC) is None
+    assert (
+        misshapen({"memory": {"swap": nested(5000)}}, SPEC)
+        == "memory.swap: is nested more than 64 levels deep; no KubeVirt object is"
+    )
+
+
 @pytest.mark.parametrize(
     "options",
     [
+        {"cores": 4, "cpus": "4"},
         {"memory": None, "disks": None, "name": "a", "unknown": 1},
         {"memory": '{"guest": "4Gi"}', "login": "name=a password=b"},
         {"disks": [], "memory": {"guest": "4Gi", "swap": {}}},
