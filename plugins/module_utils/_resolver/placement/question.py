@@ -121,12 +121,9 @@ def _workload_of(
     uid: str = "",
     source: Mapping[str, str] | None = None,
 ) -> Workload:
-    release = kubevirt.release
-    stores_request = release.requests_guest_memory or not release.expand_sets_defaults
-    creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
-    failed = expand.fill(template, instancetype, preference, kubevirt.configuration, creating)
-    if failed is not None:
-        raise _Refused(failed.error.message if failed.error is not None else "it cannot be expanded")
+    problem = expand.fill_new(template, instancetype, preference, kubevirt.configuration, kubevirt.release)
+    if problem is not None:
+        raise _Refused(problem.message)
     name, namespace = str(own.get("name") or ""), str(own.get("namespace") or "")
     metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
     try:
