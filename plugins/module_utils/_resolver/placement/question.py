@@ -147,14 +147,19 @@ def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
     try:
         return node(manifest, name_of(manifest) in drained)
     except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("nodes", f"{name_of(manifest)} is no Node: {error}") from None
+        raise FieldError("nodes", _malformed("Node", manifest, error)) from None
 
 
 def _workload(manifest: Manifest) -> Workload:
     try:
         return of_manifest(manifest)
     except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("pods", f"{name_of(manifest)} is no Pod: {error}") from None
+        raise FieldError("pods", _malformed("Pod", manifest, error)) from None
+
+
+def _malformed(kind: str, manifest: Manifest, error: Exception) -> str:
+    reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
+    return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
 
 
 def metadata_of(manifest: Manifest) -> Manifest:
