@@ -21,7 +21,8 @@ from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
-from ..module_utils._resolver.instancetype.webhooks import mutate, validate
+from ..module_utils._resolver.instancetype.webhooks import mutate
+from ..module_utils._resolver.instancetype.webhooks.unmet import unmet
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
 
@@ -71,10 +72,10 @@ def requirements(
         uneven = topology.spread_indivisible(instancetype, preference, release)
         if uneven is not None:
             return [{"message": uneven.message, "paths": [uneven.field]}]
-        unmet = validate.unmet(template, instancetype, preference, release=release)
+        missing = unmet(template, instancetype, preference, release=release)
     except Crash as crash:
         raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
-    return [] if unmet is None else [{"message": unmet.message, "paths": list(unmet.conflicts)}]
+    return [] if missing is None else [{"message": missing.message, "paths": list(missing.conflicts)}]
 
 
 def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
