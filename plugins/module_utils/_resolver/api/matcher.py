@@ -29,6 +29,16 @@ class Role(NamedTuple):
     annotation: str
     cluster_annotation: str
 
+    @property
+    def volume_label(self) -> str:
+        """The label by which a volume names the object for VMs that boot from it."""
+        return f"instancetype.kubevirt.io/default-{self.matcher}"
+
+    @property
+    def volume_kind_label(self) -> str:
+        """The label beside it with the object's kind; without it, the cluster-wide one."""
+        return f"{self.volume_label}-kind"
+
     def matcher_of(self, vm: Manifest) -> Manifest | None:
         """The VM's matcher; an empty one is a matcher too, None means that the VM has none."""
         matcher: Manifest | None = (vm.get("spec") or {}).get(self.matcher)
