@@ -10,7 +10,7 @@ from typing import Any
 
 from ..module_utils._resolver.api import release_schema
 from ..module_utils._resolver.api.errors import Crash, FieldError
-from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role
+from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.api.semantic import equal
 from ..module_utils._resolver.api.tree import copy, differences
@@ -21,7 +21,6 @@ from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
-from ..module_utils._resolver.instancetype.webhooks import mutate
 from ..module_utils._resolver.instancetype.webhooks.unmet import unmet
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
@@ -199,7 +198,7 @@ def _admitted(vm: Manifest, release: Release) -> Manifest:
     _check(vm)
     vm = copy(vm)
     if release.sets_matcher_kind:
-        mutate.set_kinds(vm)
+        set_kinds(vm)
     return vm
 
 

@@ -91,3 +91,11 @@ ROLE_OF_KIND: Final = {kind: role for role in ROLES for kind in (role.kind, role
 
 # Of both objects, as today's KubeVirt stores them.
 API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
+
+
+def set_kinds(vm: Manifest) -> None:
+    """Gives a VM's matchers without kind the cluster-wide one, in the letters that older releases write."""
+    for role in ROLES:
+        matcher = role.matcher_of(vm)
+        if matcher is not None and not matcher.get("kind"):
+            matcher["kind"] = role.cluster_kind.lower()
