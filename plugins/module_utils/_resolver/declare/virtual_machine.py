@@ -11,7 +11,7 @@ from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge
 from ..instancetype.find.infer import IGNORE
 from .plan import APPLY, TAKEN_BACK, Plan
-from .readiness import run_strategy
+from .status import run_strategy
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
