@@ -29,7 +29,8 @@ CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
-RESOLVER = CATALOG | {"_resolver.catalog", "_resolver.placement", "_resolver.pod"}
+BOOT = API
+RESOLVER = CATALOG | {"_resolver.boot", "_resolver.catalog", "_resolver.placement", "_resolver.pod"}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -50,6 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.refresh": REFRESH,
     "_resolver.declare": DECLARE,
     "_resolver.catalog": CATALOG,
+    "_resolver.boot": BOOT,
     "_cluster.client": CLIENT,
     "_cluster.read": READ,
     "_cluster.act": ACT,

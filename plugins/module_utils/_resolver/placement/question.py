@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError, QuantityError
-from ..api.matcher import INSTANCETYPE, ROLES
+from ..api.matcher import INSTANCETYPE, ROLES, set_kinds
 from ..api.tree import copy
 from ..instancetype.find import find
 from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import expand
 from ..instancetype.vmi.cluster import KubeVirt
-from ..instancetype.webhooks import mutate
 from ..pod.environment import Environment
 from ..pod.pod import Unrenderable
 from ..pod.resources import around, launcher
@@ -83,7 +82,7 @@ def _pod(
         raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
     vm = copy(vm)
     if release.sets_matcher_kind:
-        mutate.set_kinds(vm)
+        set_kinds(vm)
     specs = []
     for role in ROLES:
         matcher = role.matcher_of(vm) or {}
