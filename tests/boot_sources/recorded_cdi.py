@@ -197,8 +197,6 @@ class RecordedProxy:
     def request(self, method: str, url: str, headers: Case, body: Any = None, **_options: Any) -> Any:
         """Answers, and notes the request as recordings have it."""
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https"):
-            raise urllib3.exceptions.URLSchemeUnknown(parts.scheme)
         if parts.scheme == "https" and not self.trusted:
             raise urllib3.exceptions.SSLError("certificate verify failed")
         entry: Case = {"method": method, "path": parts.path, "upload_proxy": parts.scheme}

@@ -117,5 +117,6 @@ def test_a_ca_that_cannot_be_read_and_a_proxy_that_does_not_answer(server: Serve
 
 
 def test_a_scheme_that_nobody_speaks() -> None:
+    assert not upload_proxy.takes_data(upload_proxy.connections(), "localhost:1/v1beta1/upload", "secret")
     answer = send(upload_proxy.connections(), "localhost:1/v1beta1/upload")
     assert (answer.code, answer.final) == (None, True)
