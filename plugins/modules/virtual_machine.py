@@ -690,6 +690,7 @@ options:
     default: never
 extends_documentation_fragment:
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.unknown_fields
   - virtshape.instancetypes.virtual_machine_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
