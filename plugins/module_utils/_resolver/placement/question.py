@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError, QuantityError
-from ..api.matcher import INSTANCETYPE, ROLES
+from ..api.matcher import INSTANCETYPE, ROLES, set_kinds
 from ..api.tree import copy
 from ..instancetype.find import find
 from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import expand
 from ..instancetype.vmi.cluster import KubeVirt
-from ..instancetype.webhooks import mutate
 from ..pod.environment import Environment
 from ..pod.pod import Unrenderable
 from ..pod.resources import around, launcher
@@ -83,7 +82,7 @@ def _pod(
         raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
     vm = copy(vm)
     if release.sets_matcher_kind:
-        mutate.set_kinds(vm)
+        set_kinds(vm)
     specs = []
     for role in ROLES:
         matcher = role.matcher_of(vm) or {}
@@ -147,14 +146,19 @@ def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
     try:
         return node(manifest, name_of(manifest) in drained)
     except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("nodes", f"{name_of(manifest)} is no Node: {error}") from None
+        raise FieldError("nodes", _malformed("Node", manifest, error)) from None
 
 
 def _workload(manifest: Manifest) -> Workload:
     try:
         return of_manifest(manifest)
     except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("pods", f"{name_of(manifest)} is no Pod: {error}") from None
+        raise FieldError("pods", _malformed("Pod", manifest, error)) from None
+
+
+def _malformed(kind: str, manifest: Manifest, error: Exception) -> str:
+    reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
+    return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
 
 
 def metadata_of(manifest: Manifest) -> Manifest:
