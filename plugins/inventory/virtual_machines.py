@@ -252,7 +252,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except (ApiError, ConnectionFailed) as error:
             text = explain(error, "LIST", BY_NAME["VirtualMachine"])
             if isinstance(error, ApiError) and error.code == 403 and wanted.namespaces is None:
-                text += ", or set namespaces to the ones that you may read"
+                text += ", or set namespaces to those that you may read"
             raise AnsibleParserError(text) from None
         for warning in found.warnings:
             self.display.warning(warning)

@@ -54,7 +54,7 @@ def conflicts(vm: Manifest, given: Given, objects: list[Manifest], release: Rele
     try:
         found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
     except Crash as crash:
-        raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
+        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
     return [{"path": one.full_path(), "message": conflict.cause_message(one, release)} for one in found]
 
 
@@ -73,7 +73,7 @@ def requirements(
             return [{"message": uneven.message, "paths": [uneven.field]}]
         missing = unmet(template, instancetype, preference, release=release)
     except Crash as crash:
-        raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
+        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
     return [] if missing is None else [{"message": missing.message, "paths": list(missing.conflicts)}]
 
 

@@ -315,5 +315,7 @@ def test_without_a_proxy_there_are_no_faults(launch: Launch, tmp_path: Path) -> 
     directory = ("--dir", str(tmp_path / "cluster"))
     refused = launch("start", "--no-emulation", "--fault-rules", "[]", *directory, check=False)
     assert refused["msg"] == "fault_rules: the cluster has no fault proxy; set faults too"
-    assert launch("faults", *directory, check=False)["msg"].endswith("has no fault proxy running; start it with faults")
+    assert launch("faults", *directory, check=False)["msg"].endswith(
+        "runs without a fault proxy; start the cluster with faults"
+    )
     assert not (tmp_path / "cluster").exists()

@@ -98,9 +98,7 @@ def adopt(
         )
         chosen = result.adoption.chosen
         if chosen is None:
-            result.failed = (
-                result.adoption.problem or "no instancetype gives the VM the CPU, memory and devices that it has"
-            )
+            result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
         result.changed = True
         due.append((result, chosen))

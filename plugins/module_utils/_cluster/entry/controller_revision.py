@@ -179,7 +179,7 @@ def _tell_changed(result: Changed) -> Outcome:
 def _diff(result: Changed) -> Outcome:
     changes = result.change.effect.changes if result.change.effect is not None else ()
     return {
-        "before_header": f"VirtualMachine {result.before.label} (as it is)",
+        "before_header": f"VirtualMachine {result.before.label} (current)",
         "after_header": f"VirtualMachine {result.before.label} ({', '.join(result.revisions.values()) or 'changed'})",
         "before": {one["field"]: one["before"] for one in changes},
         "after": {one["field"]: one["after"] for one in changes},

@@ -242,7 +242,7 @@ _WORDS = {
     plan.APPLY: "changed",
     plan.DELETE: "deleted",
     plan.NONE: "unchanged",
-    plan.KEEP: "left as they are",
+    plan.KEEP: "left unchanged",
 }
 _TAKEN_OVER = "taken over"
 

@@ -165,7 +165,7 @@ def _diff(result: Adopted) -> Outcome:
     chosen = result.adoption.chosen if result.adoption is not None else None
     before, after = redact(result.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
     return {
-        "before_header": f"VirtualMachine {result.label} (as it is)",
+        "before_header": f"VirtualMachine {result.label} (current)",
         "after_header": f"VirtualMachine {result.label} (adopted)",
         "before": {"spec": before},
         "after": {"spec": after},

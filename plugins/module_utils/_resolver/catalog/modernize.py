@@ -129,7 +129,7 @@ def _alpha_spec(draft: _Draft, type_name: str, api_version: str, spec: Manifest)
         draft.drop(cpu, "preferredCPUTopology", "spec.cpu", "Empty meant not set.")
     for name in ("model", "dedicatedCPUPlacement", "isolateEmulatorThread"):
         if cpu.get(name) in ("", False) and name in cpu:
-            note = "This meant not set; today it would be set, and conflict with a VM that sets it."
+            note = "This value meant unset; today it would conflict with a VM that sets the field."
             draft.drop(cpu, name, "spec.cpu", note)
     return kept
 
@@ -227,7 +227,7 @@ def _secure_boot(draft: _Draft, firmware: Manifest, path: str) -> None:
     if was is None:
         draft.drop(firmware, name, path, "Means the same as not set.")
     elif firmware.get("preferredEfi") is not None:
-        note = "Deprecated. A VM that chooses EFI itself now also says itself whether it boots securely."
+        note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
         del firmware[name]
         if firmware["preferredEfi"].get("secureBoot") == was:
             draft.set(f"{path}.{name}", was, f"{path}.preferredEfi.secureBoot", was, note)
@@ -235,8 +235,8 @@ def _secure_boot(draft: _Draft, firmware: Manifest, path: str) -> None:
             draft.set(f"{path}.{name}", was, "", None, note)
     else:
         note = (
-            "Deprecated, but it does what preferredEfi does not: it fills in secureBoot for VMs that choose EFI"
-            " themselves. Set that in these VMs, then remove it."
+            "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
+            " Set secureBoot in these VMs, then remove this field."
         )
         draft.left.append(Left(f"{path}.{name}", note))
 

@@ -60,7 +60,7 @@ def _another(kind: str, namespace: str, name: str, listed: Names) -> str:
     known = sorted(str(manifest["metadata"]["name"]) for manifest in listed(kind, namespace))
     names = difflib.get_close_matches(name, known, n=SUGGESTED, cutoff=0.5) or known[:SUGGESTED]
     example = f", for example {either(names)}" if names else ""
-    return f"create the {kind} {name} in the namespace {namespace} first, or name another one{example}"
+    return f"create the {kind} {name} in the namespace {namespace} first, or name another {kind}{example}"
 
 
 def _failure(vm: Manifest, role: Role, cluster: Cluster) -> infer.NotInferred | None:

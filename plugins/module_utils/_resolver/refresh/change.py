@@ -116,7 +116,7 @@ def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
     if wanted == PREVIOUS:
         return "the VM has no earlier revision"
     if not isinstance(wanted, str):
-        return "none of the given revisions is for an instancetype or preference that the VM has"
+        return "no given revision belongs to the instancetype or preference of the VM"
     return f"the VM's instancetype and preference have no revision {wanted}"
 
 
