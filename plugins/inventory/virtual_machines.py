@@ -185,7 +185,7 @@ _READ = (
 _OWN = (*_READ, "label_selectors", *REQUESTS)
 # What Ansible takes for a template.
 _TEMPLATE = ("{{", "{%", "{#")
-# Options of the connection that may be secret, and do not tell one source from another.
+# Options of the connection that may be secret, and do not identify a source.
 _SECRET = ("api_key", "password", "kubeconfig", "proxy_headers")
 
 

@@ -53,5 +53,5 @@ def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
 
 
 def host_variables(told: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """What is told of a VM as variables, their names with a prefix: a letter, then letters, digits and underscores."""
+    """The variables of a VM, their names with a prefix: a letter, then letters, digits and underscores."""
     return {f"{prefix}{name}": value for name, value in told.items()}

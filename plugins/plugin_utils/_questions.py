@@ -63,8 +63,8 @@ def requirements(
 ) -> list[dict[str, Any]]:
     """What the preference requires and the VM has not: [{message, paths}]; [] if all is met.
 
-    Like KubeVirt it tells the first one only: of vCPUs, memory, architecture; and before them whether the vCPUs can
-    be spread as the preference wants. What a VM does not say has the defaults of a cluster without settings.
+    Like KubeVirt it reports the first unmet requirement only: of vCPUs, memory, architecture; and before them whether
+    the vCPUs can be spread as the preference wants. What a VM does not say has the defaults of a cluster without settings.
     """
     instancetype, preference, template = parts(vm, given, objects, release)
     try:

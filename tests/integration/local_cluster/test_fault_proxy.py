@@ -292,7 +292,7 @@ def test_the_same_rules_again_are_no_change(faulty: Faulty, client: Client) -> N
 
 def test_wrong_rules_are_told_and_change_nothing(faulty: Faulty, client: Client) -> None:
     refused = faulty.launch("faults", "--dir", faulty.directory, "--rules", "[{fault: status}]", check=False)
-    assert refused["msg"] == "fault_rules[0].status: is missing; status needs it"
+    assert refused["msg"] == "fault_rules[0].status: required for the fault status"
     assert faulty.launch("faults", "--dir", faulty.directory)["rules"] == []
 
 

@@ -145,7 +145,7 @@ def _candidates(
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     try:
-        # A second try would find the generation changed, by the first one or by somebody else: a look tells.
+        # A second try would find the generation changed, by the first or by another client: a read shows the outcome.
         _patch(session, result, chosen)
     except (ApiError, ConnectionFailed) as error:
         if _is_written(session, result.vm, chosen.instancetype):

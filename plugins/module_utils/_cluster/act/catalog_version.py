@@ -40,7 +40,7 @@ def _release(session: Session) -> tuple[release.Release, str]:
         return release.of(version), f"the cluster runs KubeVirt {version}"
     except release.UnknownRelease:
         pass
-    # Nobody may tell the version, or it is a build of one's own.
+    # The version may be hidden, or that of a custom build.
     found = release_by_fields(session)
     if found is None:
         return release.NEWEST, "the newest version, because the cluster does not report its KubeVirt release"

@@ -1,6 +1,6 @@
 """Takes VMs to power states: one look at all, the verbs that are needed, one watch for each namespace.
 
-A verb whose outcome is unknown is not sent again before another look has told that it was not taken up.
+A verb whose outcome is unknown is sent again only after a read has shown that it had no effect.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def send(session: Session, result: Result, check_mode: bool = False) -> None:
             lost = lost or _is_lost(error)
             if lost and not check_mode and _was_taken_up(session, result):
                 return
-            # A second soft reboot could not be told from the first.
+            # A second soft reboot would look like the first.
             again = _is_lost(error) and result.entry.wanted.state != rules.SOFT_REBOOTED
             if not again or not pauses.pause(session.retry_timeout):
                 raise

@@ -58,7 +58,7 @@ class Recapture:
                 result.revisions = _revisions(result)
 
     def rehearse(self, results: list[Changed]) -> None:
-        """Sends the first writes as dry runs. What the server refuses fails; what it cannot tell is a warning.
+        """Sends the first writes as dry runs. What the server refuses fails; what is unknown is a warning.
 
         For a Recapture whose session is a rehearsal."""
 

@@ -26,7 +26,7 @@ _NO_DRY_RUN = "does not support dry run"
 
 class Foreseen(NamedTuple):
     """What the server says to a dry run. refused: why it would refuse the object, or None.
-    unknown: why that cannot be told beforehand, or None."""
+    unknown: why that is unknown beforehand, or None."""
 
     refused: str | None = None
     unknown: str | None = None

@@ -197,7 +197,7 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
     module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
 
 
-# What messages call the objects, and what is told of them.
+# The names of the objects in messages, and their results.
 _WORDS = CatalogSubject("objects")
 
 _ACTIONS = {

@@ -45,7 +45,7 @@ class ObjectModule(NamedTuple):
     subject: makes the Subject (see `declare`) from the task's options.
     settings: options of the task itself, not of an object.
     rules: further rules for the options of an object (mutually_exclusive and the like), as AnsibleModule takes them.
-    warnings: what should be known of options that can be declared; alike ones are told once for all their objects.
+    warnings: warnings about valid options; equal warnings are reported once for all their objects.
     """
 
     plural: str

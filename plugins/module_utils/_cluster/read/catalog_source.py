@@ -45,7 +45,7 @@ class Sources(NamedTuple):
 
 
 class _File(NamedTuple):
-    """url: where it is. digest: its SHA-256 in hexadecimal, "" where the release's list tells it."""
+    """url: where it is. digest: its SHA-256 in hexadecimal, "" if the list of the release has it."""
 
     url: str
     digest: str

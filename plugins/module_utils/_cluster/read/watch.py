@@ -184,7 +184,7 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             if error.code != 410 and error.code not in PASSING:
                 raise
             wait.pause(until)
-            return  # only a new list tells what was missed
+            return  # only a new list shows what was missed
         wait.pause(until)
 
 

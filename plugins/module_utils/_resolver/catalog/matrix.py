@@ -74,7 +74,7 @@ def as_data(found: Matrix) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Matrix:
-    """The matrix that `as_data` has told, without the specs."""
+    """The matrix that `as_data` returned, without the specs."""
     missed = {
         (one["instancetype"], one["preference"]): Cell(one["sign"], tuple(one["reasons"])) for one in data["misses"]
     }

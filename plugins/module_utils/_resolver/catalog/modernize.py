@@ -2,7 +2,7 @@
 
 Earlier forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs
 that name a flavor, and fields and values that KubeVirt has deprecated since. A modern manifest gives the same VMI as
-the old one gave, with the one exception that `_secure_boot` tells of; what would need another object to change too
+the old one gave, with one exception, described at `_secure_boot`; what would need another object to change too
 stays as it is, and `left` says so.
 """
 

@@ -29,7 +29,7 @@ class Plan(NamedTuple):
     before, after: the part of the object that changes, as it is and as it will be ({} where there is none).
     first: values to set by a merge patch before the apply, None for a field to take out.
     kept: fields that are not declared any more and stay, with the managers who declare them too.
-    conflict: why the API server will refuse the apply, as far as values and owners tell, or None.
+    conflict: why the API server will reject the apply, as far as values and owners show, or None.
     refusal: why the plan cannot be carried out, or None.
     taken: managers whose share of the fields is taken over before the apply. fields: which these are, with their
     declared values, None for one that is not declared any more."""
@@ -57,8 +57,8 @@ def present(
     """The plan for an object that shall be as declared.
 
     manifest: as schema.declared gives it. live: as the API server returned it, or None. owner: the fields that our
-    field manager owns (ownership.owned), or None if it never applied the object. manager: its name, to tell what else
-    is owned and by whom. force: whether to take out what is not declared any more although others own it, too.
+    field manager owns (ownership.owned), or None if it never applied the object. manager: its name, to find the other
+    owners and their fields. force: whether to take out what is not declared any more although others own it, too.
     take_over: whether a manager's share of what is or was declared is taken over.
     An object is unchanged when every declared field has its value and these are exactly the owned ones.
     """

@@ -24,7 +24,7 @@ OPERATOR = "virt-operator"
 
 
 class CatalogSubject(Subject):
-    """What is told of any instancetype or preference."""
+    """The result of any instancetype or preference."""
 
     def describe(self, live: Manifest) -> dict[str, Any]:
         return {"generation": live["metadata"].get("generation")}
