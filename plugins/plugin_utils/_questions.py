@@ -64,7 +64,7 @@ def requirements(
     """What the preference requires and the VM has not: [{message, paths}]; [] if all is met.
 
     Like KubeVirt it reports the first unmet requirement only: of vCPUs, memory, architecture; and before them whether
-    the vCPUs can be spread as the preference wants. What a VM does not say has the defaults of a cluster without settings.
+    the vCPUs can be spread as the preference wants. What a VM does not say has a cluster's defaults.
     """
     instancetype, preference, template = parts(vm, given, objects, release)
     try:
