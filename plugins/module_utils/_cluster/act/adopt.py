@@ -125,7 +125,7 @@ def _key(manifest: Manifest) -> tuple[str, str]:
 def _candidates(
     lookup: ClusterLookup, role: Role, namespace: str, patterns: list[str] | None, warnings: list[str]
 ) -> list[Manifest]:
-    """What a VM of the namespace can have, cluster-wide ones first. Of what may not be listed there is none."""
+    """The objects that a VM of the namespace can use, cluster-wide first; none of a kind that may not be listed."""
     found: list[Manifest] = []
     for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
         found += lookup.list(kind, place)

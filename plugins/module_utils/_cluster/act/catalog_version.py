@@ -1,4 +1,4 @@
-"""Which version of a catalog a cluster gets: the one that was asked for, else the one for its KubeVirt."""
+"""Which version of a catalog a cluster gets: the requested version, else the version for its KubeVirt."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ AUTO: Final = "auto"
 
 
 class Chosen(NamedTuple):
-    """version: of the catalog; "" for one without versions. reason: why it was chosen; "" if it was asked for."""
+    """version: of the catalog; "" without versions. reason: why it was chosen; "" if it was requested."""
 
     version: str = ""
     reason: str = ""
 
 
 def choose_version(session: Session, documents: list[Any], wanted: str) -> Chosen:
-    """wanted: a version, or `auto` for the one that fits the cluster.
+    """wanted: a version, or `auto` for the version that fits the cluster.
 
     Raises CatalogError for a bad list of versions, ConnectionFailed.
     """

@@ -59,7 +59,7 @@ class Settings:
 class Result:
     """What became of one entry. vm, instance: as last seen; found: the VM as it was, before: its VMI likewise.
 
-    verb: the one that was sent or, in check mode, would be; "" for none. failed: why, on one line.
+    verb: the request that was sent or, in check mode, would be; "" for none. failed: why, on one line.
     """
 
     entry: Entry
@@ -157,7 +157,7 @@ def _is_lost(error: ApiError | ConnectionFailed) -> bool:
 
 
 def _is_migrating(result: Result, error: ApiError | ConnectionFailed) -> bool:
-    """Whether a migration is refused because somebody else's is pending: that one is waited for instead."""
+    """Whether KubeVirt rejects a migration because another is pending: the task waits for that migration instead."""
     return result.entry.wanted.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 

@@ -141,7 +141,7 @@ def _catalog(options: Told) -> str:
 
 
 def _chosen(session: Session, options: Told, documents: list[Any]) -> Chosen:
-    """The version of a catalog that has versions; of a release that was fetched there is only the one."""
+    """The version of a catalog that has versions; a fetched release has only one version."""
     if options["source"] == "url":
         return Chosen()
     return choose_version(session, documents, options["version"] or AUTO)

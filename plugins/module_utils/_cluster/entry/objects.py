@@ -209,7 +209,7 @@ def take_over_of(module: Any) -> TakeOver:
 
 
 def _warn(module: Any, warnings: list[tuple[str, str]]) -> None:
-    """Warnings about objects, by their labels; alike ones are given once for all their objects."""
+    """Warnings about objects, by their labels; equal warnings are given once for all their objects."""
     labels_of: dict[str, list[str]] = {}
     for label, warning in warnings:
         labels_of.setdefault(warning, []).append(label)
@@ -228,7 +228,7 @@ def _given(value: Any) -> Any:
 
 
 def _words(error: Exception, secrets: set[str]) -> str:
-    # Before it is cut: of half a secret nobody would know that it is one.
+    # Before it is cut: half a secret would not be recognized.
     text = " ".join(remove_values(str(error), secrets).split())
     if len(text) > _LONGEST:
         # The value is somewhere in it.

@@ -52,7 +52,7 @@ class _File(NamedTuple):
 
 
 def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
-    """The addresses of a release's cluster-wide bundles; the namespaced ones hold the same objects."""
+    """The addresses of a release's cluster-wide bundles; the namespaced bundles contain the same objects."""
     return [f"{base.rstrip('/')}/{version}/{_BUNDLES[kind].format(version=version)}" for kind in kinds]
 
 

@@ -150,7 +150,7 @@ class _Wait:
             self._end(name, failure)
 
     def pause(self, until: float) -> None:
-        """Before the next watch, so that one that ends at once does not become a rush."""
+        """Before the next watch, so that watches that end at once do not flood the server."""
         time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
 
     @property

@@ -64,7 +64,7 @@ class Misfit(NamedTuple):
 
 
 def spec_schema(definition: Manifest, version: str) -> Manifest | None:
-    """The schema of `spec` in a CustomResourceDefinition's version; None if it does not serve that one."""
+    """The schema of `spec` in a CustomResourceDefinition's version; None if the version is not served."""
     for served in (definition.get("spec") or {}).get("versions") or []:
         if served.get("name") == version and served.get("served"):
             root = (served.get("schema") or {}).get("openAPIV3Schema") or {}

@@ -93,7 +93,7 @@ def unsatisfied(found: Matrix) -> list[str]:
 
 
 def label(one: Facts) -> str:
-    """The name, with the namespace where there is one."""
+    """The name, with the namespace if any."""
     return f"{one['namespace']}/{one['name']}" if one["namespace"] else str(one["name"])
 
 

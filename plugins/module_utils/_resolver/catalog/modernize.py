@@ -55,7 +55,7 @@ class Left(NamedTuple):
 
 
 class Modernized(NamedTuple):
-    """manifest: the new one; equal to the old one without changes."""
+    """manifest: the new manifest; equal to the old manifest without changes."""
 
     manifest: Manifest
     changes: tuple[Change, ...]
@@ -120,7 +120,7 @@ def _object(draft: _Draft) -> None:
 
 
 def _alpha_spec(draft: _Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
-    """The spec without what the old API took for nothing, lest the new one takes it for something."""
+    """The spec without values that the old API ignored and the new API would not."""
     for path, was in release_schema.unknown(type_name, spec, NEWEST):
         draft.set(f"spec.{path}", was, "", None, f"{api_version} did not know this field, so it had no effect.")
     kept: Manifest = release_schema.known(type_name, spec, NEWEST)
@@ -306,7 +306,7 @@ def _running(draft: _Draft, spec: Manifest) -> None:
 
 
 def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
-    """Another field in the place of one, so that the manifest reads as before."""
+    """Another field in the place of the old field, so that the manifest reads as before."""
     holder.pop(other, None)  # a null
     entries = [(other, value) if field == name else (field, entry) for field, entry in holder.items()]
     holder.clear()
@@ -314,7 +314,7 @@ def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
 
 
 def _given_up(spec: Manifest) -> Iterator[Left]:
-    """Interfaces with a binding that is a plugin's matter now, if there is one."""
+    """Interfaces with a binding that a plugin replaces now."""
     value: Any = spec
     for name in ("template", "spec", "domain", "devices", "interfaces"):
         value = value.get(name) or {}

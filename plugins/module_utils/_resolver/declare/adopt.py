@@ -212,7 +212,7 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
 
 
 def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
-    """What to choose from, none first; of a VM that has one, which is there, just that."""
+    """The candidates, none first; only the existing object for a VM that has one."""
     if PREFERENCE.matcher_of(vm) is not None:
         return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
     named = sorted(given or (), key=lambda one: (str(one["metadata"]["name"]), one["kind"]))

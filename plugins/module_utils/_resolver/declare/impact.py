@@ -23,7 +23,7 @@ Manifest = dict[str, Any]
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
     """What it means for a VM to become as planned.
 
-    vm: as it is. future: as it will be. instance: its VMI, None without one.
+    vm: the live VM. future: the VM after the change. instance: its VMI, or None.
     """
     if future.admitted is None:
         return Impact(UNKNOWN)

@@ -60,7 +60,7 @@ def present(
     field manager owns (ownership.owned), or None if it never applied the object. manager: its name, to find the other
     owners and their fields. force: whether to take out what is not declared any more although others own it, too.
     take_over: whether a manager's share of what is or was declared is taken over.
-    An object is unchanged when every declared field has its value and these are exactly the owned ones.
+    An object is unchanged when every declared field has its value and exactly these fields are owned.
     """
     if live is None:
         return Plan(CREATE, manifest, {}, _body(manifest))
@@ -76,7 +76,7 @@ def present(
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in ownership.others(live, manager) if entry[0] not in gained]
     shared = {field: names for field in dropped if (names := ownership.owners(others, field))}
-    # What went there by another request than an apply does not go by one.
+    # What another request than an apply has written, an apply does not remove.
     patched = {field for field in dropped if ownership.owners([(manager, ownership.updated(live, manager))], field)}
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
@@ -160,7 +160,7 @@ def _same(field: Field, value: Any, wanted: dict[str, Any], current: dict[str, A
         # Not in the schema: a field of a newer KubeVirt.
         return bool(ownership.lookup(live, field) == value)
     found = ownership.lookup(current, field)
-    # An empty object only says that there is one; what others put into it is theirs.
+    # An empty object only declares its presence; what others put into it is theirs.
     return isinstance(found, dict) if meant == {} else bool(found == meant)
 
 

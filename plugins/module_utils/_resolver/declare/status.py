@@ -44,7 +44,7 @@ def same_status(one: Manifest, other: Manifest) -> bool:
 
 
 def observed(vm: Manifest) -> bool:
-    """Whether virt-controller has compared the VM as it is now with its running guest; also without one."""
+    """Whether virt-controller has compared the current VM with its running guest; also without a guest."""
     status = vm.get("status") or {}
     desired = status.get("desiredGeneration")
     # Releases that do not say it are not waited for.

@@ -133,7 +133,7 @@ def _workload_of(
 def _environments(
     vms: Sequence[Manifest], kubevirt: KubeVirt, cluster: Cluster, spaces: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Environment]:
-    """By namespace; a quota without one counts in all."""
+    """By namespace; a quota without a namespace counts in all."""
     networks = network_resources(cluster.networks)
     found = {}
     for namespace in dict.fromkeys(map(_namespace_of, vms)):
@@ -186,7 +186,7 @@ def labels_of(manifest: Manifest | None) -> dict[str, str]:
 
 
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
-    """`spec.hard` of ResourceQuotas. Raises FieldError for one without."""
+    """`spec.hard` of ResourceQuotas. Raises FieldError if it is missing."""
     found = []
     for quota in quotas:
         spec = quota.get("spec") or {}

@@ -66,7 +66,7 @@ def pin(
     revisions: Iterable[Manifest],
     kubevirt: KubeVirt,
 ) -> Change:
-    """Pins a VM to a named revision, to the previous ones (PREVIOUS), or to one for each matcher.
+    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), or to a revision for each matcher.
 
     wanted: a name, PREVIOUS, or names by role's matcher; a mapping has to fit in all that it names.
     revisions: the ControllerRevisions of the VM's namespace.
