@@ -121,7 +121,12 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, netted, whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
+    checked,
+    choice,
+    netted,
+    whole_number,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, summary
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
 
@@ -152,9 +157,9 @@ def fleet(
     for option, entries in lists.items():
         if isinstance(entries, (str, Mapping)) or not isinstance(entries, Iterable):
             raise AnsibleFilterError(f"fleet: {option}: expected a list of what a module returned, found {entries!r}")
-    form = _checked("form", form, _FORM)
-    rows = _checked("rows", rows, whole_number)
-    time = _checked("now", now, _moment)
+    form = checked("fleet", "form", form, _FORM)
+    rows = checked("fleet", "rows", rows, whole_number)
+    time = checked("fleet", "now", now, _moment)
     try:
         found = summary(*lists.values(), time)
     except FleetError as error:
@@ -177,13 +182,6 @@ def _moment(value: Any) -> str:
         return datetime.strptime(str(value), _TIME).strftime(_TIME)
     except ValueError:
         raise ValueError(f"{value!r} is not a time; write a time such as 2026-03-01T08:00:00Z") from None
-
-
-def _checked(option: str, value: Any, check: Any) -> Any:
-    try:
-        return check(value)
-    except ValueError as error:
-        raise AnsibleFilterError(f"fleet: {option}: {error}") from error
 
 
 class FilterModule:

@@ -172,6 +172,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
     answering,
+    checked,
     gated,
     manifests,
     netted,
@@ -199,10 +200,7 @@ def _placement(
     name = "placement"
     if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
         raise AnsibleFilterError(f"{name}: drain: expected a list of names, found {drain!r}")
-    try:
-        found = one_manifest(kubevirt) if kubevirt is not None else None
-    except ValueError as error:
-        raise AnsibleFilterError(f"{name}: kubevirt: {error}") from None
+    found = checked(name, "kubevirt", kubevirt, one_manifest) if kubevirt is not None else None
     cluster = Cluster(
         manifests(name, "nodes", nodes),
         manifests(name, "pods", pods),

@@ -53,7 +53,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 from jinja2 import UndefinedError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted, whole_number
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import checked, netted, whole_number
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
 
 
@@ -61,10 +61,7 @@ def refresh_page(value: Any, scope: Any = "all namespaces", rows: Any = 1000) ->
     """See DOCUMENTATION."""
     if not isinstance(value, Mapping):
         raise AnsibleFilterError(f"refresh_page: expected the result of the role revision_refresh, found {value!r}")
-    try:
-        rows = whole_number(rows)
-    except ValueError as error:
-        raise AnsibleFilterError(f"refresh_page: rows: {error}") from error
+    rows = checked("refresh_page", "rows", rows, whole_number)
     try:
         return render(
             "refresh",

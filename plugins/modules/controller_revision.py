@@ -23,22 +23,6 @@ description:
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
-  namespace:
-    description:
-      - Namespace of the VMs; all namespaces when it is not given.
-    type: str
-  names:
-    description:
-      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
-    type: list
-    elements: str
-    aliases: [name]
-  label_selectors:
-    description:
-      - Label selectors that the VMs must match, all of them.
-    type: list
-    elements: str
-    default: []
   state:
     description:
       - V(refreshed) captures the current generation of what drifted, and of what has lost its revision.
@@ -103,6 +87,7 @@ options:
     default: 16
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.selection
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure
   - virtshape.instancetypes.dry_run

@@ -16,25 +16,9 @@ description:
     list of VMs and one each of the revisions, instancetypes and preferences, however many VMs there are.
 author:
   - virtshape.instancetypes contributors (@virtshape)
-options:
-  namespace:
-    description:
-      - Namespace of the VMs; all namespaces when it is not given.
-    type: str
-  names:
-    description:
-      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
-    type: list
-    elements: str
-    aliases: [name]
-  label_selectors:
-    description:
-      - Label selectors that the VMs must match, all of them.
-    type: list
-    elements: str
-    default: []
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.selection
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 """

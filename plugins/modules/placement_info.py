@@ -26,18 +26,6 @@ options:
       - Namespace of the VMs; all namespaces when it is not given. With O(manifests), the namespace of those that name
         none.
     type: str
-  names:
-    description:
-      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
-    type: list
-    elements: str
-    aliases: [name]
-  label_selectors:
-    description:
-      - Label selectors that the VMs must match, all of them.
-    type: list
-    elements: str
-    default: []
   manifests:
     description:
       - Manifests of VMs to judge in place of those of the cluster. They need not exist.
@@ -59,6 +47,7 @@ options:
     default: []
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
+  - virtshape.instancetypes.selection
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 seealso:

@@ -86,7 +86,7 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
                 raise AnsibleFilterError(f"{name}: {option}: expected a manifest or a spec, found {shown(manifest)}")
             if manifest is not None:
                 _gate_type(name, option, manifest, accept)
-        more = {option: _checked(name, option, entry, checks) for option, entry in options.items()}
+        more = {option: checked(name, option, entry, checks.get(option)) for option, entry in options.items()}
         known = manifests(name, "objects", objects)
         version = answering(name, kubevirt_version or version_of(more.get("kubevirt") or {}) or None)
         return each(name, value, lambda vm: answer(gated(vm, accept), given, known, version, **more))
@@ -165,7 +165,8 @@ def answering(name: str, kubevirt_version: Any) -> release.Release:
     """The release that the option `kubevirt_version` names; the newest one that is known where it is not given."""
     if kubevirt_version is None:
         return release.NEWEST
-    return _checked(name, "kubevirt_version", kubevirt_version, {"kubevirt_version": release.of})
+    version: release.Release = checked(name, "kubevirt_version", kubevirt_version, release.of)
+    return version
 
 
 def choice(*values: str) -> Check:
@@ -201,11 +202,12 @@ def whole_number(value: Any) -> int:
     return int(value)
 
 
-def _checked(name: str, option: str, value: Any, checks: Mapping[str, Check]) -> Any:
-    if option not in checks:
+def checked(name: str, option: str, value: Any, check: Check | None) -> Any:
+    """What a check makes of an option's value; without a check there is no such option."""
+    if check is None:
         raise AnsibleFilterError(f"{name}: {option}: unknown option")
     try:
-        return checks[option](value)
+        return check(value)
     except ValueError as error:
         raise AnsibleFilterError(f"{name}: {option}: {error}") from error
 

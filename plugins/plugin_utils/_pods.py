@@ -75,12 +75,9 @@ def placement(
 def _launch(vm: Manifest, given: Given, objects: list[Manifest], release: Release, where: Place) -> _Launch:
     kubevirt = _kubevirt(where.kubevirt, release)
     instancetype, preference, template = parts(vm, given, objects, release)
-    # A VMI gets the defaults when it is created, of a VM without matchers and in releases whose expand-spec lacks them.
-    stores_request = release.requests_guest_memory or not release.expand_sets_defaults
-    creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
-    failed = expansion.fill(template, instancetype, preference, kubevirt.configuration, creating)
-    if failed is not None:
-        raise Unanswerable(failed.error.message if failed.error else "cannot be expanded")
+    problem = expansion.fill_new(template, instancetype, preference, kubevirt.configuration, release)
+    if problem is not None:
+        raise Unanswerable(problem.message)
     named = metadata_of(vm)
     metadata = {**template["metadata"], **{part: named[part] for part in ("name", "namespace") if named.get(part)}}
     around = resource.around(

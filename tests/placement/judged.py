@@ -16,7 +16,6 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
 from _resolver.placement.batch import Batch  # noqa: E402
-from _resolver.placement.fit import fitting  # noqa: E402
 from _resolver.placement.node import node  # noqa: E402
 from _resolver.placement.state import State  # noqa: E402
 from _resolver.placement.workload import of_manifest  # noqa: E402
@@ -34,8 +33,9 @@ _BUILD = CHECKOUT / ".cache" / "kube_scheduler"
 
 def ours(case: Case) -> list[list[str]]:
     """The nodes that each pending pod of a cluster fits on, by the resolver."""
-    state = _state(case)
-    return [[state.nodes[number].name for number in fitting(state, of_manifest(pod))] for pod in case["pending"]]
+    placing = Batch(_state(case))
+    fitting = [placing.fitting(of_manifest(pod)) for pod in case["pending"]]
+    return [[placing.state.nodes[number].name for number in numbers] for numbers in fitting]
 
 
 def batch(case: Case) -> list[str]:

@@ -21,6 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     on_failure,
     preference_fields,
     requests,
+    selection,
     wait,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.argument_spec import (
@@ -29,6 +30,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
     WAIT,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.ending import ON_FAILURE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import SELECTION
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
 
@@ -40,6 +42,7 @@ ALL = {
     "on_failure": on_failure,
     "preference_fields": preference_fields,
     "requests": requests,
+    "selection": selection,
     "wait": wait,
 }
 
@@ -179,11 +182,12 @@ def test_references_to_options_lead_somewhere(name: str) -> None:
         (auth, AUTH),
         (requests, REQUESTS),
         (on_failure, ON_FAILURE),
+        (selection, SELECTION),
         (wait, WAIT),
         (instancetype_fields, argument_spec.options("VirtualMachineInstancetypeSpec", required=False)),
         (preference_fields, argument_spec.options("VirtualMachinePreferenceSpec", required=False)),
     ],
-    ids=["auth", "requests", "on_failure", "wait", "instancetype_fields", "preference_fields"],
+    ids=["auth", "requests", "on_failure", "selection", "wait", "instancetype_fields", "preference_fields"],
 )
 def test_documentation_and_argument_spec_agree(fragment: ModuleType, spec: dict[str, Any]) -> None:
     documented = {name: without_text(option) for name, option in documentation(fragment)["options"].items()}

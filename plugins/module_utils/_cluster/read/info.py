@@ -104,9 +104,9 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
         if part is not None and (spec is None or lost):
             return {"problem": _missing(role.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", seen.vm["spec"].get("template"))
-    failed = expand.fill(template, *seen.drift.captured, cluster.configuration, cluster.release)
-    if failed is not None:
-        return {"problem": failed.error.message if failed.error is not None else "the VM cannot be expanded"}
+    problem = expand.fill_new(template, *seen.drift.captured, cluster.configuration, cluster.release)
+    if problem is not None:
+        return {"problem": problem.message}
     metadata = {**template["metadata"], "name": seen.name, "namespace": seen.namespace}
     try:
         return {"resources": resources(metadata, template["spec"], cluster, around(cluster))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .node import Node
 from .node_rules import is_selected, tolerates_all
-from .pod_rules import Rule, rules
+from .pod_rules import Rule
 from .state import State
 from .workload import Workload
 
@@ -12,12 +12,6 @@ from .workload import Workload
 def eligible(state: State, pod: Workload) -> list[int]:
     """The nodes that are for the pod at all, however full they are."""
     return [number for number, node in enumerate(state.nodes) if tolerates_all(node, pod) and is_selected(node, pod)]
-
-
-def fitting(state: State, pod: Workload) -> list[int]:
-    """The nodes that a pod fits on."""
-    held, numbers = rules(state, pod), eligible(state, pod)
-    return [number for number in numbers if has_room(state, pod, number) and not obstacle(state.nodes[number], held)]
 
 
 def has_room(state: State, pod: Workload, number: int) -> bool:

@@ -31,9 +31,8 @@ def running(pods: Iterable[Workload]) -> dict[tuple[str, str], Workload]:
     """The pods of running VMs by namespace and name."""
     found = {}
     for pod in pods:
-        name = pod.labels.get("vmi.kubevirt.io/id") or pod.labels.get("vm.kubevirt.io/name")
-        if pod.owner and pod.node and name and not pod.terminating:
-            found[pod.namespace, name] = pod
+        if pod.owner and pod.node and pod.vm and not pod.terminating:
+            found[pod.namespace, pod.vm] = pod
     return found
 
 
@@ -82,7 +81,7 @@ def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
 def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
     nodes, number, missing = _place(batch, drain.target(guest, labels))
-    name = guest.labels.get("vmi.kubevirt.io/id") or guest.labels.get("vm.kubevirt.io/name") or guest.name
+    name = guest.vm or guest.name
     found = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
     target = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
     return {**found, **nodes, **target}

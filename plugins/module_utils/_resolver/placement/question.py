@@ -54,19 +54,18 @@ def placement(vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, clust
     pods = [_workload(manifest) for manifest in cluster.pods if not is_over(manifest)]
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
     there = running(pods)
+    environments = _environments(vms, kubevirt, cluster, spaces)
     asked = []
     for vm in vms:
-        namespace = str(metadata_of(vm).get("namespace") or "")
+        namespace = _namespace_of(vm)
         source = there.get((namespace, name_of(vm)))
         place = source.node if source is not None and source.node in labels else ""
-        environment = _environment(kubevirt, namespace, cluster, spaces)
         try:
-            pod = _pod(vm, lookup, kubevirt, environment, source.owner if source else "", labels.get(place))
+            pod = _pod(vm, lookup, kubevirt, environments[namespace], source.owner if source else "", labels.get(place))
             asked.append(Asked(name_of(vm), namespace, pod, place))
         except (_Refused, FieldError) as error:
             asked.append(Asked(name_of(vm), namespace, None, place, " ".join(str(error).split())))
-    plain = _environment(kubevirt, "", cluster._replace(quotas=()), spaces)
-    samples = {name_of(one): _sample(one, kubevirt, plain) for one in cluster.instancetypes}
+    samples = {name_of(one): _sample(one, kubevirt, around(kubevirt)) for one in cluster.instancetypes}
     return outcome(nodes, pods, asked, cluster.drain, spaces, samples)
 
 
@@ -121,12 +120,9 @@ def _workload_of(
     uid: str = "",
     source: Mapping[str, str] | None = None,
 ) -> Workload:
-    release = kubevirt.release
-    stores_request = release.requests_guest_memory or not release.expand_sets_defaults
-    creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
-    failed = expand.fill(template, instancetype, preference, kubevirt.configuration, creating)
-    if failed is not None:
-        raise _Refused(failed.error.message if failed.error is not None else "it cannot be expanded")
+    problem = expand.fill_new(template, instancetype, preference, kubevirt.configuration, kubevirt.release)
+    if problem is not None:
+        raise _Refused(problem.message)
     name, namespace = str(own.get("name") or ""), str(own.get("namespace") or "")
     metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
     try:
@@ -135,11 +131,16 @@ def _workload_of(
         raise _Refused(f"KubeVirt cannot create a pod for the VM: {error}") from None
 
 
-def _environment(
-    kubevirt: KubeVirt, namespace: str, cluster: Cluster, spaces: Mapping[str, Mapping[str, str]]
-) -> Environment:
-    quotas = [one for one in cluster.quotas if metadata_of(one).get("namespace", namespace) == namespace]
-    return around(kubevirt, spaces.get(namespace), hard_of(quotas), network_resources(cluster.networks))
+def _environments(
+    vms: Sequence[Manifest], kubevirt: KubeVirt, cluster: Cluster, spaces: Mapping[str, Mapping[str, str]]
+) -> dict[str, Environment]:
+    """By namespace; a quota without one counts in all."""
+    networks = network_resources(cluster.networks)
+    found = {}
+    for namespace in dict.fromkeys(map(_namespace_of, vms)):
+        quotas = [one for one in cluster.quotas if metadata_of(one).get("namespace", namespace) == namespace]
+        found[namespace] = around(kubevirt, spaces.get(namespace), hard_of(quotas), networks)
+    return found
 
 
 def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
@@ -162,6 +163,10 @@ def metadata_of(manifest: Manifest) -> Manifest:
     if not isinstance(found, Mapping):
         raise FieldError("metadata", f"expected a mapping, found {found!r}")
     return dict(found)
+
+
+def _namespace_of(manifest: Manifest) -> str:
+    return str(metadata_of(manifest).get("namespace") or "")
 
 
 def name_of(manifest: Manifest) -> str:

@@ -37,6 +37,11 @@ class Workload(NamedTuple):
         """The UID of the VMI that it runs, "" for a pod of something else."""
         return self.labels.get(CREATED_BY, "") if self.labels.get("kubevirt.io") == "virt-launcher" else ""
 
+    @property
+    def vm(self) -> str:
+        """The name of the VM that it runs, "" for none; a name longer than a label is cut, or is the hostname."""
+        return self.labels.get("vmi.kubevirt.io/id") or self.labels.get("vm.kubevirt.io/name") or ""
+
     def required(self, kind: str) -> list[Mapping[str, Any]]:
         """The terms that have to hold. kind: podAffinity or podAntiAffinity."""
         terms = (self.affinity.get(kind) or {}).get("requiredDuringSchedulingIgnoredDuringExecution")

@@ -60,37 +60,29 @@ class VirtualMachines(Subject):
         return same_status(one, other)
 
     def report(self, result: Result) -> dict[str, Any]:
-        return _report(result)
+        told: dict[str, Any] = {"restart_required": waits_for_restart(result), "restarted": result.restart}
+        impact = result.impact
+        if impact is not None:
+            told.update(needs=impact.needs, changes=list(impact.changes))
+            figures = {
+                "guest_before": impact.guest_before,
+                "guest_after": impact.guest_after,
+                "restart_reason": impact.reason,
+            }
+            told.update({name: value for name, value in figures.items() if value is not None})
+        return told
 
     def describe(self, live: Manifest) -> dict[str, Any]:
-        return _describe(live)
+        status = live.get("status") or {}
+        told = {"status": status.get("printableStatus", ""), "run_strategy": run_strategy(live)}
+        for role in ROLES:
+            captured = naming.referenced(live, role).name if role.matcher_of(live) else ""
+            if captured:
+                told[f"{role.matcher}_revision"] = captured
+        return told
 
     def kept(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
         return kept(session, deleted)
 
     def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
         return remains(session, namespace, deleted, seconds)
-
-
-def _report(result: Result) -> dict[str, Any]:
-    told: dict[str, Any] = {"restart_required": waits_for_restart(result), "restarted": result.restart}
-    impact = result.impact
-    if impact is not None:
-        told.update(needs=impact.needs, changes=list(impact.changes))
-        figures = {
-            "guest_before": impact.guest_before,
-            "guest_after": impact.guest_after,
-            "restart_reason": impact.reason,
-        }
-        told.update({name: value for name, value in figures.items() if value is not None})
-    return told
-
-
-def _describe(live: Manifest) -> dict[str, Any]:
-    status = live.get("status") or {}
-    told = {"status": status.get("printableStatus", ""), "run_strategy": run_strategy(live)}
-    for role in ROLES:
-        captured = naming.referenced(live, role).name if role.matcher_of(live) else ""
-        if captured:
-            told[f"{role.matcher}_revision"] = captured
-    return told

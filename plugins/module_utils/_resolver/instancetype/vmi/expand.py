@@ -58,6 +58,20 @@ def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, r
     return Expanded(vm)
 
 
+def fill_new(
+    template: Manifest,
+    instancetype: Manifest | None,
+    preference: Manifest | None,
+    config: Configuration,
+    release: Release,
+) -> Problem | None:
+    """As `fill`, for the VMI that a VM is about to get: with its defaults, also where expand-spec leaves them out."""
+    stores_request = release.requests_guest_memory or not release.expand_sets_defaults
+    creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
+    failed = fill(template, instancetype, preference, config, creating)
+    return failed.error if failed is not None else None
+
+
 def fill(
     template: Manifest,
     instancetype: Manifest | None,

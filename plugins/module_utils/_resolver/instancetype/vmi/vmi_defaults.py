@@ -24,7 +24,7 @@ _SPINLOCKS: Final = 4096
 _PROBE: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
 # Which hyperv feature needs which other one; leaves first.
-_HYPERV_NEEDS: Final = (
+HYPERV_NEEDS: Final = (
     ("evmcs", "vapic"),
     ("ipi", "vpindex"),
     ("tlbflush", "vpindex"),
@@ -103,7 +103,7 @@ def _hyperv_needs(domain: Spec) -> None:
     hyperv = domain["features"].get("hyperv")
     if hyperv is None:
         return
-    for feature, needed in _HYPERV_NEEDS:
+    for feature, needed in HYPERV_NEEDS:
         if not (hyperv.get(feature) or {}).get("enabled"):
             continue
         if (hyperv.get(needed) or {}).get("enabled") is False:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from placement_samples import node_of, pod_of, state_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.fit import fitting, lacking
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.batch import Batch
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.fit import lacking
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.node import Node, node
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.workload import (
     is_over,
@@ -19,7 +20,7 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 def fits(one: Node, **pod: Any) -> bool:
-    return bool(fitting(state_of(one), pod_of(**pod)))
+    return bool(Batch(state_of(one)).fitting(pod_of(**pod)))
 
 
 @pytest.mark.parametrize(
@@ -41,12 +42,12 @@ def test_resources(requests: dict[str, str], expected: bool) -> None:
 
 def test_what_runs_takes_room() -> None:
     state = state_of(node_of(pods="2", gpu="1"), pods=[pod_of("a", {"cpu": "3", "example.com/gpu": "1"}, "n")])
-    assert fitting(state, pod_of(requests={"cpu": "1"})) == [0]
-    assert fitting(state, pod_of(requests={"cpu": "1100m"})) == []
+    assert Batch(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
+    assert Batch(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
     more = {"cpu": "2", "memory": "9Gi", "example.com/gpu": "1"}
     assert lacking(state, pod_of(requests=more), 0) == {"cpu": 1000, "memory": 2**30, "example.com/gpu": 1}
     full = state_of(node_of(pods="1"), pods=[pod_of("a", {}, "n"), pod_of("b", {}, "elsewhere")])
-    assert fitting(full, pod_of(requests={})) == []
+    assert Batch(full).fitting(pod_of(requests={})) == []
     assert lacking(full, pod_of(requests={}), 0) == {"pods": 1}
 
 
@@ -134,7 +135,7 @@ NODES = (node_of("a", {"zone": "1"}), node_of("b", {"zone": "1"}), node_of("c", 
 
 def where(pod: Any, *pods: Any, **given: Any) -> str:
     state = state_of(*NODES, pods=pods, **given)
-    return "".join(state.nodes[number].name for number in fitting(state, pod))
+    return "".join(state.nodes[number].name for number in Batch(state).fitting(pod))
 
 
 def test_anti_affinity_both_ways() -> None:
@@ -195,4 +196,4 @@ def test_which_nodes_count_for_a_spread() -> None:
     assert spread_over(ignoring, *webs, nodeSelector={"zone": "1"}) == ""
     tainted = (*NODES[:2], node_of("c", {"zone": "2"}, taints=[{"key": "k", "effect": "NoSchedule"}]))
     pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[spread(nodeTaintsPolicy="Honor")])
-    assert fitting(state_of(*tainted, pods=webs), pod) == [0, 1]
+    assert Batch(state_of(*tainted, pods=webs)).fitting(pod) == [0, 1]

@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from _resolver.instancetype.vmi.vmi_defaults import HYPERV_NEEDS
 from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X, Cluster
 from kubevirt_emulation.webhooks.rules.disks import TARGETS
 
-# Which Hyper-V feature needs which other.
-_HYPERV_NEEDS: Final = (
-    ("evmcs", "vapic"),
-    ("ipi", "vpindex"),
-    ("tlbflush", "vpindex"),
-    ("synictimer", "synic"),
-    ("synic", "vpindex"),
-)
 _VIDEO: Final = {
     AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"),
     ARM64: ("virtio", "ramfb"),
@@ -36,7 +29,7 @@ def hyperv(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         return
     own = f"{path}.domain.features.hyperv"
     field = f"{own}.domain.features.hyperv"
-    for feature, needed in _HYPERV_NEEDS:
+    for feature, needed in HYPERV_NEEDS:
         if _is_on(enlightenments.get(feature)) and not _is_on(enlightenments.get(needed)):
             message = f"'{field}.{feature}' requires '{field}.{needed}', which was disabled."
             yield Cause(INVALID, message, f"{field}.{feature}")

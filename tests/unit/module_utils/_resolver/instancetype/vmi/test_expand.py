@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
     CRASH,
@@ -16,7 +17,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
     Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.expand import expand
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.expand import (
+    expand,
+    fill_new,
+)
 from kubevirt_emulation.subresources import endpoint
 
 OBJECTS = [
@@ -52,6 +56,14 @@ def test_a_vm_without_matchers_is_only_put_in_canonical_form() -> None:
     expanded = expand(vm(), Objects([]))
     assert expanded.vm is not None
     assert expanded.vm["spec"]["template"]["spec"] == {"domain": {"devices": {}, "resources": {}}}
+
+
+@pytest.mark.parametrize("version", ["1.3", "1.9"])
+def test_a_new_vmi_gets_its_defaults_also_where_an_expanded_vm_does_not(version: str) -> None:
+    template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}})
+    problem = fill_new(template, {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}, None, Configuration(), of(version))
+    assert problem is None
+    assert template["spec"]["networks"] == [{"name": "default", "pod": {}}]
 
 
 def test_a_crash_is_a_value() -> None:

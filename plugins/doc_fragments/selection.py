@@ -1,0 +1,29 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which VMs a task is about; `_cluster/entry/selection.py` has the same options."""
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options:
+  namespace:
+    description:
+      - Namespace of the VMs; all namespaces when it is not given.
+    type: str
+  names:
+    description:
+      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
+    type: list
+    elements: str
+    aliases: [name]
+  label_selectors:
+    description:
+      - Label selectors that the VMs must match, all of them.
+    type: list
+    elements: str
+    default: []
+"""

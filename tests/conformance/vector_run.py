@@ -1,0 +1,52 @@
+"""The command line that all sets of vectors have: ``run.py DIR [--group G] [--failures N]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def parser(description: str, group: str) -> argparse.ArgumentParser:
+    """The options that all have. group: the name of one, for the help."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("directory", type=Path, metavar="DIR", help="directory of the vectors")
+    folder = group.partition("/")[0]
+    made.add_argument("--group", help=f"only this group ({group}) or the groups below it ({folder})")
+    made.add_argument("--failures", type=int, default=10, metavar="N", help="show the first N failures (default 10)")
+    return made
+
+
+def run(
+    arguments: argparse.Namespace,
+    groups: Iterable[str],
+    judge: Callable[[str], tuple[int, Sequence[Any]]],
+    sums_up: bool = True,
+) -> int:
+    """Runs the groups asked for, prints what came of them, and returns the exit code.
+
+    judge: how many cases a group has, and those that failed, which print as they are to be read.
+    sums_up: whether a last line has the sum of all groups.
+    """
+    failed: list[Any] = []
+    total = 0
+    for group in groups:
+        if arguments.group and group != arguments.group and not group.startswith(f"{arguments.group}/"):
+            continue
+        count, found = judge(group)
+        print(f"{group} {count - len(found)}/{count}", flush=True)
+        failed += found
+        total += count
+
+    for failure in failed[: arguments.failures]:
+        print(f"\n{failure}")
+    if len(failed) > arguments.failures:
+        print(f"\n{len(failed) - arguments.failures} more failures not shown (--failures N)")
+    if not total:
+        print(f"no case found in {arguments.directory}", file=sys.stderr)
+        return 2
+    if sums_up:
+        print(f"\nall {total - len(failed)}/{total}")
+    return 1 if failed else 0
