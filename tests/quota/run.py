@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from judged import CHECKOUT, differences, judge, ours, write
+from admission import CHECKOUT, differences, judge, ours, write
 from random_quotas import NAMESPACES, namespace
 
 SHOWN = 5

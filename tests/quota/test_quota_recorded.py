@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from judged import differences, ours, recorded
+from admission import differences, ours, recorded
 from random_quotas import NAMESPACES, namespace
 
 SAID = recorded()

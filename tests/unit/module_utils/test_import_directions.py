@@ -23,13 +23,14 @@ INSTANCETYPE = {
     "_resolver.instancetype.revision",
     "_resolver.instancetype.webhooks",
 }
-POD = WEBHOOKS
-PLACEMENT = POD | {"_resolver.instancetype.webhooks", "_resolver.pod"}
+POD = WEBHOOKS | {"_resolver.instancetype.webhooks"}
+PLACEMENT = POD | {"_resolver.pod"}
+QUOTA = PLACEMENT
 CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
-RESOLVER = CATALOG | {"_resolver.catalog", "_resolver.placement", "_resolver.pod"}
+RESOLVER = CATALOG | {"_resolver.catalog", "_resolver.placement", "_resolver.pod", "_resolver.quota"}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -46,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.instancetype.webhooks": WEBHOOKS,
     "_resolver.pod": POD,
     "_resolver.placement": PLACEMENT,
+    "_resolver.quota": QUOTA,
     "_resolver.choose": CHOOSE,
     "_resolver.refresh": REFRESH,
     "_resolver.declare": DECLARE,
