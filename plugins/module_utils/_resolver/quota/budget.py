@@ -75,12 +75,12 @@ class Budget:
     def take(self, items: Iterable[Item], gone: Iterable[Item] = ()) -> None:
         """Counts objects that are created, and those that are deleted."""
         for number, quota in enumerate(self.quotas):
-            for name, amount in _sum(quota, items, gone).items():
+            for name, amount in wanted_by(quota, items, gone).items():
                 self.used[number][name] = self.used[number].get(name, 0) + amount
 
     def _exceeded(self, number: int, items: Iterable[Item], gone: Iterable[Item]) -> list[str]:
         quota, used = self.quotas[number], self.used[number]
-        added, removed = _sum(quota, items), _sum(quota, gone)
+        added, removed = wanted_by(quota, items), wanted_by(quota, gone)
         found = []
         for name, amount in added.items():
             before = used.get(name, 0) - removed.get(name, 0)
@@ -110,7 +110,8 @@ def _silent(quota: Quota, items: Iterable[Item]) -> list[str]:
     ]
 
 
-def _sum(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) -> Nanos:
+def wanted_by(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) -> Nanos:
+    """What objects that are created take of a quota, less what those that are deleted give back."""
     found: Nanos = {}
     for sign, some in ((1, items), (-1, gone)):
         for item in some:

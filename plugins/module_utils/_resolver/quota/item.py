@@ -23,7 +23,8 @@ class Item(NamedTuple):
     """An object. resource: its kind, as PLURAL or PLURAL.GROUP. name: what messages call it.
 
     Of a pod: containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
-    has_deadline (activeDeadlineSeconds). Of a claim: storage (None: unknown) and storage_class ("" for none).
+    has_deadline (activeDeadlineSeconds), application (what AAQ counts it as; None: what ResourceQuotas do). Of a claim:
+    storage (None: unknown) and storage_class ("" for none).
     """
 
     resource: str
@@ -34,6 +35,7 @@ class Item(NamedTuple):
     affinity: Mapping[str, Any] = _NOTHING
     priority_class: str = ""
     has_deadline: bool = False
+    application: Mapping[str, Quantity] | None = None
     storage: Quantity | None = None
     storage_class: str = ""
 
