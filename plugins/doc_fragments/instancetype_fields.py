@@ -13,7 +13,7 @@ class ModuleDocFragment:
 options:
   node_selector:
     description:
-      - Labels that a node must have to run the VM. A VM with a node selector of its own conflicts,
+      - Labels of the nodes that can run the VM. Conflicts with a VM that has a node selector,
         even if both are equal.
       - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
     type: dict
@@ -21,118 +21,116 @@ options:
       - nodeSelector
   scheduler_name:
     description:
-      - Scheduler that places the VM's pod. A VM that names a scheduler itself conflicts.
+      - Scheduler of the VM's pod. Conflicts with a VM that names a scheduler.
       - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
     type: str
     aliases:
       - schedulerName
   cpu:
     description:
-      - The vCPUs. Every instancetype needs it. A VM that sets sockets, cores, threads, or CPU
-        requests or limits itself conflicts.
+      - The vCPUs. Required in every instancetype. Conflicts with a VM that sets sockets, cores,
+        threads, or CPU requests or limits.
     type: dict
     suboptions:
       guest:
         description:
-          - Number of vCPUs of the guest. How they appear, as sockets, cores or threads, is
-            the preference's choice; without one they are sockets.
+          - Number of vCPUs of the guest. The preference decides whether the vCPUs are sockets
+            (the default), cores or threads.
         type: int
         required: true
       model:
         description:
-          - 'CPU model: a name that libvirt knows, C(host-model) (the named model closest to
-            the node''s CPU) or C(host-passthrough) (exactly the node''s CPU). Unset leaves
-            it to the VM and then to the cluster. A VM with a model of its own conflicts if
-            this is set.'
+          - 'CPU model: a model of libvirt, C(host-model) (the libvirt model closest to the
+            node''s CPU) or C(host-passthrough) (exactly the node''s CPU). By default the model
+            of the VM or of the cluster. Conflicts with a VM that sets a model.'
         type: str
       dedicated_cpu_placement:
         description:
-          - Whether every vCPU is pinned to a physical CPU that nothing else uses. Needs nodes
-            with the static CPU manager policy. A VM that sets it to true conflicts if this
-            is set, even to the same value.
+          - Whether to pin every vCPU to a dedicated physical CPU. Requires nodes with the static
+            CPU manager policy. Conflicts with a VM that sets it to true, even if both are equal.
         type: bool
         aliases:
           - dedicatedCPUPlacement
       numa:
         description:
-          - NUMA topology of the guest. A VM with one of its own conflicts.
+          - NUMA topology of the guest. Conflicts with a VM that sets a NUMA topology.
         type: dict
         suboptions:
           guest_mapping_passthrough:
             description:
-              - Gives the guest a NUMA topology that follows the physical CPUs it is pinned
-                to. Needs dedicated CPUs and huge pages. Has no fields; write C({}).
+              - Gives the guest a NUMA topology that follows the physical CPUs of its vCPUs.
+                Requires dedicated CPUs and huge pages. Has no fields; write C({}).
             type: dict
             aliases:
               - guestMappingPassthrough
       isolate_emulator_thread:
         description:
-          - Whether the emulator gets a physical CPU of its own, besides those of the vCPUs.
-            Needs O(cpu.dedicated_cpu_placement). A VM that sets it to true conflicts if this
-            is set.
+          - Whether the emulator gets a dedicated physical CPU, in addition to the CPUs of the
+            vCPUs. Requires O(cpu.dedicated_cpu_placement). Conflicts with a VM that sets it
+            to true.
         type: bool
         aliases:
           - isolateEmulatorThread
       realtime:
         description:
-          - Tunes the VM for low latency. Needs dedicated CPUs and huge pages. A VM that sets
-            it itself conflicts.
+          - Tunes the VM for low latency. Requires dedicated CPUs and huge pages. Conflicts
+            with a VM that sets it.
         type: dict
         suboptions:
           mask:
             description:
-              - Which vCPUs run real-time work, such as C(0-3,^1) for 0, 2 and 3. Unset means
-                all.
+              - The vCPUs that run real-time work, such as C(0-3,^1) for 0, 2 and 3. Default
+                is all vCPUs.
             type: str
       max_sockets:
         description:
-          - Largest number of sockets that the VM can be grown to while it runs. It replaces
-            the VM's own value and never conflicts.
+          - Maximum number of sockets to which the running VM can grow. Replaces the value of
+            the VM and never conflicts.
           - Needs KubeVirt 1.3 or later; earlier releases drop it without a word.
         type: int
         aliases:
           - maxSockets
   memory:
     description:
-      - The memory. Every instancetype needs it. A VM that sets guest memory, or memory requests
-        or limits itself conflicts.
+      - The memory. Required in every instancetype. Conflicts with a VM that sets guest memory,
+        or memory requests or limits.
     type: dict
     suboptions:
       guest:
         description:
-          - Memory that the guest sees, as a quantity such as C(4Gi).
+          - Memory of the guest, as a quantity such as C(4Gi).
         type: str
         required: true
       hugepages:
         description:
-          - Backs the guest's memory with huge pages. A VM that asks for huge pages itself conflicts.
+          - Uses huge pages for the guest's memory. Conflicts with a VM that requests huge pages.
         type: dict
         suboptions:
           page_size:
             description:
-              - 'Size of the pages: C(2Mi) or C(1Gi) on amd64, other sizes elsewhere. Spelled
-                as the nodes name the resource (C(hugepages-2Mi)).'
+              - 'Size of the pages: C(2Mi) or C(1Gi) on amd64, other sizes on other architectures.
+                Spelled as in the resource name of the node (C(hugepages-2Mi)).'
             type: str
             aliases:
               - pageSize
       overcommit_percent:
         description:
-          - By how many percent the pod's memory request is lower than O(memory.guest), 0 to
-            100. More VMs fit on a node, but they may be killed when its memory runs out.
+          - Percent by which the pod's memory request is lower than O(memory.guest), 0 to 100.
+            More VMs fit on a node, but the kernel may kill them when its memory runs out.
         type: int
         aliases:
           - overcommitPercent
       max_guest:
         description:
-          - Largest memory that the VM can be grown to while it runs, as a quantity. A VM that
-            sets it itself conflicts.
+          - Maximum memory to which the running VM can grow, as a quantity. Conflicts with a
+            VM that sets it.
           - Needs KubeVirt 1.3 or later; earlier releases drop it without a word.
         type: str
         aliases:
           - maxGuest
   gpus:
     description:
-      - GPUs to pass through. A VM that lists GPUs itself conflicts.
+      - GPUs to pass through. Conflicts with a VM that lists GPUs.
     type: list
     elements: dict
     suboptions:
@@ -143,21 +141,20 @@ options:
         required: true
       device_name:
         description:
-          - Resource name under which nodes offer the device, such as C(nvidia.com/GA102GL_A10).
+          - Resource name of the device on the nodes, such as C(nvidia.com/GA102GL_A10).
         type: str
         aliases:
           - deviceName
       claim_name:
         description:
-          - 'Dynamic resource allocation: name of the VM''s resource claim that the device comes
-            from.'
+          - Name of the VM's resource claim for the device (dynamic resource allocation).
           - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
         type: str
         aliases:
           - claimName
       request_name:
         description:
-          - 'Dynamic resource allocation: name of the request in that claim.'
+          - Name of the request in that claim (dynamic resource allocation).
           - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
         type: str
         aliases:
@@ -171,33 +168,32 @@ options:
         suboptions:
           display:
             description:
-              - The virtual GPU as a display.
+              - Display of the virtual GPU.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the virtual GPU shows a display. Default is true.
+                  - Whether the virtual GPU has a display. Default is true.
                 type: bool
               ram_fb:
                 description:
-                  - A simple frame buffer that shows the boot until the GPU's driver is loaded.
-                    On by default.
+                  - Simple frame buffer that shows the boot until the guest loads the driver
+                    of the GPU. On by default.
                 type: dict
                 aliases:
                   - ramFB
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Naming a feature without this switches it
-                        on.
+                      - Whether the feature is on. Default is true if the feature is set.
                     type: bool
       tag:
         description:
-          - Tag that the guest finds beside the device's address in its config drive.
+          - Tag of the device in the guest's config drive, next to its address.
         type: str
   host_devices:
     description:
-      - Host devices to pass through. A VM that lists host devices itself conflicts.
+      - Host devices to pass through. Conflicts with a VM that lists host devices.
     type: list
     elements: dict
     aliases:
@@ -210,35 +206,34 @@ options:
         required: true
       device_name:
         description:
-          - Resource name under which nodes offer the device, such as C(intel.com/qat).
+          - Resource name of the device on the nodes, such as C(intel.com/qat).
         type: str
         aliases:
           - deviceName
       claim_name:
         description:
-          - 'Dynamic resource allocation: name of the VM''s resource claim that the device comes
-            from.'
+          - Name of the VM's resource claim for the device (dynamic resource allocation).
           - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
         type: str
         aliases:
           - claimName
       request_name:
         description:
-          - 'Dynamic resource allocation: name of the request in that claim.'
+          - Name of the request in that claim (dynamic resource allocation).
           - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
         type: str
         aliases:
           - requestName
       tag:
         description:
-          - Tag that the guest finds beside the device's address in its config drive.
+          - Tag of the device in the guest's config drive, next to its address.
         type: str
   io_threads_policy:
     description:
-      - Which threads do the disk I/O. With V(shared) all disks use one thread, with V(auto)
-        KubeVirt spreads them over several, with V(supplementalPool) all use a pool, sized by
-        O(io_threads). Unset leaves the I/O to the emulator's main thread. A VM with a policy
-        of its own conflicts.
+      - 'How QEMU does the disk I/O: with V(shared) all disks use one thread; with V(auto) KubeVirt
+        distributes the disks over several threads; with V(supplementalPool) all disks use a
+        pool, whose size O(io_threads) sets. By default the emulator''s main thread does the
+        I/O. Conflicts with a VM that sets a policy.'
     type: str
     choices:
       - auto
@@ -256,15 +251,15 @@ options:
     suboptions:
       supplemental_pool_thread_count:
         description:
-          - Number of threads of the I/O threads policy C(supplementalPool). A VM that sets
-            it itself conflicts with an instancetype that does.
+          - Number of threads of the I/O threads policy C(supplementalPool). Conflicts with
+            a VM that sets this field.
         type: int
         aliases:
           - supplementalPoolThreadCount
   launch_security:
     description:
-      - Confidential computing. One of its fields chooses the technology. A VM with launch security
-        of its own conflicts, and a preference's is not used.
+      - Confidential computing. Set one field to choose the technology. Conflicts with a VM
+        that sets launch security, and overrides that of a preference.
       - Deprecated by KubeVirt. Since 1.9, use preferredLaunchSecurity of a preference.
     type: dict
     aliases:
@@ -277,28 +272,29 @@ options:
         suboptions:
           policy:
             description:
-              - What the guest demands of the platform.
+              - Requirements of the guest for the platform.
             type: dict
             suboptions:
               encrypted_state:
                 description:
-                  - Whether the CPU's registers are encrypted too (SEV-ES). Default is false.
+                  - Whether to encrypt the CPU registers too (SEV-ES). Default is false.
                 type: bool
                 aliases:
                   - encryptedState
           attestation:
             description:
-              - Starts the VM only after its owner has attested it. Has no fields; write C({}).
+              - Starts the VM only after its owner has attested the platform. Has no fields;
+                write C({}).
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: dict
           session:
             description:
-              - The owner's session blob, base64.
+              - Session blob of the owner, base64-encoded.
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: str
           dh_cert:
             description:
-              - The owner's Diffie-Hellman certificate, base64.
+              - Diffie-Hellman certificate of the owner, base64-encoded.
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: str
             aliases:
@@ -315,8 +311,8 @@ options:
         type: dict
   vm_annotations:
     description:
-      - Annotations that every VM instance of this type gets. They win over those of a preference.
-        A VM whose template has the same key with another value conflicts.
+      - Annotations of every VM instance of this type. They override the annotations of a preference.
+        Conflicts with a VM whose template has the same key with another value.
       - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
     type: dict
 """

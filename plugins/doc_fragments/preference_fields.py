@@ -18,42 +18,43 @@ options:
     suboptions:
       preferred_clock_offset:
         description:
-          - What the guest's clock shows, if the VM sets neither UTC nor a time zone.
+          - Offset of the clock, if the VM sets neither UTC nor a time zone.
         type: dict
         aliases:
           - preferredClockOffset
         suboptions:
           utc:
             description:
-              - The clock shows UTC. Excludes a time zone.
+              - The clock shows UTC. Mutually exclusive with a time zone.
             type: dict
             suboptions:
               offset_seconds:
                 description:
-                  - Seconds by which the clock differs from UTC. If set, even to 0, changes
-                    that the guest makes to its clock survive a reboot.
+                  - Seconds by which the clock differs from UTC. If this is set, even to 0,
+                    changes of the clock by the guest survive a reboot.
                 type: int
                 aliases:
                   - offsetSeconds
           timezone:
             description:
-              - The clock shows the time of this zone, such as C(Europe/Berlin). Excludes UTC.
+              - The clock shows the time of this zone, such as C(Europe/Berlin). Mutually exclusive
+                with UTC.
             type: str
       preferred_timer:
         description:
-          - Timers of the guest. Used only if the VM lists no timers at all.
+          - Timers of the guest, if the VM lists no timers.
         type: dict
         aliases:
           - preferredTimer
         suboptions:
           hpet:
             description:
-              - High precision event timer. Windows does better without.
+              - High precision event timer. Windows runs better without it.
             type: dict
             suboptions:
               tick_policy:
                 description:
-                  - What happens to ticks that come too late for the guest.
+                  - What happens to ticks that reach the guest too late.
                 type: str
                 choices:
                   - delay
@@ -68,7 +69,7 @@ options:
                 type: bool
           kvm:
             description:
-              - The KVM clock, paravirtual, for Linux.
+              - Paravirtual KVM clock for Linux.
             type: dict
             suboptions:
               present:
@@ -82,7 +83,7 @@ options:
             suboptions:
               tick_policy:
                 description:
-                  - What happens to ticks that come too late for the guest.
+                  - What happens to ticks that reach the guest too late.
                 type: str
                 choices:
                   - delay
@@ -101,7 +102,7 @@ options:
             suboptions:
               tick_policy:
                 description:
-                  - What happens to ticks that come too late for the guest.
+                  - What happens to ticks that reach the guest too late.
                 type: str
                 choices:
                   - delay
@@ -114,7 +115,7 @@ options:
                 type: bool
               track:
                 description:
-                  - 'Which time the clock follows: the guest''s own or the node''s.'
+                  - 'Source of the time of the clock: the guest (V(guest)) or the node (V(wall)).'
                 type: str
                 choices:
                   - guest
@@ -122,7 +123,7 @@ options:
                   - realtime
           hyperv:
             description:
-              - The Hyper-V clock, paravirtual, for Windows.
+              - Paravirtual Hyper-V clock for Windows.
             type: dict
             suboptions:
               present:
@@ -136,11 +137,12 @@ options:
     suboptions:
       preferred_cpu_topology:
         description:
-          - 'As what the guest sees the vCPUs of an instancetype: all as V(sockets) (also the
-            meaning of V(any), and the default), all as V(cores) or all as V(threads), or V(spread)
-            over several of them. With V(any) a VM without instancetype meets O(requirements.cpu)
-            by any topology. The spellings that begin with prefer mean the same and are deprecated;
-            KubeVirt before 1.4 knows only those and takes any other for a single vCPU.'
+          - 'How the guest sees the vCPUs of an instancetype: all as V(sockets) (also with V(any),
+            and by default), all as V(cores), all as V(threads), or V(spread) over several of
+            them. With V(any), a VM without an instancetype meets O(requirements.cpu) with any
+            topology. The spellings that begin with prefer have the same meaning and are deprecated,
+            but KubeVirt before 1.4 knows only these and reduces the VM to a single vCPU with
+            the others.'
         type: str
         choices:
           - sockets
@@ -165,7 +167,7 @@ options:
         suboptions:
           across:
             description:
-              - What the vCPUs are spread over. V(SocketsCores) is the default.
+              - The levels over which to spread the vCPUs. Default is V(SocketsCores).
             type: str
             choices:
               - SocketsCores
@@ -173,14 +175,14 @@ options:
               - SocketsCoresThreads
           ratio:
             description:
-              - Number of cores for each socket, at least 1 and 2 by default. With C(CoresThreads)
-                it is the number of threads for each core and has to be 2. KubeVirt refuses
-                VMs whose number of vCPUs cannot be divided so.
+              - Number of cores per socket, at least 1, by default 2. With C(CoresThreads) the
+                number of threads per core, which must be 2. KubeVirt rejects a VM whose vCPUs
+                are not divisible by this ratio.
             type: int
       preferred_cpu_features:
         description:
-          - CPU features, added to those of the VM. A feature that the VM names itself stays
-            as the VM has it.
+          - CPU features, added to the features of the VM. A feature that the VM names keeps
+            the policy of the VM.
         type: list
         elements: dict
         aliases:
@@ -188,15 +190,15 @@ options:
         suboptions:
           name:
             description:
-              - Name of the feature, as libvirt spells it, such as C(vmx).
+              - Name of the feature as in libvirt, such as C(vmx).
             type: str
             required: true
           policy:
             description:
-              - 'What the guest gets: the feature even if the node lacks it (V(force)), only
-                on nodes that have or emulate it (V(require), the default), if the node has
-                it (V(optional)), not at all (V(disable)), or a start only on nodes without
-                it (V(forbid)).'
+              - 'Whether the guest gets the feature: always, even if the node lacks it (V(force));
+                the VM runs only on nodes that have or emulate it (V(require), the default);
+                if the node has it (V(optional)); never (V(disable)); the VM runs only on nodes
+                without it (V(forbid)).'
             type: str
             choices:
               - force
@@ -206,45 +208,46 @@ options:
               - forbid
   devices:
     description:
-      - Devices of the VM. As soon as this is set, even to C({}), entries of the VM that do
-        not say whether they are a disk, LUN or CD-ROM drive become disks.
+      - Devices of the VM. If this is set, even to C({}), disks of the VM without a type (disk,
+        LUN or CD-ROM) get the type disk.
     type: dict
     suboptions:
       preferred_autoattach_graphics_device:
         description:
-          - Whether the VM gets a graphics device, and so VNC, if the VM does not say so.
+          - Whether to attach a graphics device, and so VNC, if the VM does not set it.
         type: bool
         aliases:
           - preferredAutoattachGraphicsDevice
       preferred_autoattach_mem_balloon:
         description:
-          - Whether the VM gets a memory balloon, which reports the guest's memory use, if the
-            VM does not say so.
+          - Whether to attach a memory balloon, which reports the guest's memory use, if the
+            VM does not set it.
         type: bool
         aliases:
           - preferredAutoattachMemBalloon
       preferred_autoattach_pod_interface:
         description:
-          - Whether a VM that lists no network gets an interface on the pod network, if the
-            VM does not say so.
+          - Whether a VM without networks gets an interface on the pod network, if the VM does
+            not set it.
         type: bool
         aliases:
           - preferredAutoattachPodInterface
       preferred_autoattach_serial_console:
         description:
-          - Whether the VM gets a serial console, if the VM does not say so.
+          - Whether to attach a serial console, if the VM does not set it.
         type: bool
         aliases:
           - preferredAutoattachSerialConsole
       preferred_autoattach_input_device:
         description:
-          - Whether a VM without input devices gets one, if the VM does not say so.
+          - Whether a VM without input devices gets an input device, if the VM does not set
+            it.
         type: bool
         aliases:
           - preferredAutoattachInputDevice
       preferred_disable_hotplug:
         description:
-          - Whether volumes can not be attached to the running VM. Replaces what the VM says.
+          - Whether to disable hotplug of volumes. Replaces the value of the VM.
         type: bool
         aliases:
           - preferredDisableHotplug
@@ -257,29 +260,28 @@ options:
         suboptions:
           display:
             description:
-              - The virtual GPU as a display.
+              - Display of the virtual GPU.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the virtual GPU shows a display. Default is true.
+                  - Whether the virtual GPU has a display. Default is true.
                 type: bool
               ram_fb:
                 description:
-                  - A simple frame buffer that shows the boot until the GPU's driver is loaded.
-                    On by default.
+                  - Simple frame buffer that shows the boot until the guest loads the driver
+                    of the GPU. On by default.
                 type: dict
                 aliases:
                   - ramFB
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Naming a feature without this switches it
-                        on.
+                      - Whether the feature is on. Default is true if the feature is set.
                     type: bool
       preferred_sound_model:
         description:
-          - Model of the VM's sound device, if it has one without a model.
+          - Model of the VM's sound device, if the device has no model.
         type: str
         choices:
           - ich9
@@ -288,14 +290,14 @@ options:
           - preferredSoundModel
       preferred_use_virtio_transitional:
         description:
-          - Whether virtio devices also speak the old protocol 0.9, for guests too old for 1.0,
-            if the VM does not say so.
+          - Whether virtio devices also support the old protocol 0.9, for guests that do not
+            support 1.0, if the VM does not set it.
         type: bool
         aliases:
           - preferredUseVirtioTransitional
       preferred_input_bus:
         description:
-          - Bus of the VM's input devices that name none.
+          - Bus of input devices without a bus.
         type: str
         choices:
           - virtio
@@ -304,7 +306,7 @@ options:
           - preferredInputBus
       preferred_input_type:
         description:
-          - Type of the VM's input devices that name none. KubeVirt only takes VMs with V(tablet).
+          - Type of input devices without a type. KubeVirt accepts only V(tablet).
         type: str
         choices:
           - tablet
@@ -313,7 +315,7 @@ options:
           - preferredInputType
       preferred_disk_bus:
         description:
-          - Bus of the VM's disks that name none.
+          - Bus of disks without a bus.
         type: str
         choices:
           - virtio
@@ -324,7 +326,7 @@ options:
           - preferredDiskBus
       preferred_lun_bus:
         description:
-          - Bus of the VM's LUNs that name none.
+          - Bus of LUNs without a bus.
         type: str
         choices:
           - virtio
@@ -335,8 +337,7 @@ options:
           - preferredLunBus
       preferred_cdrom_bus:
         description:
-          - Bus of the VM's CD-ROM drives that name none. KubeVirt refuses CD-ROM drives on
-            V(virtio).
+          - Bus of CD-ROM drives without a bus. KubeVirt rejects CD-ROM drives on V(virtio).
         type: str
         choices:
           - virtio
@@ -347,15 +348,14 @@ options:
           - preferredCdromBus
       preferred_disk_dedicated_io_thread:
         description:
-          - Whether each disk on the virtio bus gets an I/O thread of its own, where the VM
-            does not say so.
+          - Whether each disk on the virtio bus gets a dedicated I/O thread, if the VM does
+            not set it.
         type: bool
         aliases:
           - preferredDiskDedicatedIoThread
       preferred_disk_cache:
         description:
-          - How the node caches what the VM's disks read and write, where the VM does not say
-            so.
+          - Cache mode of disks, if the VM does not set it.
         type: str
         choices:
           - none
@@ -365,7 +365,7 @@ options:
           - preferredDiskCache
       preferred_disk_io:
         description:
-          - How QEMU does the I/O of the VM's disks, where the VM does not say so.
+          - I/O mode of disks in QEMU, if the VM does not set it.
         type: str
         choices:
           - native
@@ -374,15 +374,14 @@ options:
           - preferredDiskIO
       preferred_disk_block_size:
         description:
-          - Block size of the VM's disks, where the VM does not say so. Only one of its fields
-            may be set.
+          - Block size of disks, if the VM does not set it. Its fields are mutually exclusive.
         type: dict
         aliases:
           - preferredDiskBlockSize
         suboptions:
           custom:
             description:
-              - Sizes given as numbers.
+              - Custom sizes.
             type: dict
             suboptions:
               logical:
@@ -391,30 +390,29 @@ options:
                 type: int
               physical:
                 description:
-                  - Unit in which the disk works best, in bytes; not smaller than the logical
-                    one.
+                  - Unit in which the disk is fastest, in bytes; at least the logical size.
                 type: int
               discard_granularity:
                 description:
-                  - Unit in which the guest gives space back, in bytes.
+                  - Unit in which the guest discards blocks, in bytes.
                   - Needs KubeVirt 1.7 or later; earlier releases drop it without a word.
                 type: int
                 aliases:
                   - discardGranularity
           match_volume:
             description:
-              - Takes the sizes of the volume behind the disk.
+              - Uses the sizes of the volume of the disk.
             type: dict
             aliases:
               - matchVolume
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
       preferred_interface_model:
         description:
-          - Model of the VM's network interfaces that name none.
+          - Model of network interfaces without a model.
         type: str
         choices:
           - virtio
@@ -428,34 +426,34 @@ options:
           - preferredInterfaceModel
       preferred_rng:
         description:
-          - Gives the VM a random number generator fed by the node, if it has none. Has no fields;
-            write C({}).
+          - Adds a random number generator with the entropy of the node, if the VM has none.
+            Has no fields; write C({}).
         type: dict
         aliases:
           - preferredRng
       preferred_block_multi_queue:
         description:
-          - Whether virtio disks get a queue for each vCPU, if the VM does not say so.
+          - Whether virtio disks get a queue for each vCPU, if the VM does not set it.
         type: bool
         aliases:
           - preferredBlockMultiQueue
       preferred_network_interface_multi_queue:
         description:
-          - Whether virtio network interfaces get several queues, if the VM does not say so.
+          - Whether virtio network interfaces get several queues, if the VM does not set it.
         type: bool
         aliases:
           - preferredNetworkInterfaceMultiQueue
       preferred_tpm:
         description:
-          - Gives the VM a TPM, if it has no settings for one.
+          - Adds a TPM, if the VM has no TPM settings.
         type: dict
         aliases:
           - preferredTPM
         suboptions:
           enabled:
             description:
-              - Whether there is a TPM. Default is true; false in a VM turns off the one that
-                its preference gives.
+              - Whether the VM has a TPM. Default is true; false in a VM disables the TPM of
+                its preference.
               - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
             type: bool
           persistent:
@@ -464,15 +462,15 @@ options:
             type: bool
       preferred_interface_masquerade:
         description:
-          - Connects interfaces on the pod network by masquerading, if the VM says nothing about
-            how to connect them. Has no fields; write C({}).
+          - Connects interfaces on the pod network by masquerading, if the VM does not set how
+            to connect them. Has no fields; write C({}).
         type: dict
         aliases:
           - preferredInterfaceMasquerade
       preferred_panic_device_model:
         description:
-          - Model of the VM's panic devices that name none. Since KubeVirt 1.9 a VM without
-            panic device gets one.
+          - Model of panic devices without a model. Since KubeVirt 1.9 a VM without a panic
+            device gets a panic device.
           - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
         type: str
         choices:
@@ -483,8 +481,8 @@ options:
           - preferredPanicDeviceModel
       preferred_video_type:
         description:
-          - Type of the video device, if the VM names none. On arm64 only V(virtio) and V(ramfb)
-            exist.
+          - Type of the video device, if the VM does not set it. Only V(virtio) and V(ramfb)
+            are available on arm64.
           - Needs KubeVirt 1.9 or later; earlier releases drop it without a word.
         type: str
         choices:
@@ -497,30 +495,30 @@ options:
           - preferredVideoType
   features:
     description:
-      - Features of the virtual machine's platform.
+      - Features of the platform of the VM.
     type: dict
     suboptions:
       preferred_acpi:
         description:
-          - ACPI. Replaces what the VM says.
+          - ACPI. Replaces the value of the VM.
         type: dict
         aliases:
           - preferredAcpi
         suboptions:
           enabled:
             description:
-              - Whether the feature is on. Naming a feature without this switches it on.
+              - Whether the feature is on. Default is true if the feature is set.
             type: bool
       preferred_apic:
         description:
-          - The interrupt controller APIC, if the VM does not set it.
+          - APIC (the interrupt controller), if the VM does not set it.
         type: dict
         aliases:
           - preferredApic
         suboptions:
           enabled:
             description:
-              - Whether the feature is on. Naming a feature without this switches it on.
+              - Whether the feature is on. Default is true if the feature is set.
             type: bool
           end_of_interrupt:
             description:
@@ -530,20 +528,20 @@ options:
               - endOfInterrupt
       preferred_hyperv:
         description:
-          - Hyper-V features, which make Windows run better. Each is used if the VM does not
-            set the same one.
+          - Hyper-V features, which make Windows faster. Each applies if the VM does not set
+            the same feature.
         type: dict
         aliases:
           - preferredHyperv
         suboptions:
           relaxed:
             description:
-              - Tells the guest not to watch for late timers.
+              - Makes the guest tolerate late timers.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           vapic:
             description:
@@ -552,57 +550,56 @@ options:
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           spinlocks:
             description:
-              - Lets a vCPU that waits for a lock give way after some attempts.
+              - A vCPU that waits for a lock yields after a number of attempts.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
               spinlocks:
                 description:
-                  - Number of attempts before the vCPU gives way, at least 4096, which is the
-                    default.
+                  - Number of attempts before the vCPU yields. Default and minimum are 4096.
                 type: int
           vpindex:
             description:
-              - Numbers of the vCPUs, which other features need.
+              - Indexes of the vCPUs, which other features require.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           runtime:
             description:
-              - Tells the guest how long each vCPU really ran.
+              - Shows the guest the run time of each vCPU.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           synic:
             description:
-              - Synthetic interrupt controller. Needs vpindex.
+              - Synthetic interrupt controller. Requires vpindex.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           synictimer:
             description:
-              - Synthetic timers, which cost less CPU time. Needs synic.
+              - Synthetic timers, which use less CPU time. Requires synic.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
               direct:
                 description:
@@ -611,17 +608,16 @@ options:
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Naming a feature without this switches it
-                        on.
+                      - Whether the feature is on. Default is true if the feature is set.
                     type: bool
           reset:
             description:
-              - Lets the guest reboot through the hypervisor. Needs synic.
+              - The guest reboots through the hypervisor. Requires synic.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           vendorid:
             description:
@@ -630,7 +626,7 @@ options:
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
               vendorid:
                 description:
@@ -638,82 +634,83 @@ options:
                 type: str
           frequencies:
             description:
-              - Tells the guest the frequencies of its clocks.
+              - Shows the guest the frequencies of its clocks.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           reenlightenment:
             description:
-              - Tells the guest when its clock's frequency changes, as by a migration.
+              - Notifies the guest when the frequency of its clock changes, for example by a
+                migration.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           tlbflush:
             description:
-              - Flushes of the address cache by the hypervisor, good on busy nodes. Needs vpindex.
+              - The hypervisor flushes the address cache, which is faster on busy nodes. Requires
+                vpindex.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
               direct:
                 description:
-                  - Lets a nested guest flush directly.
+                  - Allows direct flushes by a nested guest.
                   - Needs KubeVirt 1.8 or later; earlier releases drop it without a word.
                 type: dict
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Naming a feature without this switches it
-                        on.
+                      - Whether the feature is on. Default is true if the feature is set.
                     type: bool
               extended:
                 description:
-                  - Lets the guest flush parts of the cache.
+                  - Allows partial flushes by the guest.
                   - Needs KubeVirt 1.8 or later; earlier releases drop it without a word.
                 type: dict
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Naming a feature without this switches it
-                        on.
+                      - Whether the feature is on. Default is true if the feature is set.
                     type: bool
           ipi:
             description:
-              - Interrupts between vCPUs by the hypervisor, good on busy nodes. Needs vpindex.
+              - The hypervisor sends interrupts between vCPUs, which is faster on busy nodes.
+                Requires vpindex.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
           evmcs:
             description:
-              - Faster nested virtualization on Intel CPUs, at the cost of other features. Needs
-                vapic.
+              - Faster nested virtualization on Intel CPUs, but without some other features.
+                Requires vapic.
             type: dict
             suboptions:
               enabled:
                 description:
-                  - Whether the feature is on. Naming a feature without this switches it on.
+                  - Whether the feature is on. Default is true if the feature is set.
                 type: bool
       preferred_kvm:
         description:
-          - How KVM shows itself to the guest, if the VM does not set it.
+          - KVM features, if the VM does not set them.
         type: dict
         aliases:
           - preferredKvm
         suboptions:
           hidden:
             description:
-              - Whether KVM hides itself from the guest. Default is false.
+              - Whether to hide KVM from the guest. Default is false.
             type: bool
       preferred_pvspinlock:
         description:
@@ -724,47 +721,47 @@ options:
         suboptions:
           enabled:
             description:
-              - Whether the feature is on. Naming a feature without this switches it on.
+              - Whether the feature is on. Default is true if the feature is set.
             type: bool
       preferred_smm:
         description:
-          - System management mode, if the VM does not set it. Secure boot needs it.
+          - System management mode, if the VM does not set it. Required for secure boot.
         type: dict
         aliases:
           - preferredSmm
         suboptions:
           enabled:
             description:
-              - Whether the feature is on. Naming a feature without this switches it on.
+              - Whether the feature is on. Default is true if the feature is set.
             type: bool
   firmware:
     description:
-      - BIOS or EFI. What the VM chooses itself wins.
+      - BIOS or EFI. The choice of the VM overrides the preference.
     type: dict
     suboptions:
       preferred_use_bios:
         description:
-          - Whether to boot with BIOS. Wins over EFI if both are preferred.
+          - Whether to boot with BIOS. Overrides EFI if both are preferred.
         type: bool
         aliases:
           - preferredUseBios
       preferred_use_bios_serial:
         description:
-          - Whether the BIOS writes to the serial console. Used only with BIOS.
+          - Whether the BIOS writes to the serial console. Applies only with BIOS.
         type: bool
         aliases:
           - preferredUseBiosSerial
       preferred_use_efi:
         description:
-          - Whether to boot with EFI. Not used where O(firmware.preferred_efi) takes effect.
+          - Whether to boot with EFI. Ignored if O(firmware.preferred_efi) takes effect.
           - Deprecated by KubeVirt. Use O(firmware.preferred_efi).
         type: bool
         aliases:
           - preferredUseEfi
       preferred_use_secure_boot:
         description:
-          - Whether EFI only boots signed code. Fills in what a VM with EFI leaves open; not
-            used where O(firmware.preferred_efi) takes effect.
+          - Whether EFI boots only signed code, if a VM with EFI does not set it. Ignored if
+            O(firmware.preferred_efi) takes effect.
           - Deprecated by KubeVirt. Use O(firmware.preferred_efi.secure_boot).
         type: bool
         aliases:
@@ -779,13 +776,14 @@ options:
         suboptions:
           secure_boot:
             description:
-              - Whether only signed code boots. Default is true; needs system management mode.
+              - Whether only signed code boots. Default is true; requires system management
+                mode.
             type: bool
             aliases:
               - secureBoot
           persistent:
             description:
-              - Whether the firmware's variables survive a stop of the VM. Default is false.
+              - Whether the variables of the firmware survive a stop of the VM. Default is false.
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: bool
   machine:
@@ -796,7 +794,7 @@ options:
       preferred_machine_type:
         description:
           - Machine type, such as C(q35), C(pc-q35-rhel9.4.0), C(virt) or C(s390-ccw-virtio),
-            if the VM names none.
+            if the VM does not set it.
         type: str
         aliases:
           - preferredMachineType
@@ -807,54 +805,54 @@ options:
     suboptions:
       preferred_storage_class_name:
         description:
-          - Storage class of the VM's data volume templates that name none. Set when the VM
-            is created.
+          - Storage class of the VM's data volume templates without a storage class. Applied
+            when the VM is created.
         type: str
         aliases:
           - preferredStorageClassName
   preferred_subdomain:
     description:
-      - Subdomain of the VM's host name, if the VM has none.
+      - Subdomain of the VM's host name, if the VM does not set one.
     type: str
     aliases:
       - preferredSubdomain
   preferred_termination_grace_period_seconds:
     description:
-      - Seconds that the guest has to shut down before it is killed, if the VM does not say
-        so.
+      - Seconds for the guest to shut down before KubeVirt kills it, if the VM does not set
+        them.
     type: int
     aliases:
       - preferredTerminationGracePeriodSeconds
   requirements:
     description:
-      - What a VM must have at least to use this preference. KubeVirt refuses VMs that have
-        less.
+      - Minimum requirements for a VM with this preference. KubeVirt rejects a VM that does
+        not meet them.
     type: dict
     suboptions:
       cpu:
         description:
-          - The vCPUs needed.
+          - Required vCPUs.
         type: dict
         suboptions:
           guest:
             description:
-              - Least number of vCPUs. Without an instancetype only those count that the VM
-                provides in the preferred topology, which is sockets by default.
+              - Minimum number of vCPUs. Without an instancetype, only the vCPUs in the preferred
+                topology count (sockets by default).
             type: int
             required: true
       memory:
         description:
-          - The memory needed.
+          - Required memory.
         type: dict
         suboptions:
           guest:
             description:
-              - Least memory that the guest sees, as a quantity such as C(2Gi).
+              - Minimum memory of the guest, as a quantity such as C(2Gi).
             type: str
             required: true
       architecture:
         description:
-          - The architecture that the VM must have.
+          - Required architecture of the VM.
           - Needs KubeVirt 1.7 or later; earlier releases drop it without a word.
         type: str
         choices:
@@ -863,21 +861,21 @@ options:
           - s390x
   vm_annotations:
     description:
-      - Annotations that the VM instance gets if neither the VM nor the instancetype sets the
-        same key.
+      - Annotations of the VM instance, if neither the VM nor the instancetype sets the same
+        key.
       - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
     type: dict
   prefer_spread_socket_to_core_ratio:
     description:
-      - Ratio of the topology C(spread), used if O(cpu.spread_options.ratio) is not set. 2 if
-        neither is.
+      - Ratio of the topology C(spread), if O(cpu.spread_options.ratio) is not set. Default
+        is 2.
       - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
     type: int
     aliases:
       - preferSpreadSocketToCoreRatio
   preferred_architecture:
     description:
-      - CPU architecture of the VM, if it names none. Set when the VM is created.
+      - CPU architecture of the VM, if the VM does not set it. Applied when the VM is created.
       - Needs KubeVirt 1.7 or later; earlier releases drop it without a word.
     type: str
     choices:
@@ -888,8 +886,8 @@ options:
       - preferredArchitecture
   preferred_launch_security:
     description:
-      - Confidential computing, if neither the VM nor the instancetype sets it. One of its fields
-        chooses the technology.
+      - Confidential computing, if neither the VM nor the instancetype sets it. Set one field
+        to choose the technology.
       - Needs KubeVirt 1.9 or later; earlier releases drop it without a word.
     type: dict
     aliases:
@@ -902,28 +900,29 @@ options:
         suboptions:
           policy:
             description:
-              - What the guest demands of the platform.
+              - Requirements of the guest for the platform.
             type: dict
             suboptions:
               encrypted_state:
                 description:
-                  - Whether the CPU's registers are encrypted too (SEV-ES). Default is false.
+                  - Whether to encrypt the CPU registers too (SEV-ES). Default is false.
                 type: bool
                 aliases:
                   - encryptedState
           attestation:
             description:
-              - Starts the VM only after its owner has attested it. Has no fields; write C({}).
+              - Starts the VM only after its owner has attested the platform. Has no fields;
+                write C({}).
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: dict
           session:
             description:
-              - The owner's session blob, base64.
+              - Session blob of the owner, base64-encoded.
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: str
           dh_cert:
             description:
-              - The owner's Diffie-Hellman certificate, base64.
+              - Diffie-Hellman certificate of the owner, base64-encoded.
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: str
             aliases:

@@ -11,36 +11,35 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   _input:
-    description: Manifest of a VirtualMachine, or a list of them.
+    description: Manifest of a VirtualMachine, or a list of manifests.
     type: raw
     required: true
   instancetype:
     description:
-      - Manifest of the instancetype, or its bare spec, in place of the one that the VM names.
+      - Manifest of an instancetype, or its bare spec, to use instead of the instancetype that the VM names.
     type: dict
   preference:
     description:
-      - Manifest of the preference, or its bare spec, in place of the one that the VM names.
+      - Manifest of a preference, or its bare spec, to use instead of the preference that the VM names.
     type: dict
   objects:
     description:
-      - Manifests among which the instancetype, the preference and the ControllerRevisions that the VM names are
-        looked up.
+      - Manifests of the instancetype, the preference and the ControllerRevisions that the VM names.
     type: list
     elements: dict
     default: []
   kubevirt_version:
     description:
-      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
-        newest one that is known.
+      - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release
+        that this collection knows.
     type: str
   accept_unknown_fields:
     description:
-      - Whether fields that this collection does not know are let through. Otherwise they are an error, which names the
-        field that was probably meant.
+      - Whether to accept fields that this collection does not know. By default such a field is an error that suggests
+        the closest known field.
     type: bool
     default: false
 notes:
-  - Names, labels, quantities and other values that no cluster takes are an error, as in the modules.
+  - Names, labels, quantities and other values that every cluster rejects are an error, as in the modules.
   - Works offline, on one VM or on a list of VMs.
 """

@@ -6,30 +6,30 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: catalog
-short_description: Which instancetype satisfies which preference
+short_description: Compare the instancetypes of a catalog with its preferences
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Compares each instancetype of a catalog with each preference, for VMs that name both and add nothing of their own,
-    and returns which pairs fit and why others do not.
-  - Works offline. M(virtshape.instancetypes.catalog_info) does the same for what a cluster has.
+  - Compares each instancetype of a catalog with each preference, for VMs without CPU and memory settings, and returns
+    which pairs fit and why the others do not.
+  - Works offline. M(virtshape.instancetypes.catalog_info) does the same for the objects of a cluster.
 options:
   _input:
     description:
-      - A catalog, or the manifest of an instancetype or preference, or a list of these, as the filter
-        P(virtshape.instancetypes.catalog_objects#filter) takes them.
-      - Or C(matrix) as M(virtshape.instancetypes.catalog_info) returns it.
+      - A catalog, or the manifest of an instancetype or preference, or a list of these, as for the filter
+        P(virtshape.instancetypes.catalog_objects#filter).
+      - Or C(matrix) from the result of M(virtshape.instancetypes.catalog_info).
     type: raw
     required: true
   version:
     description:
-      - Version of a catalog that lists its versions, as the built-in one does; the newest by default.
+      - Version of a catalog that lists versions, such as the built-in catalog. Default is the newest version.
     type: str
     default: ""
   form:
     description:
-      - V(data) for a dictionary, V(markdown) for a table, V(html) for a page that needs nothing else, V(svg) for its
-        picture.
+      - V(data) for a dictionary, V(markdown) for a table, V(html) for a self-contained page, V(svg) for the picture of
+        the page.
     type: str
     choices: [data, markdown, html, svg]
     default: data
@@ -58,10 +58,10 @@ RETURN = r"""
 _value:
   description:
     - Text, or with O(form=data) a dictionary. Its C(instancetypes) and C(preferences) are lists of facts, such as
-      C(name), C(vcpus), C(memory), C(memory_bytes), C(class), C(os) and C(features). C(fits) has for each
-      instancetype the names of the preferences that it satisfies, C(misses) the pairs that do not fit, with
-      C(instancetype), C(preference), C(sign) (V(c) too few vCPUs, V(m) too little memory, V(b) both, V(s) the vCPUs
-      cannot be spread as preferred) and C(reasons).
+      C(name), C(vcpus), C(memory), C(memory_bytes), C(class), C(os) and C(features). C(fits) has the names of the
+      preferences that each instancetype satisfies, C(misses) the pairs that do not fit, with C(instancetype),
+      C(preference), C(sign) (V(c) too few vCPUs, V(m) too little memory, V(b) both, V(s) vCPUs not divisible as
+      preferred) and C(reasons).
   type: raw
 """
 

@@ -6,69 +6,69 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: catalog_objects
-short_description: Instancetypes and preferences of a catalog
+short_description: List the instancetypes and preferences of a catalog
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Writes out catalogs, tables of instancetypes and families of preferences, as manifests, and chooses among them.
-  - Works offline. A mistake in a catalog fails with one line that names the entry and the field.
+  - Converts catalogs (tables of instancetypes and families of preferences) to manifests, and selects among these.
+  - Works offline. A mistake in a catalog fails with a message that names the entry and the field.
 notes:
   - The README of the role P(virtshape.instancetypes.common_instancetypes#role) describes the language of catalogs.
-  - O(series), O(sizes) and O(names) are lists of names or shell patterns such as V(u*). An empty list leaves
-    everything in; a pattern that fits nothing is an error.
+  - O(series), O(sizes) and O(names) are lists of names or shell patterns such as V(u*). An empty list selects
+    everything; a pattern without a match is an error.
 options:
   _input:
     description:
       - A catalog, or the manifest of an instancetype or preference, or a list of these.
-      - Of manifests, such as those of a published bundle, name, labels, annotations and spec are used.
+      - The filter uses name, labels, annotations and spec of manifests, such as the manifests of a published bundle.
     type: raw
     required: true
   version:
-    description: Version of a catalog that lists its versions, as the built-in one does; the newest by default.
+    description: Version of a catalog that lists versions, such as the built-in catalog. Default is the newest version.
     type: str
     default: ""
   kind:
-    description: Leaves only instancetypes or only preferences. Both by default.
+    description: Selects only instancetypes or only preferences. Default is both.
     type: str
     choices:
       - instancetype
       - preference
   series:
     description:
-      - Leaves only instancetypes of these series; the series is what comes before the last dot of the name.
-      - Does not concern preferences.
+      - Selects the instancetypes of these series. The series is the part of the name before the last dot.
+      - Does not affect preferences.
     type: list
     elements: str
     default: []
   sizes:
     description:
-      - Leaves only instancetypes of these sizes; the size is what comes after the last dot of the name.
-      - Does not concern preferences.
+      - Selects the instancetypes of these sizes. The size is the part of the name after the last dot.
+      - Does not affect preferences.
     type: list
     elements: str
     default: []
   names:
-    description: Leaves only objects with these names.
+    description: Selects the objects with these names.
     type: list
     elements: str
     default: []
   name_prefix:
-    description: Text to put in front of all names.
+    description: Prefix for all names.
     type: str
     default: ""
   labels:
-    description: Labels to give to all objects besides their own. They win over these.
+    description: Additional labels for all objects. The labels of an object override these labels.
     type: dict
     default: {}
   namespace:
     description:
-      - Namespace to put the objects in; they then are of the namespaced kinds, and otherwise of the cluster-wide ones.
+      - Namespace of the objects, which then have the namespaced kinds. Without it they have the cluster-wide kinds.
     type: str
     default: ""
   form:
     description:
-      - What to make of each object, V(manifests) as the API has them, or V(entries) for the lists that
-        M(virtshape.instancetypes.instancetype) and M(virtshape.instancetypes.preference) take.
+      - V(manifests) of the API, or V(entries) for the lists of M(virtshape.instancetypes.instancetype) and
+        M(virtshape.instancetypes.preference).
     type: str
     choices:
       - manifests

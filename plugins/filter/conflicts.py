@@ -6,12 +6,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: conflicts
-short_description: Which fields of a VM its instancetype does not allow
+short_description: Find fields of a VM that conflict with its instancetype
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - An instancetype decides vCPUs, memory, GPUs, host devices and more, and KubeVirt refuses a VM that sets such a
-    field itself. The filter returns these conflicts in KubeVirt's words and order.
+  - KubeVirt rejects a VM that sets a field that its instancetype controls, such as vCPUs, memory, GPUs or host devices.
+    The filter returns these conflicts with KubeVirt's messages, in KubeVirt's order.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter
@@ -33,8 +33,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - A list of conflicts for each VM, with C(path), the field, and C(message), what KubeVirt says. Empty where there
-      are none.
+    - A list of conflicts for each VM, with C(path), the field, and C(message), KubeVirt's message. Empty without
+      conflicts.
   type: list
   elements: raw
 """

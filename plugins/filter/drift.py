@@ -6,37 +6,37 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: drift
-short_description: How what a VM has captured differs from what is now
+short_description: Compare captured revisions with the current objects
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - A VM keeps instancetype and preference as they were when it first started, in ControllerRevisions. The filter
-    returns whether the objects have changed since then, field by field, and the effect of a refresh on the VM.
-  - A ControllerRevision, an instancetype or a preference may be given in place of a VM. It is compared with the object
-    of the same kind, namespace and name in O(current).
-  - Works offline. Works on one object or on a list of them.
+  - A VM keeps copies of its instancetype and preference in ControllerRevisions. The filter compares these copies with
+    the current objects, field by field, and returns the effect of a refresh on the VM.
+  - Instead of a VM, the input may be a ControllerRevision, an instancetype or a preference. The filter compares it with
+    the object of the same kind, namespace and name in O(current).
+  - Works offline, on one object or on a list.
 positional: current
 options:
   _input:
     description:
-      - Manifest of a VirtualMachine, ControllerRevision, instancetype or preference, or a list of them.
+      - Manifest of a VirtualMachine, ControllerRevision, instancetype or preference, or a list of manifests.
     type: raw
     required: true
   current:
     description:
-      - Manifests of the instancetypes and preferences as they are now, and for VMs of their ControllerRevisions; or a
-        manifest alone.
+      - Manifests of the current instancetypes and preferences and, for VMs, of their ControllerRevisions; or a single
+        manifest.
     type: list
     elements: dict
     required: true
   kubevirt_version:
     description:
-      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
-        newest one that is known.
+      - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release
+        that this collection knows.
     type: str
 seealso:
   - module: virtshape.instancetypes.controller_revision_info
-    description: The same of the VMs of a cluster.
+    description: The same for the VMs of a cluster.
 """
 
 EXAMPLES = r"""
@@ -58,7 +58,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The drift of the object, or a list where a list was given.
+  description: The drift of the object, or a list if the input is a list.
   type: raw
   contains:
     drifted:
@@ -67,8 +67,8 @@ _value:
       type: bool
     changes:
       description:
-        - The fields that differ, with C(field), C(before) and C(after). For a VM these are the fields of its VMI's spec
-          that a refresh would change, else those of the object's spec.
+        - The fields that differ, with C(field), C(before) and C(after). For a VM, the fields of the VMI's spec that a
+          refresh would change; otherwise fields of the object's spec.
       type: list
       elements: dict
     guest_before:
@@ -85,20 +85,20 @@ _value:
       type: str
       returned: for a VM
     refusal:
-      description: Why KubeVirt would reject the VM after a refresh, in KubeVirt's words.
+      description: KubeVirt's message if it would reject the VM after a refresh.
       type: str
-      returned: for a VM that it would refuse
+      returned: for a VM that KubeVirt would reject
     instancetype:
       description:
         - The revision of the instancetype, with C(state), C(kind), C(name), C(revision), C(pinned), C(generation),
-          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), when the object
-          was last changed, and C(problem), why its state is V(unknown), else empty.
+          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), the time of the
+          last change of the object, and C(problem), why the state is V(unknown), otherwise empty.
       type: dict
-      returned: for a VM that has one
+      returned: for a VM with a matcher
     preference:
       description: The revision of the preference, likewise.
       type: dict
-      returned: for a VM that has one
+      returned: for a VM with a matcher
 """
 
 from typing import Any

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: expand
-short_description: A VM as its instancetype and preference make it
+short_description: Expand a VM with its instancetype and preference
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Answers what KubeVirt's expand-spec would answer for a VM, without matchers, with the vCPUs, memory, devices and
-    firmware that they and the cluster's defaults give.
-  - A VM that conflicts with its instancetype is an error with KubeVirt's words. As in KubeVirt, the requirements of the
-    preference are not checked; the filter P(virtshape.instancetypes.requirements#filter) does that.
+  - Returns the VM as KubeVirt's expand-spec does, without matchers and with the vCPUs, memory, devices and firmware
+    from its instancetype, its preference and the cluster's defaults.
+  - A VM that conflicts with its instancetype is an error with KubeVirt's message. Like KubeVirt, the filter does not
+    check the requirements of the preference. Use the filter P(virtshape.instancetypes.requirements#filter) for that.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter
@@ -36,7 +36,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The expanded manifest, or a list of them where a list was given.
+  description: The expanded manifest, or a list if the input is a list.
   type: raw
 """
 

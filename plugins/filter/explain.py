@@ -6,16 +6,16 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: explain
-short_description: Where each field of an expanded VM comes from
+short_description: Show where each field of an expanded VM comes from
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Returns for every field of the expanded VM's template whether its value comes from the VM, the instancetype, the
     preference or a default, and which value it overrides.
-  - Found out by expanding the VM again without each of them and comparing the results. What a preference makes of the
-    instancetype's vCPUs counts as the preference's.
-  - A VM without instancetype and preference is not given defaults, as by KubeVirt's expand-spec.
-  - A VM that conflicts with its instancetype is an error with KubeVirt's words.
+  - The filter expands the VM again without each source and compares the results. The topology of an instancetype's
+    vCPUs counts as a value of the preference.
+  - Like KubeVirt's expand-spec, the filter adds no defaults to a VM without instancetype and preference.
+  - A VM that conflicts with its instancetype is an error with KubeVirt's message.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter
@@ -76,8 +76,8 @@ _value:
       type: str
     instead_of:
       description:
-        - What would be without the source, a list with C(field), C(value) and C(source). Mostly it is the same field
-          with another value. For the VM's BIOS it is a preferred EFI.
+        - The fields without this source, as a list with C(field), C(value) and C(source). Usually the same field with
+          another value; for the BIOS of a VM the preferred EFI.
       type: list
       elements: dict
 """

@@ -6,50 +6,49 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: fleet
-short_description: A fleet of VMs in figures or as a page
+short_description: Report on a fleet of VMs, as data or as a page
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Counts what the modules that read VMs and catalogs return, such as VMs by instancetype, what they have been
-    promised, how many drift, for how long and what a refresh would change, and what is unused or left over.
-  - The page is one file of HTML without script, which refers to nothing else.
+  - Summarizes the results of the modules that read VMs and catalogs - VMs by instancetype, their promised resources,
+    drift with its age and the effect of a refresh, unused objects and orphaned revisions.
+  - The page is one HTML file without scripts and without external resources.
   - Works offline. The playbook C(virtshape.instancetypes.fleet_report) reads a cluster and writes both.
 options:
   _input:
     description:
-      - VMs, as M(virtshape.instancetypes.virtual_machine_info) returns them.
+      - C(virtual_machines) from the result of M(virtshape.instancetypes.virtual_machine_info).
     type: list
     elements: dict
     required: true
   revisions:
     description:
-      - What a refresh would do to them, C(virtual_machines) as M(virtshape.instancetypes.controller_revision_info)
-        returns it.
+      - C(virtual_machines) from the result of M(virtshape.instancetypes.controller_revision_info), for the effect of a
+        refresh.
     type: list
     elements: dict
     default: []
   unreferenced:
     description:
-      - Revisions that no VM refers to, C(unreferenced) as that module returns it.
+      - C(unreferenced) from the result of the same module.
     type: list
     elements: dict
     default: []
   instancetypes:
     description:
-      - Instancetypes, as M(virtshape.instancetypes.instancetype_info) returns them.
+      - C(instancetypes) from the result of M(virtshape.instancetypes.instancetype_info).
     type: list
     elements: dict
     default: []
   preferences:
     description:
-      - Preferences, as M(virtshape.instancetypes.preference_info) returns them.
+      - C(preferences) from the result of M(virtshape.instancetypes.preference_info).
     type: list
     elements: dict
     default: []
   now:
     description:
-      - The time of the report, which ages are counted from, such as V(2026-03-01T08:00:00Z). When it is made, if it is
-        not given.
+      - Time of the report, to compute ages, such as V(2026-03-01T08:00:00Z). Default is the current time.
     type: str
   form:
     description:
@@ -64,12 +63,12 @@ options:
     default: Fleet report
   scope:
     description:
-      - Which VMs the page is about, in words.
+      - Description of the VMs on the page.
     type: str
     default: all namespaces
   rows:
     description:
-      - How many lines a table of the page has at most. Of the VMs those come first that there is something to say of.
+      - Maximum number of lines of a table. VMs that need work come first.
     type: int
     default: 1000
 seealso:
@@ -96,16 +95,17 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - The page, or with O(form=data) a dictionary with what follows. Sizes are those at the next start, with what is
-      captured; memory is in bytes.
+    - The page, or with O(form=data) a dictionary with the keys below. Sizes are those at the next start with the
+      captured revisions; memory is in bytes.
     - C(totals), with C(virtual_machines), C(running), C(vcpus), C(memory_bytes), C(vcpus_running),
-      C(memory_bytes_running), C(drifted), C(unknown) (whether they drift cannot be told), C(problems) (what they would
-      get cannot be told), C(refused), C(restart_required), C(unused), C(deprecated), C(orphaned_revisions) and
+      C(memory_bytes_running), C(drifted), C(unknown) (VMs with unknown drift), C(problems) (VMs with unknown
+      resources), C(refused), C(restart_required), C(unused), C(deprecated), C(orphaned_revisions) and
       C(kept_revisions).
     - C(instancetypes) and C(preferences), each with C(kind), C(namespace), C(name), C(deprecated), C(virtual_machines),
-      C(running), C(drifted), C(vcpus) and C(memory_bytes); VMs without one come last, with an empty name.
+      C(running), C(drifted), C(vcpus) and C(memory_bytes); VMs without an instancetype or preference come last, with an
+      empty name.
     - C(drift), with C(by_age) (C(age), C(virtual_machines)), C(by_change) (C(changes), C(needs) and the
-      C(virtual_machines) that would change so) and C(refused).
+      C(virtual_machines) with this change) and C(refused).
     - C(restart_required), the VMs as NAMESPACE/NAME.
     - C(unused) and C(deprecated), instancetypes and preferences with C(kind), C(namespace), C(name), C(catalog),
       C(catalog_version), C(deprecated) and C(used_by).

@@ -6,37 +6,37 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: infer
-short_description: A VM with the instancetype and preference that its volumes ask for
+short_description: Infer instancetype and preference of a VM from its volumes
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - A VM may leave instancetype and preference to the labels of one of its volumes (C(inferFromVolume)). The filter
-    follows the volume as KubeVirt does when the VM is created, from DataVolume to DataSource, PersistentVolumeClaim or
-    VolumeSnapshot, and gives the VM with the names in place of C(inferFromVolume).
-  - A volume without labels is an error with KubeVirt's words, unless the VM's C(inferFromVolumeFailurePolicy) is
+  - A VM may take instancetype and preference from the labels of a volume (C(inferFromVolume)). The filter follows the
+    volume like KubeVirt when it creates the VM, from DataVolume to DataSource, PersistentVolumeClaim or VolumeSnapshot,
+    and returns the VM with the names instead of C(inferFromVolume).
+  - A volume without labels is an error with KubeVirt's message, unless the VM's C(inferFromVolumeFailurePolicy) is
     V(Ignore).
-  - Works offline. Works on one VM or on a list of VMs.
+  - Works offline, on one VM or on a list of VMs.
 positional: objects
 options:
   _input:
-    description: Manifest of a VirtualMachine, or a list of them.
+    description: Manifest of a VirtualMachine, or a list of manifests.
     type: raw
     required: true
   objects:
     description:
-      - Manifests among which PersistentVolumeClaims, DataVolumes, DataSources and VolumeSnapshots are looked up.
+      - Manifests of PersistentVolumeClaims, DataVolumes, DataSources and VolumeSnapshots.
     type: list
     elements: dict
     required: true
   kubevirt_version:
     description:
-      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
-        newest one that is known.
+      - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release
+        that this collection knows.
     type: str
   accept_unknown_fields:
     description:
-      - Whether fields that this collection does not know are let through. Otherwise they are an error, which names the
-        field that was probably meant.
+      - Whether to accept fields that this collection does not know. By default such a field is an error that suggests
+        the closest known field.
     type: bool
     default: false
 """
@@ -67,7 +67,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The manifest in canonical form, or a list of them where a list was given.
+  description: The manifest in canonical form, or a list if the input is a list.
   type: raw
 """
 

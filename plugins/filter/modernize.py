@@ -6,29 +6,29 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: modernize
-short_description: Manifests of earlier KubeVirt releases in the form of today
+short_description: Convert manifests of earlier KubeVirt releases to the current API
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Rewrites flavors (C(flavor.kubevirt.io/v1alpha1)) and instancetypes and preferences of C(v1alpha1) and C(v1alpha2)
     to C(instancetype.kubevirt.io/v1beta1), a VM's C(spec.flavor) to C(spec.instancetype), its C(spec.running) to
-    C(spec.runStrategy), and deprecated fields and values of preferences to what replaces them.
-  - A modern manifest gives the same VM as the old one gave. Therefore fields go that the old version did not know, and
-    values that it took for not set.
-  - There is one exception. C(preferredUseSecureBoot) goes with C(preferredUseEfi), as KubeVirt wants it, but it also
-    filled in VMs that choose EFI themselves without saying whether they boot securely.
-  - Manifests of other kinds, and modern ones, come back as they are. What cannot be rewritten, such as the profiles of
-    the first flavors, is an error that names the field.
-  - Works offline. Works on one manifest or on a list of them.
+    C(spec.runStrategy), and deprecated fields and values of preferences to their replacements.
+  - The converted manifest gives the same VM as the old manifest. Therefore the filter removes fields that the old
+    version did not know, and values that the old version ignored.
+  - There is one exception. C(preferredUseSecureBoot) becomes part of the replacement of C(preferredUseEfi), and no
+    longer applies to VMs that choose EFI without setting secure boot.
+  - Manifests of other kinds and current manifests stay unchanged. A field that cannot be converted, such as the
+    profiles of the first flavors, is an error.
+  - Works offline, on one manifest or on a list.
 options:
   _input:
-    description: A manifest, or a list of them.
+    description: A manifest, or a list of manifests.
     type: raw
     required: true
   kubevirt_version:
     description:
-      - The oldest release of KubeVirt that is to understand the result, such as V(1.3). Replacements that it does not
-        know are not made.
+      - The oldest release of KubeVirt that must support the result, such as V(1.3). The filter makes only replacements
+        that this release supports.
     type: str
 """
 
@@ -65,14 +65,14 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: What became of the manifest, or a list where a list was given.
+  description: The converted manifest and its changes, or a list if the input is a list.
   type: raw
   contains:
     manifest:
-      description: The manifest as it is written today.
+      description: The manifest in the current API.
       type: dict
     changes:
-      description: What was changed; empty for a modern manifest.
+      description: The changes; empty for a current manifest.
       type: list
       elements: dict
       contains:
@@ -83,16 +83,16 @@ _value:
           description: Its value before.
           type: raw
         now_path:
-          description: The field that has its meaning now. Empty if the VM no longer exists.
+          description: The field that replaces it. Empty if the manifest no longer has the field.
           type: str
         now:
-          description: The value there.
+          description: The new value.
           type: raw
         note:
-          description: Why, in a sentence.
+          description: The reason for the change.
           type: str
     left:
-      description: What is deprecated and stays, as its replacement is another object's matter.
+      description: Deprecated fields that stay, because their replacement belongs to another object.
       type: list
       elements: dict
       contains:

@@ -6,18 +6,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: placement
-short_description: Whether VMs find room on nodes
+short_description: Find nodes with room for VMs
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Computes the virt-launcher pod of each VM, as the filter P(virtshape.instancetypes.resources#filter) does, and the
-    nodes that it fits on, as the filters of kube-scheduler do. These are resources and the number of pods, taints,
-    node selectors and node affinity, required affinity and anti-affinity between pods, and topology spread.
-  - The VMs are placed one after the other, each on the node that is left with the most free. kube-scheduler may choose
-    other nodes, so that VMs which only just fit may not in another order.
-  - Not judged are volumes that are bound to some nodes, claims of dynamic resource allocation, host ports, and
-    preemption. A VM with claims is judged by all else.
-  - Nothing is asked of a cluster.
+  - Computes the virt-launcher pod of each VM, like the filter P(virtshape.instancetypes.resources#filter), and the
+    nodes that pass the filters of kube-scheduler for this pod - resources and number of pods, taints, node selectors
+    and node affinity, required affinity and anti-affinity between pods, and topology spread.
+  - Places the VMs in the order given, each on the node with the most free resources. kube-scheduler may choose other
+    nodes, so VMs that only just fit may not fit in another order.
+  - Ignores volumes that are bound to nodes, claims of dynamic resource allocation, host ports, and preemption.
+  - Works offline.
 options:
   _input:
     description: Manifests of VirtualMachines, or one manifest. May be empty.
@@ -30,60 +29,59 @@ options:
     required: true
   pods:
     description:
-      - The Pods of all namespaces, which take up room. A VM that has a virt-launcher pod among them runs; for it the
-        filter says whether a migration finds room, with the size that the VM is to have.
+      - The Pods of all namespaces. A VM with a virt-launcher pod in this list is running; for such a VM the filter
+        computes whether a migration to the VM's next size finds room.
     type: list
     elements: dict
     default: []
   namespaces:
-    description: The Namespaces, whose labels matter for automatic limits and for affinity.
+    description: The Namespaces. Their labels affect automatic limits and affinity.
     type: list
     elements: dict
     default: []
   quotas:
-    description: ResourceQuotas. One with C(limits.cpu) or C(limits.memory) makes KubeVirt set limits.
+    description: The ResourceQuotas. A quota with C(limits.cpu) or C(limits.memory) makes KubeVirt set limits.
     type: list
     elements: dict
     default: []
   networks:
-    description: The NetworkAttachmentDefinitions that the VMs use, for the devices behind them.
+    description: The NetworkAttachmentDefinitions that the VMs use, for their devices.
     type: list
     elements: dict
   kubevirt:
     description:
-      - The cluster's KubeVirt object. Its release counts unless O(kubevirt_version) names another.
+      - The cluster's KubeVirt object. The filter uses its configuration and, without O(kubevirt_version), its release.
     type: dict
   kubevirt_version:
     description:
-      - The release of KubeVirt, such as V(1.6) or V(v1.5.2). The newest one that is known is the default.
+      - The release of KubeVirt, such as V(1.6) or V(v1.5.2). Default is the newest release that this collection knows.
     type: str
   objects:
     description:
-      - Manifests among which the instancetypes, preferences and ControllerRevisions that the VMs name are looked up.
+      - Manifests of the instancetypes, preferences and ControllerRevisions that the VMs name.
     type: list
     elements: dict
     default: []
   drain:
     description:
-      - Names of nodes to drain. They take no more pods, and their guests are placed on others before the VMs are.
+      - Names of nodes to drain. The filter places their guests on other nodes before it places the VMs.
     type: list
     elements: str
     default: []
   instancetypes:
     description:
-      - Manifests of instancetypes. The filter says how many VMs with nothing but the instancetype fit beside all the
-        others.
+      - Manifests of instancetypes. The filter computes how many VMs with only this instancetype fit in addition.
     type: list
     elements: dict
     default: []
   accept_unknown_fields:
-    description: Whether VMs may have fields that this collection does not know. They count for nothing.
+    description: Whether to accept and ignore fields that this collection does not know.
     type: bool
     default: false
 seealso:
   - plugin: virtshape.instancetypes.resources
     plugin_type: filter
-    description: What the pod of a VM asks for.
+    description: The resources of a VM's pod.
 """
 
 EXAMPLES = r"""
@@ -110,7 +108,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: What becomes of the VMs.
+  description: The placement of the VMs.
   type: dict
   contains:
     virtual_machines:
@@ -121,24 +119,25 @@ _value:
         name: {description: Name of the VM., type: str}
         namespace: {description: Its namespace., type: str}
         fits:
-          description: Whether the VM finds room beside all those before it. True for one that runs.
+          description: Whether the VM finds room in addition to the VMs before it. True for a running VM.
           type: bool
         node_count:
-          description: On how many nodes it fits. Of one that runs, see RV(_value.virtual_machines[].migration).
+          description: Number of nodes with room. For a running VM, see RV(_value.virtual_machines[].migration).
           type: int
         nodes:
           description: The first twenty of these nodes.
           type: list
           elements: str
         node:
-          description: The node that it is placed on, or where it runs.
+          description: The node of the VM, chosen by the filter or where the VM runs.
           type: str
         problem:
-          description: What is missing if it does not fit, or why it has no pod, such as an unknown instancetype.
+          description: Missing resources if the VM does not fit, or the reason why it has no pod, such as an unknown
+            instancetype.
           type: str
           sample: 1 of 4 nodes has nvidia.com/A100; node-3 lacks 2Gi of memory
         migration:
-          description: Of a VM that runs, whether a migration finds room, with C(fits), C(node_count), C(nodes) and
+          description: Whether a migration of a running VM finds room, with C(fits), C(node_count), C(nodes) and
             C(problem).
           type: dict
     drained:
@@ -149,13 +148,13 @@ _value:
         name: {description: Name of the VM., type: str}
         namespace: {description: Its namespace., type: str}
         node: {description: The drained node., type: str}
-        fits: {description: Whether it finds room elsewhere., type: bool}
-        node_count: {description: On how many nodes it fits., type: int}
+        fits: {description: Whether the guest finds room on other nodes., type: bool}
+        node_count: {description: Number of nodes with room., type: int}
         nodes: {description: The first twenty of these nodes., type: list, elements: str}
-        target: {description: The node that it is placed on., type: str}
-        problem: {description: "What is missing, if it finds no room.", type: str}
+        target: {description: The new node., type: str}
+        problem: {description: "Missing resources, if the guest does not fit.", type: str}
     more:
-      description: How many more VMs fit, by the name of the instancetype.
+      description: Number of additional VMs that fit, by name of the instancetype.
       type: dict
       sample: {u1.small: 112, u1.large: 27}
 """

@@ -6,26 +6,25 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: quantity
-short_description: Reads, writes and compares quantities
+short_description: Convert and compare quantities
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Takes a quantity as Kubernetes writes memory and CPUs, such as V(512Mi), V(1.5Gi), V(2G) or V(500m), and gives it as
-    a number or in another spelling.
-  - Reads and rounds as the API server does. A text that is no quantity is an error.
-  - Works on one value or on a list of them.
+  - Converts a quantity of Kubernetes, such as V(512Mi), V(1.5Gi), V(2G) or V(500m), to a number or to another spelling.
+  - Parses and rounds like the API server. An invalid quantity is an error.
+  - Works on one value or on a list.
 positional: form
 options:
   _input:
-    description: A quantity, as text or as a number, or a list of them.
+    description: A quantity, as text or as a number, or a list of quantities.
     type: raw
     required: true
   form:
     description:
       - V(integer) for the number of whole units (bytes, CPUs), rounded up.
-      - V(canonical) for the text that the API server stores.
-      - V(human) for at most two decimals with a binary suffix, V(human_decimal) with a decimal one. The result is
-        a quantity, but rounded.
+      - V(canonical) for the spelling of the API server.
+      - V(human) for at most two decimals with a binary suffix, V(human_decimal) with a decimal suffix. The result is a
+        rounded quantity.
     type: str
     choices:
       - integer
@@ -35,8 +34,8 @@ options:
     default: integer
   compare:
     description:
-      - A quantity to compare with, in place of O(form). The result is V(-1) if the value is less, V(0) if it is as
-        much, however it is spelled, and V(1) if it is more.
+      - A quantity to compare with, instead of O(form). The result is V(-1) if the input is less, V(0) if it is equal in
+        any spelling, and V(1) if it is more.
     type: raw
 """
 
@@ -54,7 +53,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: A number for O(form=integer) and O(compare), else text; or a list where a list was given.
+  description: A number for O(form=integer) and O(compare), else text; or a list if the input is a list.
   type: raw
 """
 

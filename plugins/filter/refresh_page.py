@@ -6,12 +6,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: refresh_page
-short_description: The result of a refresh of many VMs as a page
+short_description: Report on a refresh of many VMs, as a page
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Shows what the role P(virtshape.instancetypes.revision_refresh#role) did to each VM, or would do in check mode.
-  - The page is one file of HTML without script, which refers to nothing else.
+  - Shows the outcome of the role P(virtshape.instancetypes.revision_refresh#role) for each VM, also in check mode.
+  - The page is one HTML file without scripts and without external resources.
 options:
   _input:
     description:
@@ -20,12 +20,12 @@ options:
     required: true
   scope:
     description:
-      - Which VMs the page is about, in words.
+      - Description of the VMs on the page.
     type: str
     default: all namespaces
   rows:
     description:
-      - How many rows the table has at most.
+      - Maximum number of rows of the table.
     type: int
     default: 1000
 """

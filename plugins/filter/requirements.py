@@ -6,14 +6,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: requirements
-short_description: What a preference requires that a VM does not have
+short_description: Find requirements of a preference that a VM does not meet
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - A preference may require vCPUs, memory and an architecture, and KubeVirt refuses a VM that has less. The filter
-    tells what is missing, with KubeVirt's words. It also tells when vCPUs cannot be spread over sockets, cores and
-    threads as the preference wants.
-  - What the VM does not say, such as its architecture, has the defaults of a cluster without settings of its own.
+  - KubeVirt rejects a VM that does not meet the requirements of its preference for vCPUs, memory and architecture. The
+    filter returns the unmet requirement with KubeVirt's message, also for vCPUs that are not divisible over sockets,
+    cores and threads as the preference requires.
+  - Values that the VM does not set, such as its architecture, have the defaults of a cluster without custom settings.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter
@@ -36,8 +36,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - A list for each VM with the first unmet requirement, C(message), what KubeVirt says, and C(paths), the fields that
-      provide too little. Empty where all is met.
+    - A list for each VM with the first unmet requirement - C(message), KubeVirt's message, and C(paths), the fields
+      with insufficient values. Empty if the VM meets all requirements.
   type: list
   elements: raw
 """

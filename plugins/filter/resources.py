@@ -6,44 +6,44 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: resources
-short_description: What a VM's guest gets and what its pod asks for
+short_description: Compute the resources of a VM's guest and of its pod
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Expands a VM and computes its guest, that is vCPUs and their topology, memory, GPUs and host devices, and its
-    virt-launcher pod as virt-controller would write it, with the requests and limits of every container, the memory
-    overhead, the devices, the QoS class and the nodes that it may run on.
-  - Without O(kubevirt), O(namespace) and O(quotas) it answers for a cluster and a namespace with KubeVirt's defaults.
-    What the API server adds, such as the defaults of a LimitRange, is not included.
+  - Expands a VM and computes the resources of its guest (vCPUs and their topology, memory, GPUs and host devices) and
+    its virt-launcher pod like virt-controller (requests and limits of every container, memory overhead, devices, QoS
+    class and node constraints).
+  - Without O(kubevirt), O(namespace) and O(quotas) the filter assumes a cluster and a namespace with KubeVirt's
+    defaults. Additions of the API server, such as the defaults of a LimitRange, are not included.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter
 options:
   kubevirt:
     description:
-      - The cluster's KubeVirt object. Its configuration decides on overcommit, CPU allocation ratio, feature gates,
-        support containers, node selectors and more. Its release counts unless O(kubevirt_version) names another.
+      - The cluster's KubeVirt object. The filter uses its configuration (overcommit, CPU allocation ratio, feature
+        gates, support containers, node selectors and more) and, without O(kubevirt_version), its release.
     type: dict
   namespace:
     description:
-      - The Namespace of the VM, whose labels may ask for automatic limits.
+      - The Namespace of the VM. Its labels may enable automatic limits.
     type: dict
   quotas:
     description:
-      - The ResourceQuotas of the namespace. One with C(limits.cpu) or C(limits.memory) makes KubeVirt set limits.
+      - The ResourceQuotas of the namespace. A quota with C(limits.cpu) or C(limits.memory) makes KubeVirt set limits.
     type: list
     elements: dict
     default: []
   networks:
     description:
-      - The NetworkAttachmentDefinitions that the VM uses, for the devices behind them. If they are not given, no
-        network is taken to need a device. KubeVirt 1.9 and later leave this to a webhook unless the feature gate
+      - The NetworkAttachmentDefinitions that the VM uses, for their devices. Without this option the filter assumes
+        that no network requires a device. From KubeVirt 1.9 on, a webhook adds these devices unless the feature gate
         C(ExternalNetResourceInjection) is disabled.
     type: list
     elements: dict
   migrates_from:
     description:
-      - The Node that the running VM migrates from. The pod is then the target of the migration.
+      - The source Node of a migration. The filter then computes the target pod.
     type: dict
 """
 
@@ -65,24 +65,24 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The figures of the VM, or a list of them where a list was given. What a VM does not have is left out.
+  description: The resources of the VM, or a list if the input is a list. Keys without a value are left out.
   type: raw
   contains:
     guest:
       description:
-        - What the guest gets, C(vcpus), C(sockets), C(cores), C(threads), C(memory) (a quantity), C(memory_bytes),
+        - Resources of the guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory) (a quantity), C(memory_bytes),
           C(max_sockets) and C(max_memory) (the limits of hot-plugging), C(gpus), C(host_devices), C(io_threads_policy)
           and C(io_threads) (the threads of the supplemental pool).
       type: dict
     pod:
-      description: What the pod asks for.
+      description: Resources and constraints of the pod.
       type: dict
       contains:
         cpu:
-          description: The CPU that the whole pod requests, a quantity.
+          description: CPU request of the whole pod, as a quantity.
           type: str
         memory:
-          description: The memory that the whole pod requests, a quantity with the overhead. Huge pages are not in it.
+          description: Memory request of the whole pod with the overhead and without huge pages, as a quantity.
           type: str
         memory_bytes:
           description: The same in bytes.
@@ -94,13 +94,13 @@ _value:
           description: The same in bytes.
           type: int
         overcommit_percent:
-          description: By how many percent the request for the guest is less than the guest's memory.
+          description: Percent by which the request for the guest is lower than the guest's memory.
           type: float
         dedicated_cpus:
-          description: How many CPUs the guest has for itself.
+          description: Number of dedicated CPUs of the guest.
           type: int
         requests:
-          description: What the whole pod requests, as scheduler and quota count it. Quantities by resource name.
+          description: Requests of the whole pod, as counted by scheduler and quota. Quantities by resource name.
           type: dict
         limits:
           description: The sum of the limits. Quantities by resource name.
@@ -110,18 +110,18 @@ _value:
           type: str
           sample: Burstable
         devices:
-          description: How many devices the pod needs, by resource name, with those of KubeVirt itself.
+          description: Number of devices by resource name, including the devices of KubeVirt itself.
           type: dict
           sample: {devices.kubevirt.io/kvm: 1, nvidia.com/A30: 1}
         hugepages:
           description: The huge pages. Quantities by page size.
           type: dict
         claims:
-          description: The requests to claims of dynamic resource allocation, with C(claim) and C(request).
+          description: Requests of resource claims (dynamic resource allocation), with C(claim) and C(request).
           type: list
           elements: dict
         resource_claims:
-          description: The claims of the pod, as in its C(resourceClaims).
+          description: Resource claims of the pod, as in its C(resourceClaims).
           type: list
           elements: dict
         containers:
@@ -129,7 +129,7 @@ _value:
           type: list
           elements: dict
         init_containers:
-          description: The init containers, in the same form. Those with C(restartPolicy=Always) run beside the others.
+          description: The init containers, in the same form. Init containers with C(restartPolicy=Always) keep running.
           type: list
           elements: dict
         node_selector:

@@ -6,55 +6,53 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: smallest
-short_description: The smallest instancetype that fits
+short_description: Find the smallest instancetype that fits
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - The first of the instancetypes that the filter P(virtshape.instancetypes.fitting#filter) finds. None that fits is an
-    error.
-  - First come those of the wanted O(series), if one is given; then those with the fewest vCPUs, with the least memory,
-    with the fewest demands on the node and with the least overcommit; then it goes by name.
-  - Demands are GPUs and host devices, dedicated CPUs, an isolated emulator thread, NUMA, realtime, huge pages, launch
-    security, a node selector and a scheduler.
-  - The architecture that a preference requires is left out of account, as no instancetype has a say in it.
+  - Returns the first instancetype of the filter P(virtshape.instancetypes.fitting#filter). The filter fails if no
+    instancetype fits.
+  - Sorts by O(series) (if set), number of vCPUs, memory, number of demands on the node, overcommit and name, smallest
+    first.
+  - Demands on the node are GPUs and host devices, dedicated CPUs, an isolated emulator thread, NUMA, realtime, huge
+    pages, launch security, a node selector and a scheduler.
+  - Ignores the architecture that a preference requires, because instancetypes have no architecture.
   - Works offline.
 positional: preference
 options:
   _input:
     description:
-      - Manifests, of which the instancetypes of either kind are looked at, or one manifest.
+      - Manifest of an instancetype of either kind, or a list of manifests. Other kinds are ignored.
     type: raw
     required: true
   preference:
     description:
       - Manifest of a preference, or its bare spec, or the name of a preference among the manifests.
-      - Its requirements are met, and the vCPUs can be spread as it wants.
+      - The instancetypes meet its requirements, and their vCPUs are divisible as the preference requires.
     type: raw
   cpu:
-    description: The least number of vCPUs.
+    description: Minimum number of vCPUs.
     type: int
   memory:
-    description: The least guest memory, a quantity such as V(4Gi).
+    description: Minimum memory of the guest, a quantity such as V(4Gi).
     type: str
   class:
     description:
-      - Value of the label C(instancetype.kubevirt.io/class), by which the published catalogs tell their classes, such
-        as V(general.purpose) or V(memory.intensive).
+      - Value of the label C(instancetype.kubevirt.io/class), such as V(general.purpose) or V(memory.intensive).
     type: str
   labels:
-    description: Labels that the instancetype has.
+    description: Labels that the instancetypes must have.
     type: dict
     default: {}
   series:
     description:
-      - Instancetypes of this series come first, but others fit too. The series is what comes before the last dot of the
-        name.
+      - Series to prefer; other instancetypes come after it. The series is the part of the name before the last dot.
     type: str
     default: ""
   kubevirt_version:
     description:
-      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
-        newest one that is known.
+      - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release
+        that this collection knows.
     type: str
 """
 

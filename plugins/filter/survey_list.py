@@ -6,20 +6,20 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: survey_list
-short_description: Reads an answer of a survey as a list of texts
+short_description: Read the answer to a survey question as a list of texts
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - Takes V(a,b), as a survey or C(-e) gives several values, or a list, and gives a list of texts. Each entry is
-    read as by P(virtshape.instancetypes.survey_text#filter).
-  - Blanks around entries and empty entries are left out, so no answer is an empty list.
+  - Converts V(a,b), from a survey or C(-e), or a list to a list of texts. Each entry is read like
+    P(virtshape.instancetypes.survey_text#filter).
+  - Removes blanks around entries and empty entries. Without an answer the list is empty.
 options:
   _input:
     description: The answer.
     type: raw
     required: true
   separator:
-    description: What separates the values of a text. With an empty separator, the whole text is one value.
+    description: Separator of the values in a text. With an empty separator, the whole text is one value.
     type: str
     default: ","
 seealso:

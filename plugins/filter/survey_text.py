@@ -6,13 +6,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: survey_text
-short_description: Reads an answer of a survey as the text that was meant
+short_description: Read the answer to a survey question as text
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - AWX marks the texts of answers as unsafe, and ansible-core 2.19 and later then reads them as YAML would without
-    quotes. An empty answer becomes null, V(7) a number, V(2026-01-01) a date. This filter gives back the text.
-  - Strings are returned as they are, without blanks around them.
+  - AWX marks answers as unsafe, and ansible-core 2.19 and later then parses them as YAML without quotes. An empty
+    answer becomes null, V(7) a number, V(2026-01-01) a date. This filter returns the original text.
+  - Returns strings without surrounding blanks.
   - A boolean is an error, because V(on), V(yes) and V(true) become the same value. Use
     C(bool) for an answer that is a boolean.
 options:
@@ -35,7 +35,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The text; empty for no answer.
+  description: The text; empty without an answer.
   type: str
 """
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: topology
-short_description: Sockets, cores and threads of a number of vCPUs
+short_description: Compute sockets, cores and threads for a number of vCPUs
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
-  - An instancetype says how many vCPUs a guest has, and the preference how they appear. The filter returns the
+  - An instancetype sets the number of vCPUs of a guest, and a preference sets their topology. The filter returns the
     resulting topology.
-  - vCPUs that cannot be spread as the preference wants, and a preference that KubeVirt would not accept, are errors
-    with KubeVirt's words.
-  - Works offline. Works on one value or on a list of them.
+  - vCPUs that are not divisible as the preference requires, and a preference that KubeVirt would reject, are errors
+    with KubeVirt's message.
+  - Works offline, on one value or on a list.
 positional: preference
 options:
   _input:
@@ -22,12 +22,12 @@ options:
     type: raw
     required: true
   preference:
-    description: Manifest of the preference, or its bare spec. Without one the vCPUs are sockets.
+    description: Manifest of the preference, or its bare spec. Without a preference the vCPUs are sockets.
     type: dict
   kubevirt_version:
     description:
-      - The release of KubeVirt that answers, such as V(1.6) or V(v1.5.2), where it would answer otherwise than the
-        newest one that is known.
+      - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release
+        that this collection knows.
     type: str
 """
 
@@ -45,7 +45,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The topology, or a list where a list was given.
+  description: The topology, or a list if the input is a list.
   type: raw
   contains:
     sockets:

@@ -9,7 +9,8 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 def test_every_test_that_a_page_names_is_there() -> None:
-    pages = [page.read_text(encoding="utf-8") for page in (CHECKOUT / "docs").rglob("*.md")]
+    places = [*(CHECKOUT / "docs").rglob("*.md"), CHECKOUT / "tests" / "README.md"]
+    pages = [page.read_text(encoding="utf-8") for page in places]
     named = {name for page in pages for name in re.findall(r"`(test_\w+)`", page)}
     there = {
         name

@@ -1,6 +1,6 @@
 """awx_setup and its templates in a real AWX, in this order. Jobs that could change the cluster run in check mode.
 
-How to run them: docs/development.md.
+How to run them: tests/README.md.
 """
 
 from __future__ import annotations

@@ -25,12 +25,19 @@ INSTANCETYPE = {
 }
 POD = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 PLACEMENT = POD | {"_resolver.pod"}
-QUOTA = PLACEMENT
+QUOTA = PLACEMENT | {"_resolver.placement"}
 CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
-RESOLVER = CATALOG | {"_resolver.catalog", "_resolver.placement", "_resolver.pod", "_resolver.quota"}
+BOOT = API
+RESOLVER = CATALOG | {
+    "_resolver.boot",
+    "_resolver.catalog",
+    "_resolver.placement",
+    "_resolver.pod",
+    "_resolver.quota",
+}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -52,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.refresh": REFRESH,
     "_resolver.declare": DECLARE,
     "_resolver.catalog": CATALOG,
+    "_resolver.boot": BOOT,
     "_cluster.client": CLIENT,
     "_cluster.read": READ,
     "_cluster.act": ACT,

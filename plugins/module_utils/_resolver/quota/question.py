@@ -103,10 +103,8 @@ class _Room:
         """What a VM needs. old: its pod, if it runs. Raises NoPod, FieldError."""
         if old is not None and of_running == KEEP:
             return _Change([], [])
-        # Where it migrates from decides on the nodes of its pod, not on its size.
-        nowhere: dict[str, str] = {}
-        source = nowhere if old is not None and of_running == MIGRATE else None
-        made = launched(vm, lookup, kubevirt, self._environment, source=source)
+        # The target of a migration is as large; where it comes from decides on its nodes only.
+        made = launched(vm, lookup, kubevirt, self._environment)
         pod = self._filled(of_pod(made.pod, f"the pod of {name_of(vm)}"))
         if old is None:
             new = of_new(vm, self._cluster.default_class) if not exists else []

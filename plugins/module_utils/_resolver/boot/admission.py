@@ -1,0 +1,148 @@
+"""Whether CDI's webhooks take a DataVolume or a DataImportCron, in CDI's words."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import Any, Final
+
+from ..api.errors import QuantityError
+from ..api.quantity import parse
+from . import data_volume, schedule
+from .refusal import DUPLICATE, Cause, Refusal, refused, too_long, unreadable
+
+_LONGEST_SUBDOMAIN: Final = 253
+_LONGEST_LABEL: Final = 63
+_POPULATED_FOR: Final = "cdi.kubevirt.io/storage.populatedFor"
+_ADOPTION: Final = "cdi.kubevirt.io/allowClaimAdoption"
+_TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
+_GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
+# Go leaves an empty value of these fields apart from a missing one: they are pointers, or below one of the parents.
+_POINTERS: Final = {
+    *("source", "upload", "blank", "pvc", "storage", "platform", "selector", "sourceRef", "template"),
+    *("storageClassName", "volumeMode", "preallocation", "insecureSkipVerify"),
+    *("importsToKeep", "garbageCollect", "retentionPolicy"),
+}
+_POINTERS_BELOW: Final = {"registry": {"url", "imageStream", "pullMethod", "secretRef", "certConfigMap"}}
+_QUANTITIES: Final = ("requests", "limits")
+
+
+def data_volume_refusal(
+    new: dict[str, Any],
+    old: dict[str, Any] | None = None,
+    claim: dict[str, Any] | None = None,
+    claim_adoption: bool = False,
+) -> Refusal | None:
+    """The refusal of a DataVolume, None if it is admitted.
+
+    old: the object before an update. claim: the PersistentVolumeClaim of its name, which matters for a new one.
+    claim_adoption: whether the feature gate ClaimAdoption is on.
+    """
+    try:
+        _check_quantities(new, old)
+    except QuantityError as error:
+        return unreadable(str(error))
+    if old is not None and not _same_volume(new.get("spec") or {}, old.get("spec") or {}):
+        return refused([Cause("Cannot update DataVolume Spec", "DataVolume.Spec", DUPLICATE)])
+    metadata = new.get("metadata") or {}
+    found = too_long(metadata.get("name") or "", _LONGEST_SUBDOMAIN)
+    if not found and old is None and claim is not None and not _may_use(claim, metadata, claim_adoption):
+        place = f"{metadata.get('namespace')}/{metadata.get('name')}"
+        found = [Cause(f"Destination PVC {place} already exists", "DataVolume.Name", DUPLICATE)]
+    return refused(found or data_volume.problems(new.get("spec") or {}, "spec"))
+
+
+def data_import_cron_refusal(
+    new: dict[str, Any], old: dict[str, Any] | None = None, zones: Container[str] | None = None
+) -> Refusal | None:
+    """The refusal of a DataImportCron, None if it is admitted. zones: see `schedule.parse`, as for Crash."""
+    try:
+        _check_quantities(new, old)
+    except QuantityError as error:
+        return unreadable(str(error))
+    found = too_long((new.get("metadata") or {}).get("name") or "", _LONGEST_LABEL)
+    spec = new.get("spec") or {}
+    if not found and old is not None:
+        if _meaning(spec) != _meaning(old.get("spec") or {}):
+            found = [Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", DUPLICATE)]
+        return refused(found)
+    return refused(found or _cron_problems(spec, zones))
+
+
+def _cron_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Cause]:
+    template = (spec.get("template") or {}).get("spec") or {}
+    source = template.get("source") or {}
+    if source.get("registry") is None and source.get("pvc") is None:
+        return [Cause("Missing source", "spec.Template")]
+    if template.get("sourceRef") is not None or any(
+        template.get(field) for field in ("contentType", "checkpoints", "finalCheckpoint")
+    ):
+        message = "Unsettable fields: SourceRef, ContentType, Checkpoints, FinalCheckpoint"
+        return [Cause(message, "spec.Template")]
+    return data_volume.problems(template, "Template") or _own_problems(spec, zones)
+
+
+def _own_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Cause]:
+    if spec.get("schedule"):
+        try:
+            schedule.parse(spec["schedule"], zones)
+        except schedule.ScheduleError:
+            return [Cause("Illegal cron schedule", "spec.Schedule")]
+    if (spec.get("importsToKeep") or 0) < 0:
+        return [Cause("Illegal ImportsToKeep value", "spec.ImportsToKeep")]
+    if spec.get("garbageCollect") not in _GARBAGE_COLLECT:
+        return [Cause("Illegal GarbageCollect value", "spec.GarbageCollect")]
+    managed = spec.get("managedDataSource") or ""
+    if not managed:
+        return [Cause("Illegal ManagedDataSource value", "spec.ManagedDataSource")]
+    return too_long(managed, _LONGEST_LABEL)
+
+
+def _may_use(claim: dict[str, Any], metadata: dict[str, Any], adoption: bool) -> bool:
+    """Whether an existing claim is no obstacle: populated for the volume, to be adopted, or a DataVolume's."""
+    existing = claim.get("metadata") or {}
+    if (existing.get("annotations") or {}).get(_POPULATED_FOR) == metadata.get("name"):
+        return True
+    allowed = (metadata.get("annotations") or {}).get(_ADOPTION)
+    if adoption if allowed is None else allowed in _TRUE:
+        return True
+    owners = [owner for owner in existing.get("ownerReferences") or () if owner.get("controller")]
+    return bool(owners) and owners[0].get("kind") == "DataVolume"
+
+
+def _same_volume(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    meant, before = _meaning(new), _meaning(old)
+    source = new.get("source") or {}
+    # An import in several stages goes on with new checkpoints.
+    if new.get("checkpoints") and any(source.get(kind) is not None for kind in ("vddk", "imageio")):
+        for spec in (meant, before):
+            spec.pop("checkpoints", None)
+            spec.pop("finalCheckpoint", None)
+    return bool(meant == before)
+
+
+def _meaning(value: Any, parent: str = "") -> Any:
+    """What of a spec counts in a comparison: quantities by value, without what is empty where Go has no pointer."""
+    if isinstance(value, list):
+        return [_meaning(entry) for entry in value]
+    if parent in _QUANTITIES:
+        return {name: parse(str(amount).strip()).nanos for name, amount in value.items()}
+    if not isinstance(value, dict):
+        return value
+    pointers = _POINTERS_BELOW.get(parent, set()) | _POINTERS
+    found = {name: _meaning(child, name) for name, child in value.items() if child is not None}
+    return {name: child for name, child in found.items() if name in pointers or child not in ("", 0, [], {})}
+
+
+def _check_quantities(*objects: dict[str, Any] | None) -> None:
+    for given in objects:
+        for amounts in _amounts((given or {}).get("spec") or {}):
+            for amount in amounts.values():
+                parse(str(amount).strip())
+
+
+def _amounts(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    template = (spec.get("template") or {}).get("spec") or {}
+    for volume in (spec, template):
+        for target in (volume.get("pvc"), volume.get("storage")):
+            resources = (target or {}).get("resources") or {}
+            yield from (resources[field] for field in _QUANTITIES if resources.get(field))

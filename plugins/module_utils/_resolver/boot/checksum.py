@@ -1,0 +1,34 @@
+"""Checksums as CDI takes them: ``ALGORITHM:HEXADECIMAL``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_DIGITS: Final = {"md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
+_NOT_HEX: Final = re.compile(r"[^0-9a-f]")
+
+
+class ChecksumError(ValueError):
+    """A text that is no checksum; the message is CDI's."""
+
+
+def parse(text: str) -> tuple[str, str]:
+    """The algorithm, as `hashlib` has it, and the digits, both in small letters. Raises ChecksumError."""
+    algorithm, colon, digits = (part.strip().lower() for part in text.partition(":"))
+    if not colon:
+        raise ChecksumError(f"invalid checksum format: expected 'algorithm:hash', got '{text}'")
+    if not digits:
+        raise ChecksumError("checksum hash value cannot be empty")
+    if algorithm not in _DIGITS:
+        known = ", ".join(_DIGITS)
+        raise ChecksumError(f"unsupported hash algorithm '{algorithm}': supported algorithms are: {known}")
+    length = len(digits.encode())
+    if length != _DIGITS[algorithm]:
+        expected = f"expected {_DIGITS[algorithm]} hex characters, got {length}"
+        raise ChecksumError(f"invalid {algorithm} hash length: {expected}")
+    wrong = _NOT_HEX.search(digits)
+    if wrong:
+        shown = f"U+{ord(wrong[0]):04X} '{wrong[0]}'"
+        raise ChecksumError(f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: {shown}")
+    return algorithm, digits

@@ -1,0 +1,80 @@
+"""The scheme of a URL as Go's ``net/url`` reads it, which is stricter than Python about what is a URL at all."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import quote
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):", re.ASCII)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})", re.ASCII)
+_PORT: Final = re.compile(r"(:[0-9]*)?", re.ASCII)
+_USER: Final = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
+# What Go takes in a host, besides anything that is not ASCII; escapes stand for non-ASCII bytes only.
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"]|%[89A-Fa-f][0-9A-Fa-f]|[^\x00-\x7f])*")
+_PLAIN: Final = "/:@!$&'()*+,;=~?#[]%-._"
+
+
+class UrlError(ValueError):
+    """A text that Go reads no URL from."""
+
+
+def scheme(text: str, request: bool = False) -> str:
+    """The scheme in small letters, "" without one (``Parse``; with `request` ``ParseRequestURI``). Raises UrlError."""
+    if _CONTROL.search(text) or text.startswith(":") or (request and not text):
+        raise UrlError(text)
+    if not request:
+        text, _hash, fragment = text.partition("#")
+        _check_escapes(fragment)
+    found = _SCHEME.match(text)
+    rest = text[found.end() :] if found else text
+    name = found[1].lower() if found else ""
+    rest = rest.partition("?")[0]
+    if not rest.startswith("/"):
+        _check_relative(rest, bool(name), request)
+        return name
+    if rest.startswith("//") and (name or (not request and not rest.startswith("///"))):
+        authority, _slash, path = rest[2:].partition("/")
+        _check_authority(authority)
+        rest = path
+    _check_escapes(rest)
+    return name
+
+
+def printed(text: str) -> str:
+    """A URL that Go has read, as it prints it: the scheme in small letters, and in a path some characters escaped."""
+    found = _SCHEME.match(text)
+    rest = text[found.end() :] if found else text
+    if not found:
+        return quote(rest, safe=_PLAIN)
+    return f"{found[1].lower()}:{quote(rest, safe=_PLAIN) if rest.startswith('/') else rest}"
+
+
+def _check_relative(rest: str, absolute: bool, request: bool) -> None:
+    # After a scheme it is opaque: anything goes.
+    if absolute or rest == "*":
+        return
+    if request or ":" in rest.partition("/")[0]:
+        raise UrlError(rest)
+    _check_escapes(rest)
+
+
+def _check_authority(authority: str) -> None:
+    user, at, host = authority.rpartition("@")
+    if at and not _USER.fullmatch(user):
+        raise UrlError(authority)
+    _check_escapes(user)
+    if host.startswith("["):
+        inside, _bracket, port = host.rpartition("]")
+        if inside in ("", "["):
+            raise UrlError(authority)
+    else:
+        port = host[host.rindex(":") :] if ":" in host else ""
+    if not _PORT.fullmatch(port) or not _HOST.fullmatch(host.partition("%25")[0] if host.startswith("[") else host):
+        raise UrlError(authority)
+
+
+def _check_escapes(text: str) -> None:
+    if _BAD_ESCAPE.search(text):
+        raise UrlError(text)

@@ -1,0 +1,246 @@
+"""When a DataImportCron polls: schedules as robfig/cron reads them (``ParseStandard``), and their next times.
+
+Five fields, or a descriptor such as ``@daily`` and ``@every 1h30m``, after an optional ``TZ=`` or ``CRON_TZ=``. Sunday
+is 0 only. The messages are the parser's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container
+from datetime import datetime, timedelta, timezone
+from typing import Final, NamedTuple
+
+from ..api.errors import Crash
+
+
+class _Bounds(NamedTuple):
+    least: int
+    most: int
+    names: tuple[str, ...] = ()
+
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_FIELDS: Final = (_Bounds(0, 59), _Bounds(0, 23), _Bounds(1, 31), _Bounds(1, 12, _MONTHS), _Bounds(0, 6, _DAYS))
+_DESCRIPTORS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_NANOS: Final = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_SECOND: Final = 10**9
+_LONGEST: Final = 2**63
+# Nobody means a number of more digits; Python reads no more than 4300 at once.
+_MOST_CHARACTERS: Final = 100
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_PART: Final = re.compile(r"([0-9]*)((?:\.[0-9]*)?)([^0-9.]*)", re.ASCII)
+# The parser looks no further ahead for a 29 February that is a Monday.
+_YEARS: Final = 5
+
+
+class ScheduleError(ValueError):
+    """A text that is no schedule; the message is robfig/cron's."""
+
+
+class Schedule(NamedTuple):
+    """A schedule that was read.
+
+    minutes, hours, days, months, weekdays (0 is Sunday): when it is due.
+    either_day: a day counts if it is one of `days` or one of `weekdays`; it has to be both where one of them is ``*``.
+    zone: the time zone named in the schedule; None for that of the cluster.
+    every: seconds between two times, which need no fields; None for a schedule of fields.
+    """
+
+    minutes: frozenset[int] = frozenset()
+    hours: frozenset[int] = frozenset()
+    days: frozenset[int] = frozenset()
+    months: frozenset[int] = frozenset()
+    weekdays: frozenset[int] = frozenset()
+    either_day: bool = False
+    zone: str | None = None
+    every: int | None = None
+
+
+def parse(text: str, zones: Container[str] | None = None) -> Schedule:
+    """Reads a schedule. `zones`: the names of all time zones; without them any name is taken.
+
+    Raises ScheduleError, and Crash where the parser panics: for a time zone with nothing after it.
+    """
+    if not text:
+        raise ScheduleError("empty spec string")
+    zone = None
+    if text.startswith(("TZ=", "CRON_TZ=")):
+        named, space, text = text.partition(" ")
+        if not space:
+            raise Crash("a time zone needs a schedule after it")
+        zone = named.partition("=")[2]
+        _check_zone(zone, zones)
+        text = text.strip()
+    if text.startswith("@every "):
+        every = max(_duration(text), _SECOND) // _SECOND
+        return Schedule(zone=zone, every=every)
+    if text.startswith("@") and text not in _DESCRIPTORS:
+        raise ScheduleError(f"unrecognized descriptor: {text}")
+    fields = _DESCRIPTORS.get(text, text).split()
+    if len(fields) != len(_FIELDS):
+        raise ScheduleError(f"expected exactly {len(_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]")
+    read = [_field(field, bounds) for field, bounds in zip(fields, _FIELDS)]
+    minutes, hours, days, months, weekdays = (values for values, _star in read)
+    either_day = not (read[2][1] or read[4][1])
+    return Schedule(minutes, hours, days, months, weekdays, either_day, zone)
+
+
+def next_time(schedule: Schedule, after: datetime) -> datetime | None:
+    """The first time of a schedule after a given one, which is in the schedule's zone; None if it is never due."""
+    moment = after.replace(microsecond=0)
+    if schedule.every is not None:
+        return _later(moment, schedule.every)
+    moment = _later(moment, 1)
+    last = moment.year + _YEARS
+    while moment.year <= last:
+        if moment.month not in schedule.months:
+            moment = _midnight(moment.replace(day=1) + timedelta(days=32)).replace(day=1)
+        elif not _is_day(schedule, moment):
+            moment = _midnight(moment + timedelta(days=1))
+        elif moment.hour not in schedule.hours:
+            moment = _later(moment.replace(minute=0, second=0), 3600)
+        elif moment.minute not in schedule.minutes or moment.second:
+            moment = _later(moment.replace(second=0), 60)
+        else:
+            return moment
+    return None
+
+
+def _check_zone(zone: str, zones: Container[str] | None) -> None:
+    if ".." in zone or zone.startswith(("/", "\\")):
+        raise ScheduleError(f"provided bad location {zone}: time: invalid location name")
+    if zones is not None and zone not in zones and zone not in ("", "UTC", "Local"):
+        raise ScheduleError(f"provided bad location {zone}: unknown time zone {zone}")
+
+
+def _field(text: str, bounds: _Bounds) -> tuple[frozenset[int], bool]:
+    """The values of a field, and whether it takes any value."""
+    values: set[int] = set()
+    star = False
+    for part in filter(None, text.split(",")):
+        more, any_value = _range(part, bounds)
+        values.update(more)
+        star = star or any_value
+    return frozenset(values), star
+
+
+def _range(text: str, bounds: _Bounds) -> tuple[range, bool]:
+    span, *steps = text.split("/")
+    low, *high = span.split("-")
+    star = low in ("*", "?")
+    if star:
+        start, end = bounds.least, bounds.most
+    else:
+        start = end = _value(low, bounds.names, bounds.least)
+        if len(high) > 1:
+            raise ScheduleError(f"too many hyphens: {text}")
+        if high:
+            end = _value(high[0], bounds.names, bounds.least)
+    if len(steps) > 1:
+        raise ScheduleError(f"too many slashes: {text}")
+    step = _integer(steps[0]) if steps else 1
+    if steps and not high:
+        end = bounds.most
+    _check_range(text, bounds, start, end, step)
+    return range(start, end + 1, step), star and step == 1
+
+
+def _check_range(text: str, bounds: _Bounds, start: int, end: int, step: int) -> None:
+    if start < bounds.least:
+        raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.least}): {text}")
+    if end > bounds.most:
+        raise ScheduleError(f"end of range ({end}) above maximum ({bounds.most}): {text}")
+    if start > end:
+        raise ScheduleError(f"beginning of range ({start}) beyond end of range ({end}): {text}")
+    if not step:
+        raise ScheduleError(f"step of range should be a positive number: {text}")
+
+
+def _value(text: str, names: tuple[str, ...], first: int) -> int:
+    lower = text.lower()
+    return names.index(lower) + first if lower in names else _integer(text)
+
+
+def _integer(text: str) -> int:
+    reason = "" if _NUMBER.fullmatch(text) else "invalid syntax"
+    if not reason and (len(text) > _MOST_CHARACTERS or not -_LONGEST <= int(text) < _LONGEST):
+        reason = "value out of range"
+    if reason:
+        raise ScheduleError(f"failed to parse int from {text}: strconv.Atoi: parsing {_quoted(text)}: {reason}")
+    if int(text) < 0:
+        raise ScheduleError(f"negative number ({int(text)}) not allowed: {text}")
+    return int(text)
+
+
+def _duration(descriptor: str) -> int:
+    """The nanoseconds of ``@every DURATION``, as Go reads a duration."""
+    text = descriptor.removeprefix("@every ")
+    quoted = _escaped(text)
+    negative, rest = text.startswith("-"), text[1:] if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return 0
+    nanos = 0
+    reason = "" if 0 < len(rest) <= _MOST_CHARACTERS else f"invalid duration {quoted}"
+    while rest and not reason:
+        found = _PART.match(rest)
+        assert found is not None
+        digits, fraction, unit = found.groups()
+        rest = rest[found.end() :]
+        if not (digits + fraction).strip("."):
+            reason = f"invalid duration {quoted}"
+        elif not unit:
+            reason = f"missing unit in duration {quoted}"
+        elif unit not in _NANOS:
+            reason = f"unknown unit {_escaped(unit)} in duration {quoted}"
+        else:
+            nanos += int(digits or "0") * _NANOS[unit]
+            nanos += int(fraction[1:] or "0") * _NANOS[unit] // 10 ** len(fraction[1:])
+            reason = f"invalid duration {quoted}" if nanos >= _LONGEST else ""
+    if reason:
+        raise ScheduleError(f"failed to parse duration {descriptor}: time: {reason}")
+    return -nanos if negative else nanos
+
+
+def _is_day(schedule: Schedule, moment: datetime) -> bool:
+    day, weekday = moment.day in schedule.days, moment.isoweekday() % 7 in schedule.weekdays
+    return (day or weekday) if schedule.either_day else (day and weekday)
+
+
+def _midnight(moment: datetime) -> datetime:
+    """The day's beginning; an hour that daylight saving time leaves out is the next one."""
+    return _later(moment.replace(hour=0, minute=0, second=0), 0)
+
+
+def _later(moment: datetime, seconds: int) -> datetime:
+    """So many seconds later on the clock of the world, which differs from the wall's twice a year."""
+    return (moment.astimezone(timezone.utc) + timedelta(seconds=seconds)).astimezone(moment.tzinfo)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _escaped(text: str) -> str:
+    """Go quotes a duration byte by byte."""
+    quoted = text.replace("\\", r"\\").replace('"', r"\"")
+    return '"' + "".join(chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}" for byte in quoted.encode()) + '"'

@@ -1,0 +1,127 @@
+"""Cases of boot sources: read, given to the resolver, compared.
+
+A group is a file below the directory, such as ``webhook/datavolumes``; the folder says what answered. Everything is
+compared as it is, messages included.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo, available_timezones
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+# The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
+sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "tests" / "conformance")]
+
+from compare import differences  # noqa: E402
+
+from _resolver.api.errors import Crash  # noqa: E402
+from _resolver.boot import admission, environment, schedule  # noqa: E402
+from _resolver.boot.refusal import Cause, Refusal  # noqa: E402
+
+Case = dict[str, Any]
+
+_EXPECTED = ("expect",)
+_SHOWN_INPUT = 900
+_ZONES = available_timezones()
+
+
+class Failure(NamedTuple):
+    """A case that was not answered as CDI answers it; `reasons` has a line for each difference."""
+
+    case: Case
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        given = json.dumps({name: value for name, value in self.case.items() if name not in _EXPECTED})
+        if len(given) > _SHOWN_INPUT:
+            given = f"{given[:_SHOWN_INPUT]} ..."
+        return "\n".join([self.case["id"], f"  input: {given}", *(f"  {reason}" for reason in self.reasons)])
+
+
+def groups(directory: Path) -> list[str]:
+    """The names of all groups below a directory, sorted."""
+    return sorted(file.relative_to(directory).with_suffix("").as_posix() for file in directory.rglob("*.jsonl"))
+
+
+def load(directory: Path, group: str) -> list[Case]:
+    """The cases of one group."""
+    lines = (directory / f"{group}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def failures(group: str, cases: list[Case]) -> Iterator[Failure]:
+    """The failures among the cases of a group, in their order."""
+    answer = _ANSWERS[Path(group).parts[0]]
+    for case in cases:
+        before = json.dumps(case)
+        try:
+            reasons = list(differences(_comparable(case["expect"]), answer(case)))
+        # Whatever is wrong with one case, the others are still run.
+        except Exception as error:
+            reasons = [f"raised {type(error).__name__}: {error}"]
+        if json.dumps(case) != before:
+            reasons.append("the input was changed")
+        if reasons:
+            yield Failure(case, reasons)
+
+
+def _comparable(expect: Case) -> Case:
+    """A panic's text is Go's own."""
+    panics = str(expect.get("error")).startswith("PANIC")
+    return {**expect, "error": "PANIC"} if panics else expect
+
+
+def _environment(case: Case) -> Case:
+    return {"labels": environment.labels(case["env"])}
+
+
+def _schedule(case: Case) -> Case:
+    try:
+        read = schedule.parse(case["schedule"], _ZONES)
+    except schedule.ScheduleError as error:
+        return {"ok": False, "error": str(error)}
+    except Crash:
+        return {"ok": False, "error": "PANIC"}
+    start = datetime.fromisoformat(case["from"].replace("Z", "+00:00"))
+    if read.zone not in (None, "", "Local"):
+        start = start.astimezone(ZoneInfo(str(read.zone)))
+    found = []
+    after: datetime | None = start
+    while after is not None and len(found) < 2:
+        after = schedule.next_time(read, after)
+        found.append(f"{after.astimezone(timezone.utc):%Y-%m-%dT%H:%M:%SZ}" if after else "never")
+    return {"ok": True, "next": found}
+
+
+def _webhook(case: Case) -> Case:
+    old = case["old"] if case["operation"] == "UPDATE" else None
+    try:
+        if case["resource"] == "dataimportcrons":
+            refusal = admission.data_import_cron_refusal(case["object"], old, _ZONES)
+        else:
+            name = case["object"]["metadata"].get("name")
+            claims = [claim for claim in case["existing_pvcs"] if claim["metadata"]["name"] == name]
+            refusal = admission.data_volume_refusal(case["object"], old, claims[0] if claims else None)
+    except Crash:
+        return {"error": "PANIC"}
+    return _refusal(refusal)
+
+
+def _refusal(refusal: Refusal | None) -> Case:
+    if refusal is None:
+        return {"allowed": True, "code": None, "message": None, "causes": None}
+    causes = [_cause(cause) for cause in refusal.causes]
+    return {"allowed": False, "code": refusal.code, "message": refusal.message, "causes": causes or None}
+
+
+def _cause(cause: Cause) -> Case:
+    return {name: value for name, value in cause._asdict().items() if value}
+
+
+_ANSWERS = {"env-to-label": _environment, "schedule": _schedule, "webhook": _webhook}

@@ -1,0 +1,63 @@
+"""Every group of the project's copy of the boot sources' vectors, and that a difference is one."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from boot_cases import failures, groups, load
+
+VECTORS = Path(__file__).parent / "vectors"
+SHOWN = 5
+# What CDI's own code was asked; a copy that lacks some would prove less.
+CASES = {"env-to-label": 36, "schedule": 44, "webhook": 150}
+
+
+@pytest.mark.parametrize("group", groups(VECTORS))
+def test_group(group: str) -> None:
+    cases = load(VECTORS, group)
+    found = list(failures(group, cases))
+    shown = "\n\n".join(map(str, found[:SHOWN]))
+    assert not found, f"{len(found)} of {len(cases)} cases failed\n\n{shown}"
+
+
+def test_no_case_is_missing() -> None:
+    counted: dict[str, int] = {}
+    for group in groups(VECTORS):
+        folder = group.partition("/")[0]
+        counted[folder] = counted.get(folder, 0) + len(load(VECTORS, group))
+    assert counted == CASES
+
+
+def reasons(group: str, case: dict[str, Any]) -> list[str]:
+    return [reason for failure in failures(group, [case]) for reason in failure.reasons]
+
+
+def case_of(group: str, identity: str) -> dict[str, Any]:
+    return deepcopy(next(case for case in load(VECTORS, group) if case["id"] == identity))
+
+
+def test_another_message_cause_or_label_is_a_difference() -> None:
+    case = case_of("webhook/datavolumes", "webhook-datavolumes-005")
+    case["expect"]["message"] = " no"
+    case["expect"]["causes"][0]["field"] = "spec"
+    assert reasons("webhook/datavolumes", case) == [
+        'causes[0].field: expected "spec", got "spec.source.HTTP.url"',
+        'message: expected " no", got " spec.source source URL is empty"',
+    ]
+    case = case_of("env-to-label/env-to-label", "env-036")
+    case["expect"]["labels"] = {}
+    assert reasons("env-to-label/env-to-label", case)[0].startswith("labels.test.test.kubevirt.io/test-test: expected")
+
+
+def test_another_time_is_a_difference_and_a_crash_is_one_of_the_parser() -> None:
+    case = case_of("schedule/schedule", "schedule-042")
+    case["expect"]["next"][1] = "2026-01-17T06:00:00Z"
+    assert reasons("schedule/schedule", case) == [
+        'next[1]: expected "2026-01-17T06:00:00Z", got "2026-01-17T05:00:00Z"'
+    ]
+    case["schedule"] = "TZ=UTC"
+    case["expect"] = {"ok": False, "error": "PANIC: runtime error: slice bounds out of range [:-1]"}
+    assert reasons("schedule/schedule", case) == []
