@@ -10,7 +10,7 @@ from typing import Any
 
 from ..module_utils._resolver.api import release_schema
 from ..module_utils._resolver.api.errors import Crash, FieldError
-from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role
+from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.api.semantic import equal
 from ..module_utils._resolver.api.tree import copy, differences
@@ -21,7 +21,7 @@ from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
-from ..module_utils._resolver.instancetype.webhooks import mutate, validate
+from ..module_utils._resolver.instancetype.webhooks.unmet import unmet
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
 
@@ -71,10 +71,10 @@ def requirements(
         uneven = topology.spread_indivisible(instancetype, preference, release)
         if uneven is not None:
             return [{"message": uneven.message, "paths": [uneven.field]}]
-        unmet = validate.unmet(template, instancetype, preference, release=release)
+        missing = unmet(template, instancetype, preference, release=release)
     except Crash as crash:
         raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
-    return [] if unmet is None else [{"message": unmet.message, "paths": list(unmet.conflicts)}]
+    return [] if missing is None else [{"message": missing.message, "paths": list(missing.conflicts)}]
 
 
 def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
@@ -198,7 +198,7 @@ def _admitted(vm: Manifest, release: Release) -> Manifest:
     _check(vm)
     vm = copy(vm)
     if release.sets_matcher_kind:
-        mutate.set_kinds(vm)
+        set_kinds(vm)
     return vm
 
 

@@ -23,7 +23,7 @@ INSTANCETYPE = {
     "_resolver.instancetype.revision",
     "_resolver.instancetype.webhooks",
 }
-POD = WEBHOOKS | {"_resolver.instancetype.webhooks"}
+POD = WEBHOOKS
 PLACEMENT = POD | {"_resolver.pod"}
 QUOTA = PLACEMENT | {"_resolver.placement"}
 CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..._resolver.api.effects import LIVE, NOTHING, RESTART
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.declare.readiness import has_guest, restart_required
+from ..._resolver.declare.status import has_guest, restart_required
 from ..._resolver.refresh.change import Change
 from ..._resolver.refresh.steps import Spelling
 from ..client.errors import ApiError, ConnectionFailed, explain

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import power
-from ..._resolver.declare.readiness import RUNNING, is_up, observed, restart_required, still_asked
+from ..._resolver.declare.status import RUNNING, is_up, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name
 from ..._resolver.refresh import generation
 from ..client.backoff import Backoff

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
+from ..._resolver.api.field_conflict import refusal
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
-from ..._resolver.api.managed_fields import refusal
 
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """How an API server says that an object is larger than etcd takes."""

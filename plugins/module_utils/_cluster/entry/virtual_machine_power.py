@@ -8,7 +8,7 @@ from ..._resolver.api import limits
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import RESTARTED, STARTED, STATES, STOPPED, Wanted
-from ..._resolver.declare.readiness import run_strategy
+from ..._resolver.declare.status import run_strategy
 from ..act.power import Entry, Result, Settings, power, selected
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._resolver.api import schema
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
-from ..._resolver.declare.readiness import run_strategy
+from ..._resolver.declare.status import run_strategy
 from ..._resolver.instancetype.find import lookup
 from ..._resolver.instancetype.vmi import expand
 from ..._resolver.instancetype.vmi.cluster import KubeVirt

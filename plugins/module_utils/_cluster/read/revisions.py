@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
-from ..._resolver.declare.readiness import has_guest, restart_required
+from ..._resolver.declare.status import has_guest, restart_required
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift

@@ -6,7 +6,7 @@ entries of one that is not, such as topologySpreadConstraints, owns the list her
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .tree import copy
@@ -65,15 +65,6 @@ def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[st
     """Those of the managers (see `others`) who own a field, a part of it, or what it is a part of."""
     return tuple(
         sorted({name for name, fields in managers if any(own[: len(field)] == field[: len(own)] for own in fields)})
-    )
-
-
-def refusal(fields: Mapping[str, Iterable[str]]) -> str:
-    """One line about fields, by manager, that are somebody else's, with the remedy."""
-    told = "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
-    return (
-        f"another field manager owns declared fields: {told}; remove the fields from the task, or set"
-        " force_conflicts to take them over"
     )
 
 

@@ -29,6 +29,16 @@ class Role(NamedTuple):
     annotation: str
     cluster_annotation: str
 
+    @property
+    def volume_label(self) -> str:
+        """The label by which a volume names the object for VMs that boot from it."""
+        return f"instancetype.kubevirt.io/default-{self.matcher}"
+
+    @property
+    def volume_kind_label(self) -> str:
+        """The label beside it with the object's kind; without it, the cluster-wide one."""
+        return f"{self.volume_label}-kind"
+
     def matcher_of(self, vm: Manifest) -> Manifest | None:
         """The VM's matcher; an empty one is a matcher too, None means that the VM has none."""
         matcher: Manifest | None = (vm.get("spec") or {}).get(self.matcher)
@@ -81,3 +91,11 @@ ROLE_OF_KIND: Final = {kind: role for role in ROLES for kind in (role.kind, role
 
 # Of both objects, as today's KubeVirt stores them.
 API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
+
+
+def set_kinds(vm: Manifest) -> None:
+    """Gives a VM's matchers without kind the cluster-wide one, in the letters that older releases write."""
+    for role in ROLES:
+        matcher = role.matcher_of(vm)
+        if matcher is not None and not matcher.get("kind"):
+            matcher["kind"] = role.cluster_kind.lower()

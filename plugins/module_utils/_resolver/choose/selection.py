@@ -12,7 +12,7 @@ from ..api.names import shown
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..instancetype.apply import topology
-from ..instancetype.webhooks import validate
+from ..instancetype.webhooks import validate_types
 from .fitting import Wanted, fitting
 from .series import CLASS_LABEL
 
@@ -65,7 +65,7 @@ def spread(value: Any, preference: Manifest | None = None, release: Release = NE
         raise Rejected(f"vCPUs: expected 1 or more, found {vcpus}")
     spec = None if preference is None else _preference(preference, [], release)
     if spec is not None:
-        answer = validate.preference(spec, release)
+        answer = validate_types.preference(spec, release)
         if not answer.allowed:
             causes = [f"preference: {cause.field}: {cause.message}" for cause in answer.causes]
             raise Rejected("; ".join(causes) or f"preference: {answer.message}")

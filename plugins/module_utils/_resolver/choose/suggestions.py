@@ -41,7 +41,7 @@ def to_add(role: Role, vm: Manifest, cluster: Cluster, listed: Names) -> str:
         return _another(*absent, listed)
     names = _fitting(vm, cluster, listed) if role is INSTANCETYPE else _preferences(vm, listed)
     example = f", for example {either(names)}" if names else ""
-    label = f", or label the volume {infer.NAME_LABELS[role]}" if _volume(role, vm) else ""
+    label = f", or label the volume {role.volume_label}" if _volume(role, vm) else ""
     return f"add {role.matcher}.name{example}{label}"
 
 

@@ -25,7 +25,7 @@ from ..instancetype.vmi import defaults, vmi
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.configuration import Configuration
 from ..instancetype.vmi.guest import guest
-from ..instancetype.webhooks import mutate, validate
+from ..instancetype.webhooks import mutate, validate_vm
 from .reduction import reduced, without
 
 Manifest = dict[str, Any]
@@ -169,9 +169,7 @@ class _Subject(NamedTuple):
         admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm
         if candidate.refusal is not None or admitted is None:
             return candidate
-        answer = validate.validate(
-            "VirtualMachine", admitted, cluster.objects, "UPDATE", cluster.configuration, cluster.release
-        )
+        answer = validate_vm.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
         return candidate if answer.allowed else candidate._replace(refusal=answer.message)
 
     def _refused(self, rewritten: Manifest, why: str) -> Candidate:

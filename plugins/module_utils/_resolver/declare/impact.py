@@ -15,7 +15,7 @@ from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.webhooks import mutate
 from .outlook import Outlook
-from .readiness import HALTED, run_strategy
+from .status import HALTED, run_strategy
 
 Manifest = dict[str, Any]
 

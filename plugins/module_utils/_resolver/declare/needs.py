@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..api.kinds import BY_NAME
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import Release
-from ..instancetype.find import infer, naming
+from ..instancetype.find import naming
 
 Manifest = dict[str, Any]
 
@@ -116,9 +116,9 @@ def _then(need: Need, found: Manifest | None) -> Iterator[Need]:
         return
     labels = (found.get("metadata") or {}).get("labels") or {}
     for role in ROLES:
-        name = labels.get(infer.NAME_LABELS[role])
+        name = labels.get(role.volume_label)
         if name:
-            kind = role.kind_of({"kind": labels.get(infer.KIND_LABELS[role], "")})
+            kind = role.kind_of({"kind": labels.get(role.volume_kind_label, "")})
             yield from _object(role, str(name), kind, need.home)
     spec = found.get("spec") or {}
     if need.kind == "DataVolume":

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import schema
+from ..api.field_conflict import refusal
 from ..api.managed_fields import Field
 from .take_over import TakeOver, holders, nobody
 
@@ -115,7 +116,7 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
             theirs = any(own[: len(field)] == field for own in fields)
             if theirs and (manager, field) != TAKEN_BACK:
                 found.setdefault(manager, []).append(".".join(field))
-    return ownership.refusal(found) if found else None
+    return refusal(found) if found else None
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:

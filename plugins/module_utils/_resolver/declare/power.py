@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .readiness import RUNNING, Readiness, is_up, run_strategy, trouble
+from .readiness import Readiness, trouble
+from .status import RUNNING, is_up, run_strategy
 
 Manifest = dict[str, Any]
 

@@ -14,7 +14,7 @@ from ..choose.series import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.webhooks import gates, validate
+from ..instancetype.webhooks import gates, validate_vm
 from ..instancetype.webhooks.admission import invalid
 from . import sources
 from .outlook import Outlook
@@ -57,7 +57,7 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
         return unknown
     # Validation applies instancetype, preference and defaults to what it is given.
     applied = copy(admitted)
-    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
+    answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
         return _closed_gates(applied["spec"]["template"]["spec"], cluster)
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]

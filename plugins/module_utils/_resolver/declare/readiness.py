@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES
+from .status import HALTED, RUNNING, is_up, observed, run_strategy
 
 Manifest = dict[str, Any]
 
@@ -26,14 +27,9 @@ _RACE_GRACE: Final = 15.0
 # Conditions of a VM that say why it does not start, the one with the most to say first.
 _TELLING: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
 
-# The run strategy of a VM that does not run.
-HALTED: Final = "Halted"
 _STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
 # These start a VM by themselves once, and leave it alone when it has ended or was stopped.
 _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
-
-# printableStatus of a VM with a guest. A paused one was started, and paused on purpose.
-RUNNING: Final = frozenset({"Running", "Paused", "Migrating"})
 
 
 class Trouble(NamedTuple):
@@ -104,51 +100,12 @@ def _text(what: str, condition: Manifest) -> str:
     return f"{what}: {message}" if message else what
 
 
-def same_status(one: Manifest, other: Manifest) -> bool:
-    """Whether two states of a VM tell the same of it: after a write, that nobody has looked at the VM yet."""
-    first, second = one.get("status") or {}, other.get("status") or {}
-    return all(first.get(name) == second.get(name) for name in ("conditions", "printableStatus"))
-
-
-def observed(vm: Manifest) -> bool:
-    """Whether virt-controller has compared the VM as it is now with its running guest; also without one."""
-    status = vm.get("status") or {}
-    desired = status.get("desiredGeneration")
-    # Releases that do not say it are not waited for.
-    return not status.get("created") or desired is None or desired >= vm["metadata"].get("generation", 0)
-
-
-def restart_required(vm: Manifest) -> Manifest | None:
-    """The condition by which KubeVirt says that the guest has to be restarted to get what the VM says, or None."""
-    conditions = (vm.get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one["type"] == "RestartRequired" and one["status"] == "True"), None)
-
-
 def _uncaptured(role: Any, vm: Manifest) -> bool:
     matcher = role.matcher_of(vm)
     if not matcher or matcher.get("revisionName"):
         return False
     reference = role.reference_of(vm) or {}
     return reference.get("name") != matcher.get("name") or not reference.get("controllerRevisionRef")
-
-
-def run_strategy(vm: Manifest) -> str:
-    """The run strategy, also where the deprecated `running` gives it."""
-    spec = vm.get("spec") or {}
-    if spec.get("runStrategy"):
-        return str(spec["runStrategy"])
-    return "Always" if spec.get("running") else HALTED
-
-
-def has_guest(vm: Manifest) -> bool:
-    """Whether a VM runs; a halted one that still has a guest is on its way down."""
-    return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != HALTED
-
-
-def is_up(vm: Manifest) -> bool:
-    """Whether the guest is ready, as its readiness probe says if it has one, or is paused on purpose."""
-    status = vm.get("status") or {}
-    return bool(status.get("ready")) or status.get("printableStatus") == "Paused"
 
 
 def _power(vm: Manifest) -> Readiness:
@@ -166,14 +123,3 @@ def _power(vm: Manifest) -> Readiness:
     if strategy in _ENDING_STRATEGIES and ended:
         return Readiness(ready=True)
     return Readiness(pending=f"the VM to be ready ({now})" if printable in RUNNING else f"the VM to run ({now})")
-
-
-_STILL_ASKED: Final = (
-    "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine, so the task"
-    " does not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
-)
-
-
-def still_asked(vm: Manifest) -> str:
-    """The warning about a VM whose guest has everything, and whose condition RestartRequired stands."""
-    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..api.errors import FieldError, QuantityError
 from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi.cluster import KubeVirt
-from ..pod.manifests import Manifest, environments, labels_of, name_of, namespace_of
+from ..pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
 from ..pod.of_vm import NoPod, launched, sample
 from ..pod.resources import around
 from .node import Node, node
@@ -64,11 +64,11 @@ def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
     try:
         return node(manifest, name_of(manifest) in drained)
     except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("nodes", f"{name_of(manifest)} is no Node: {error}") from None
+        raise FieldError("nodes", malformed("Node", manifest, error)) from None
 
 
 def _workload(manifest: Manifest) -> Workload:
     try:
         return of_manifest(manifest)
     except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("pods", f"{name_of(manifest)} is no Pod: {error}") from None
+        raise FieldError("pods", malformed("Pod", manifest, error)) from None

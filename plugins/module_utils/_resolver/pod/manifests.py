@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..api.errors import FieldError
+from ..api.errors import FieldError, QuantityError
 from ..instancetype.vmi.cluster import KubeVirt
 from .environment import Environment
 from .resources import around
@@ -30,6 +30,12 @@ def environments(
         own = [one for one in quotas if metadata_of(one).get("namespace", namespace) == namespace]
         found[namespace] = around(kubevirt, namespaces.get(namespace), hard_of(own), resources)
     return found
+
+
+def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
+    """What is wrong with a manifest that could not be read."""
+    reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
+    return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
 
 
 def metadata_of(manifest: Manifest) -> Manifest:

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError
-from ..api.matcher import INSTANCETYPE, ROLES
+from ..api.matcher import INSTANCETYPE, ROLES, set_kinds
 from ..api.tree import copy
 from ..instancetype.find import find
 from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import expand
 from ..instancetype.vmi.cluster import KubeVirt
-from ..instancetype.webhooks import mutate
 from .environment import Environment
 from .manifests import Manifest, metadata_of, name_of
 from .pod import Pod, Unrenderable
@@ -49,7 +48,7 @@ def launched(
         raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
     vm = copy(vm)
     if release.sets_matcher_kind:
-        mutate.set_kinds(vm)
+        set_kinds(vm)
     specs = []
     for role in ROLES:
         matcher = role.matcher_of(vm) or {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..api.errors import FieldError, QuantityError
@@ -11,7 +12,7 @@ from ..instancetype.vmi.cluster import KubeVirt
 from ..placement.workload import is_over
 from ..placement.workload import of_manifest as workload
 from ..pod.environment import Environment
-from ..pod.manifests import Manifest, environments, labels_of, metadata_of, name_of, namespace_of
+from ..pod.manifests import Manifest, environments, labels_of, malformed, metadata_of, name_of, namespace_of
 from ..pod.of_vm import Launched, NoPod, launched
 from .application import application_quota, counted, growth, watches, way_of
 from .budget import Budget, Quota, resource_quota
@@ -88,11 +89,7 @@ class _Room:
         own: list[Quota] = [_read(one, resource_quota) for one in cluster.quotas if _is_in(one, name)]
         if labels is None or watches(cluster.aaq, labels):
             own += [_read(one, application_quota) for one in cluster.application_quotas if _is_in(one, name)]
-        self._ranges = [
-            ((one.get("spec") or {}).get("limits") or (), name_of(one))
-            for one in cluster.limit_ranges
-            if _is_in(one, name)
-        ]
+        self._ranges = [one for one in cluster.limit_ranges if _is_in(one, name)]
         self._guests = {name_of(one): one for one in cluster.guests if _is_in(one, name)}
         self._budget = Budget(own)
         self.sums = Sums(name, own)
@@ -117,26 +114,26 @@ class _Room:
 
     def judge(self, change: _Change) -> list[str]:
         """Why the API server would refuse it; if it would not, it counts from now on. Raises FieldError."""
-        problems = []
-        try:
-            for item in change.created:
-                problems += invalid(item)
-                for limits, name in self._ranges:
-                    problems += [f"LimitRange {name}: {line}" for line in violations(item, limits)]
-        except (AttributeError, QuantityError, TypeError) as error:
-            raise FieldError("limit_ranges", f"cannot be read: {error}") from None
-        problems += self._budget.problems(change.created, change.gone)
+        problems = [*self._refused(change.created), *self._budget.problems(change.created, change.gone)]
         if not change.fleeting:
             self.sums.add(change.created, change.gone)
             if not problems:
                 self._budget.take(change.created, change.gone)
         return problems
 
+    def _refused(self, items: Sequence[Item]) -> Iterator[str]:
+        for item in items:
+            yield from invalid(item)
+            for manifest in self._ranges:
+                with _reading(manifest, "LimitRange"):
+                    for line in violations(item, _limits(manifest)):
+                        yield f"LimitRange {name_of(manifest)}: {line}"
+
     def _filled(self, pod: Item) -> Item:
-        try:
-            return defaulted(pod, [limits for limits, _name in self._ranges])
-        except (AttributeError, QuantityError, TypeError) as error:
-            raise FieldError("limit_ranges", f"cannot be read: {error}") from None
+        for manifest in self._ranges:
+            with _reading(manifest, "LimitRange"):
+                pod = defaulted(pod, [_limits(manifest)])
+        return pod
 
     def _counted(self, made: Launched, pod: Item) -> Item:
         return pod._replace(application=counted(self._way, made.spec, pod, self._environment))
@@ -153,13 +150,11 @@ class _Room:
 def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
     """The pods of VMs by namespace and name. A pod that waits for a node is counted by quotas, too."""
     found = {}
-    try:
-        for manifest in pods:
+    for manifest in pods:
+        with _reading(manifest, "Pod"):
             pod = workload(manifest)
-            if pod.owner and pod.vm and not pod.terminating and not is_over(manifest):
-                found[pod.namespace, pod.vm] = manifest
-    except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("pods", f"cannot be read: {error}") from None
+        if pod.owner and pod.vm and not pod.terminating and not is_over(manifest):
+            found[pod.namespace, pod.vm] = manifest
     return found
 
 
@@ -167,9 +162,18 @@ def _is_in(manifest: Manifest, namespace: str) -> bool:
     return bool(metadata_of(manifest).get("namespace", namespace) == namespace)
 
 
-def _read(manifest: Manifest, reader: Any) -> Quota:
+def _limits(limit_range: Manifest) -> Sequence[Manifest]:
+    return (limit_range.get("spec") or {}).get("limits") or ()
+
+
+@contextmanager
+def _reading(manifest: Manifest, kind: str) -> Iterator[None]:
     try:
-        quota: Quota = reader(manifest)
+        yield
     except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("quotas", f"{name_of(manifest)} is no quota: {error}") from None
-    return quota
+        raise FieldError(f"{kind[0].lower()}{kind[1:]}s", malformed(kind, manifest, error)) from None
+
+
+def _read(manifest: Manifest, reader: Callable[[Manifest], Quota]) -> Quota:
+    with _reading(manifest, "ResourceQuota"):
+        return reader(manifest)

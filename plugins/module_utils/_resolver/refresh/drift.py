@@ -18,7 +18,7 @@ from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import live_update, vmi
 from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.guest import guest
-from ..instancetype.webhooks import validate
+from ..instancetype.webhooks.unmet import unmet
 
 Manifest = dict[str, Any]
 
@@ -198,7 +198,7 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
     spec: Manifest = template["spec"]
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
-        unmet = validate.unmet(template, instancetype, preference, kubevirt.configuration, release)
+        missing = unmet(template, instancetype, preference, kubevirt.configuration, release)
         # What an interface cannot be attached for is not for the revisions to tell.
         vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
@@ -212,4 +212,4 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
         return spec, uneven.message
     if conflicts:
         return spec, webhook_message(conflicts, release)
-    return spec, unmet.message if unmet is not None else None
+    return spec, missing.message if missing is not None else None

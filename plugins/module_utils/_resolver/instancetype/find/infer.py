@@ -20,9 +20,6 @@ Manifest = dict[str, Any]
 REJECT: Final = "Reject"
 IGNORE: Final = "Ignore"
 
-_LABEL: Final = "instancetype.kubevirt.io/default-"
-NAME_LABELS: Final = {role: f"{_LABEL}{role.matcher}" for role in ROLES}
-KIND_LABELS: Final = {role: f"{_LABEL}{role.matcher}-kind" for role in ROLES}
 # What KubeVirt calls the sources that it follows.
 _SOURCE_TYPES: Final = {"pvc": "DataVolumeSourcePVC", "snapshot": "DataVolumeSourceSnapshot"}
 
@@ -191,10 +188,10 @@ class _Trail:
 
     def _labels(self, manifest: Manifest) -> Matcher | NotInferred:
         labels = (manifest.get("metadata") or {}).get("labels") or {}
-        label = NAME_LABELS[self._role]
+        label = self._role.volume_label
         if label not in labels:
             return _ignorable(f"unable to find required {label} label on the volume")
-        return Matcher(labels[label], labels.get(KIND_LABELS[self._role], ""))
+        return Matcher(labels[label], labels.get(self._role.volume_kind_label, ""))
 
 
 def _ignorable(message: str) -> NotInferred:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
+from .memory_plug import refused
 
 Manifest = dict[str, Any]
 
@@ -21,9 +22,6 @@ _NO_MEMORY_LIMIT: Final = f"{_MEMORY}. Memory-hotplug is not available for this 
 _LESS_THAN_AT_BOOT: Final = f"{_MEMORY} to a value lower than what the VM started with"
 _MEMORY_UNDER_WAY: Final = "another memory hotplug is in progress"
 _MEMORY_REFUSED: Final = "memory hotplug not supported, {reason}"
-_MEMORY_BLOCK: Final = 2 * 2**20  # bytes
-_LARGE_MEMORY_BLOCK: Final = 2**30  # with huge pages of that size
-_LEAST_MEMORY: Final = 2**30
 # vCPUs for a CPU of a node, where the cluster does not say it (cpuAllocationRatio).
 ALLOCATION_RATIO: Final = 10
 _NANOS_PER_MILLI: Final = 10**6
@@ -121,44 +119,14 @@ def memory(wanted: Manifest, instance: Manifest) -> Update:
         return Update(restart_required=_NO_MEMORY_LIMIT)
     if _condition(instance, "HotMemoryChange", "True"):
         return Update(failure=_MEMORY_UNDER_WAY)
-    refused = memory_refused(wanted, current["maxGuest"])
-    if refused is not None:
-        return Update(restart_required=_MEMORY_REFUSED.format(reason=refused))
+    reason = refused(wanted, current["maxGuest"])
+    if reason is not None:
+        return Update(restart_required=_MEMORY_REFUSED.format(reason=reason))
     at_boot = _nanos(reported.get("guestAtBoot"))
     if at_boot is not None and guest < at_boot:
         return Update(restart_required=_LESS_THAN_AT_BOOT)
     more = _pod_memory(wanted, instance["spec"], wanted["domain"]["memory"]["guest"], reported["guestCurrent"])
     return Update((_set("domain/memory/guest", text), *more))
-
-
-def memory_refused(wanted: Manifest, most: str) -> str | None:
-    """Why a guest with these fields cannot be given memory, None if it can (``ValidateLiveUpdateMemory``).
-
-    wanted: a VMI spec with `memory`. most: the maximum, a quantity.
-    """
-    domain = wanted["domain"]
-    cpu = domain.get("cpu") or {}
-    if cpu.get("realtime") is not None:
-        return "Memory hotplug is not compatible with realtime VMs"
-    if (cpu.get("numa") or {}).get("guestMappingPassthrough") is not None:
-        return "Memory hotplug is not compatible with guest mapping passthrough"
-    if domain.get("launchSecurity") is not None:
-        return "Memory hotplug is not compatible with encrypted VMs"
-    if domain["memory"].get("guest") is None:
-        return "Guest memory must be configured when memory hotplug is enabled"
-    guest, limit = quantity.parse(domain["memory"]["guest"]), quantity.parse(most)
-    large = (domain["memory"].get("hugepages") or {}).get("pageSize") == "1Gi"
-    block = _LARGE_MEMORY_BLOCK if large else _MEMORY_BLOCK
-    if guest.nanos > limit.nanos:
-        return "Guest memory is greater than the configured maxGuest memory"
-    for name, size in (("Guest memory", guest), ("MaxGuest", limit)):
-        if size.value % block:
-            return f"{name} must be {quantity.Quantity.of(block, quantity.BINARY_SI).text} aligned"
-    if wanted.get("architecture", "amd64") != "amd64":
-        return "Memory hotplug is only available for x86_64 VMs"
-    if guest.value < _LEAST_MEMORY:
-        return "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
-    return None
 
 
 def _condition(instance: Manifest, name: str, state: str) -> bool:

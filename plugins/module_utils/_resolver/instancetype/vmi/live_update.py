@@ -15,13 +15,11 @@ from ..find.lookup import Lookup
 from . import vmi
 from .configuration import Configuration
 from .hot_plug import LIVE_FIELDS, Update, disks, is_hotpluggable, memory, plugged, scheduling, sockets, volumes
+from .maximums import RATIO
 
 Manifest = dict[str, Any]
 
 _OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
-# What a guest can be given while it runs, as a multiple of what it was started with, where the VM does not say it
-# (maxHotplugRatio).
-HOTPLUG_RATIO: Final = 4
 
 
 def compare(
@@ -68,9 +66,9 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
     running = copy(before)
     cpu, memory_of = running["domain"].get("cpu") or {}, running["domain"].get("memory") or {}
     if "sockets" in cpu:
-        cpu.setdefault("maxSockets", cpu["sockets"] * HOTPLUG_RATIO)
+        cpu.setdefault("maxSockets", cpu["sockets"] * RATIO)
     if "guest" in memory_of:
-        most = quantity.parse(memory_of["guest"]).value * HOTPLUG_RATIO
+        most = quantity.parse(memory_of["guest"]).value * RATIO
         memory_of.setdefault("maxGuest", str(most))
     status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
     instance = {"spec": running, "status": {**status, "memory": {"guestCurrent": memory_of.get("guest")}}}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
-from .hot_plug import memory_refused
-from .live_update import HOTPLUG_RATIO
+from .memory_plug import refused
 
 Spec = dict[str, Any]
 
+# What a guest can be given while it runs, as a multiple of what it was started with, where the VM does not say it
+# (maxHotplugRatio).
+RATIO: Final = 4
 _MOST_VCPUS: Final = 512
 
 
@@ -22,14 +24,14 @@ class Limits(NamedTuple):
 
     sockets: int = 0
     memory: str | None = None
-    ratio: int = HOTPLUG_RATIO
+    ratio: int = RATIO
 
 
 def limits(configuration: Spec) -> Limits:
     """Reads `spec.configuration` of a KubeVirt object."""
     found = configuration.get("liveUpdateConfiguration") or {}
     memory = found.get("maxGuest")
-    ratio = found.get("maxHotplugRatio", HOTPLUG_RATIO)
+    ratio = found.get("maxHotplugRatio", RATIO)
     return Limits(found.get("maxCpuSockets") or 0, None if memory is None else quantity.canonical(str(memory)), ratio)
 
 
@@ -61,5 +63,5 @@ def _memory(spec: Spec, allowed: Limits) -> None:
     most = allowed.memory
     if most is None:
         most = quantity.Quantity.of(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
-    if memory_refused(spec, most) is None:
+    if refused(spec, most) is None:
         memory["maxGuest"] = most

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...api import release_schema, unmarshal
 from ...api.errors import FieldError
-from ...api.matcher import ROLES, Role
+from ...api.matcher import ROLES, Role, set_kinds
 from ...api.release import NEWEST, Release
 from ..find import find
 from ..find import infer as inference
@@ -104,14 +104,6 @@ def matcher_causes(vm: Manifest, role: Role, release: Release = NEWEST) -> Itera
     if policy not in (None, inference.IGNORE, inference.REJECT):
         message = f"Invalid value '{policy}' for InferFromVolumeFailurePolicy"
         yield Cause(INVALID, message, f"{field}.inferFromVolumeFailurePolicy")
-
-
-def set_kinds(vm: Manifest) -> None:
-    """Gives a VM's matchers without kind the cluster-wide one, in the letters that older releases write."""
-    for role in ROLES:
-        matcher = role.matcher_of(vm)
-        if matcher is not None and not matcher.get("kind"):
-            matcher["kind"] = role.cluster_kind.lower()
 
 
 def _apply(preference: Manifest, vm: Manifest, release: Release) -> None:

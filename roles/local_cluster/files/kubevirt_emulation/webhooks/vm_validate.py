@@ -7,7 +7,7 @@ from typing import Any
 from _resolver.api import release_schema
 from _resolver.api.errors import Crash
 from _resolver.api.tree import copy
-from _resolver.instancetype.webhooks import validate
+from _resolver.instancetype.webhooks import validate_vm
 from _resolver.instancetype.webhooks.admission import Cause, Response, crashed, invalid
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
@@ -39,7 +39,7 @@ def check(review: Review, lookup: Lookup, cluster: Cluster) -> Response:
     vm["metadata"]["namespace"] = review.namespace
     stored = copy(vm["spec"])
     # It leaves the VM with its instancetype, preference and defaults applied.
-    response = validate.virtual_machine(vm, lookup, cluster.defaults, cluster.release)
+    response = validate_vm.virtual_machine(vm, lookup, cluster.defaults, cluster.release)
     if not response.allowed:
         return response
     try:

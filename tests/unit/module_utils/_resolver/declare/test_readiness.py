@@ -8,11 +8,10 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.readiness import (
     Readiness,
-    has_guest,
-    observed,
     readiness,
-    restart_required,
-    same_status,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.status import (
+    observed,
 )
 
 CAPTURED = {"name": "u1.small", "controllerRevisionRef": {"name": "r"}}
@@ -191,35 +190,6 @@ def test_a_running_vm_is_waited_for_until_its_change_was_looked_at() -> None:
 def test_a_vm_of_which_no_generation_is_known_is_not_waited_for() -> None:
     running = vm(instancetypeRef=CAPTURED, printableStatus="Running", created=True, desiredGeneration=0)
     assert observed({**running, "metadata": {}})
-
-
-@pytest.mark.parametrize(
-    ("seen", "runs"),
-    [
-        (vm("Always", created=True), True),
-        (vm("Halted", created=True), False),
-        (vm("Always", created=False), False),
-        (vm("Always"), False),
-        ({"spec": {"running": True}, "status": {"created": True}}, True),
-        ({"spec": {"running": True}}, False),
-    ],
-)
-def test_which_vms_have_a_guest(seen: dict[str, Any], runs: bool) -> None:
-    assert has_guest(seen) is runs
-
-
-def test_a_required_restart_is_told_by_its_condition() -> None:
-    waits = condition("RestartRequired", "", "memory updated", "True")
-    assert restart_required(vm(conditions=[NOT_READY, waits])) == waits
-    assert restart_required(vm(conditions=[condition("RestartRequired", "")])) is None
-    assert restart_required({"spec": {}}) is None
-
-
-def test_the_same_status_means_that_nobody_has_looked_since() -> None:
-    before = vm(conditions=[NOT_READY], printableStatus="ErrImagePull")
-    assert same_status(before, {**before, "spec": {}})
-    assert not same_status(before, vm(conditions=[], printableStatus="ErrImagePull"))
-    assert not same_status(before, vm(conditions=[NOT_READY], printableStatus="Stopped"))
 
 
 def test_a_deleted_vm_ends_the_wait() -> None:

@@ -146,8 +146,8 @@ def test_limit_ranges() -> None:
     for bound in ("min", "max"):
         claims = ranges(type="PersistentVolumeClaim", **{bound: {"storage": "1Gi"}})
         assert "No request is specified" in problem(with_disk, limit_ranges=claims)
-    assert problem(vm(), limit_ranges=ranges(type="Pod", min={"memory": "many"})).startswith("limit_ranges: cannot be")
-    assert problem(vm(), limit_ranges=ranges(type="Container", default=5)).startswith("limit_ranges: cannot be read")
+    for bad in ({"type": "Pod", "min": {"memory": "many"}}, {"type": "Container", "default": 5}):
+        assert problem(vm(), limit_ranges=ranges(**bad)).startswith("limitRanges: r is not a LimitRange: ")
 
 
 def test_amounts_too_large_to_count_in_thousandths() -> None:
@@ -172,7 +172,7 @@ def test_vms_without_a_pod() -> None:
 
 
 def test_what_cannot_be_read() -> None:
-    with pytest.raises(FieldError, match="quotas: team is no quota"):
+    with pytest.raises(FieldError, match="resourceQuotas: team is not a ResourceQuota"):
         ask(vm(), quotas=[quota(pods="many")])
-    with pytest.raises(FieldError, match="pods: cannot be read"):
+    with pytest.raises(FieldError, match="pods: an object without a name is not a Pod"):
         ask(vm(), pods=[{"spec": {"containers": [5]}}])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from _resolver.instancetype.vmi.hot_plug import memory_refused
+from _resolver.instancetype.vmi import memory_plug
 from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
@@ -92,7 +92,7 @@ def live_updates(vm: Spec, cluster: Cluster) -> Iterator[Cause]:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         yield Cause(INVALID, message, f"{path}.cpu.sockets")
     if "maxGuest" in memory:
-        wrong = memory_refused(spec, memory["maxGuest"])
+        wrong = memory_plug.refused(spec, memory["maxGuest"])
         if wrong is not None:
             yield Cause(INVALID, wrong, f"{path}.memory.guest")
 

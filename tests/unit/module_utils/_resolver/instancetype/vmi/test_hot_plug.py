@@ -9,8 +9,10 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.hot_plug import (
     Update,
     memory,
-    memory_refused,
     sockets,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.memory_plug import (
+    refused,
 )
 
 Manifest = dict[str, Any]
@@ -79,7 +81,7 @@ def test_the_pod_of_a_guest_with_more_memory(requested: str | None, expected: st
 def test_a_maximum_without_memory() -> None:
     """Recorded of a VM that has only maxGuest."""
     expected = "Guest memory must be configured when memory hotplug is enabled"
-    assert memory_refused({"domain": {"memory": {}}}, "2Gi") == expected
+    assert refused({"domain": {"memory": {}}}, "2Gi") == expected
 
 
 def test_memory_that_a_guest_did_not_take() -> None:

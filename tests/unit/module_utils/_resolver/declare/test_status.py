@@ -1,0 +1,53 @@
+"""What the status of a VM says of its guest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.status import (
+    has_guest,
+    restart_required,
+    same_status,
+)
+
+
+def vm(strategy: str = "Always", **status: Any) -> dict[str, Any]:
+    return {"spec": {"runStrategy": strategy}, "status": status}
+
+
+def condition(kind: str, status: str = "False") -> dict[str, Any]:
+    return {"type": kind, "status": status}
+
+
+NOT_READY = condition("Ready")
+
+
+@pytest.mark.parametrize(
+    ("seen", "runs"),
+    [
+        (vm("Always", created=True), True),
+        (vm("Halted", created=True), False),
+        (vm("Always", created=False), False),
+        (vm("Always"), False),
+        ({"spec": {"running": True}, "status": {"created": True}}, True),
+        ({"spec": {"running": True}}, False),
+    ],
+)
+def test_which_vms_have_a_guest(seen: dict[str, Any], runs: bool) -> None:
+    assert has_guest(seen) is runs
+
+
+def test_a_required_restart_is_told_by_its_condition() -> None:
+    waits = condition("RestartRequired", "True")
+    assert restart_required(vm(conditions=[NOT_READY, waits])) == waits
+    assert restart_required(vm(conditions=[condition("RestartRequired")])) is None
+    assert restart_required({"spec": {}}) is None
+
+
+def test_the_same_status_means_that_nobody_has_looked_since() -> None:
+    before = vm(conditions=[NOT_READY], printableStatus="ErrImagePull")
+    assert same_status(before, {**before, "spec": {}})
+    assert not same_status(before, vm(conditions=[], printableStatus="ErrImagePull"))
+    assert not same_status(before, vm(conditions=[NOT_READY], printableStatus="Stopped"))
