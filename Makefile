@@ -93,7 +93,7 @@ virtctl: setup ## the builder of VMs against what virtctl makes of the same flag
 pod_resources: setup ## the resolver's launcher pods against those of KubeVirt's own code
 	@python tests/pod_resources/run.py tests/pod_resources/vectors
 
-boot_sources: setup ## the rules for boot sources against what CDI's own code answered
+boot_sources: setup ## boot sources against what CDI's own code and virtctl answered
 	@python tests/boot_sources/run.py tests/boot_sources/vectors
 
 placement: setup ## where pods fit, beside the real kube-scheduler, which is built of the local cluster's modules
