@@ -73,7 +73,7 @@ def main() -> None:
         changed = [apply(cluster, one) for one in manifests(namespace, Path(given["folder"]), accounts)]
         core = client.CoreV1Api(connection)
         # audiences: the API server's own.
-        wanted = {"spec": {"audiences": [], "expirationSeconds": given["seconds"]}}
+        wanted = {"spec": {"audiences": [], "expirationSeconds": int(given["seconds"])}}
         tokens = {
             account: core.create_namespaced_service_account_token(_name(account), namespace, wanted).status.token
             for account in accounts

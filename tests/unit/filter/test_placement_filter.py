@@ -96,8 +96,8 @@ def test_what_the_cluster_says_counts() -> None:
     ("options", "problem"),
     [
         ({"nodes": "x"}, "nodes: expected a list of manifests"),
-        ({"nodes": [{"status": {"allocatable": {"cpu": "much"}}}]}, "nodes: .* is no Node: quantities must match"),
-        ({"pods": [{"spec": {"containers": [5]}}]}, "pods: .* is no Pod"),
+        ({"nodes": [{"status": {"allocatable": {"cpu": "much"}}}]}, "nodes: .* is not a Node: quantities must match"),
+        ({"pods": [{"spec": {"containers": [5]}}]}, "pods: .* is not a Pod: a field has"),
         ({"drain": "x"}, "drain: expected a list of names"),
         ({"kubevirt": 5}, "kubevirt: expected a manifest, found 5"),
         ({"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version"),

@@ -102,7 +102,7 @@ def test_the_workflow(awx: Awx) -> None:
         ({"cluster_token": ""}, "awx_setup_cluster_token: is empty; give the token of a service account"),
         (
             {"settings": {"K8S_AUTH_HOST": "h", "K8S_AUTH_API_KEY": "t", "K8S_AUTH_SSL_CA_CERT": "none.crt"}},
-            "none.crt; name the file of the cluster's certificate authority",
+            "none.crt; name the file of the cluster",
         ),
         (
             {"settings": {"KUBECONFIG": "none.yml"}, "service_accounts": "awx"},
