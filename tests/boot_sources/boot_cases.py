@@ -1,7 +1,7 @@
-"""Cases of boot sources: read, given to the resolver, compared.
+"""Cases of boot sources: read, given to the collection, compared.
 
 A group is a file below the directory, such as ``webhook/datavolumes``; the folder says what answered. Everything is
-compared as it is, messages included.
+compared as it is, messages included, but for uploads, of which `upload_cases` says it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-# The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
-sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "tests" / "conformance")]
+# The collection's upload is part of it, so it is imported by its full name; the parts of other runners by theirs.
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("conformance", "virtctl")]
 
+import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
+import upload_cases  # noqa: E402
 from compare import differences  # noqa: E402
 
-from _resolver.api.errors import Crash  # noqa: E402
-from _resolver.boot import admission, environment, schedule  # noqa: E402
-from _resolver.boot.refusal import Cause, Refusal  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import (  # noqa: E402
+    admission,
+    environment,
+    schedule,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.refusal import (  # noqa: E402
+    Cause,
+    Refusal,
+)
 
 Case = dict[str, Any]
 
@@ -61,7 +69,7 @@ def failures(group: str, cases: list[Case]) -> Iterator[Failure]:
     for case in cases:
         before = json.dumps(case)
         try:
-            reasons = list(differences(_comparable(case["expect"]), answer(case)))
+            reasons = list(differences(*answer(case)))
         # Whatever is wrong with one case, the others are still run.
         except Exception as error:
             reasons = [f"raised {type(error).__name__}: {error}"]
@@ -77,11 +85,15 @@ def _comparable(expect: Case) -> Case:
     return {**expect, "error": "PANIC"} if panics else expect
 
 
-def _environment(case: Case) -> Case:
-    return {"labels": environment.labels(case["env"])}
+def _environment(case: Case) -> tuple[Case, Case]:
+    return case["expect"], {"labels": environment.labels(case["env"])}
 
 
-def _schedule(case: Case) -> Case:
+def _schedule(case: Case) -> tuple[Case, Case]:
+    return _comparable(case["expect"]), _times(case)
+
+
+def _times(case: Case) -> Case:
     try:
         read = schedule.parse(case["schedule"], _ZONES)
     except schedule.ScheduleError as error:
@@ -99,7 +111,11 @@ def _schedule(case: Case) -> Case:
     return {"ok": True, "next": found}
 
 
-def _webhook(case: Case) -> Case:
+def _webhook(case: Case) -> tuple[Case, Case]:
+    return _comparable(case["expect"]), _review(case)
+
+
+def _review(case: Case) -> Case:
     old = case["old"] if case["operation"] == "UPDATE" else None
     try:
         if case["resource"] == "dataimportcrons":
@@ -124,4 +140,4 @@ def _cause(cause: Cause) -> Case:
     return {name: value for name, value in cause._asdict().items() if value}
 
 
-_ANSWERS = {"env-to-label": _environment, "schedule": _schedule, "webhook": _webhook}
+_ANSWERS = {"env-to-label": _environment, "schedule": _schedule, "webhook": _webhook, "image-upload": upload_cases.run}

@@ -7,15 +7,24 @@ path. Exits 1 if a case fails, 2 if there is none.
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import sys
+from pathlib import Path
 
-from boot_cases import Failure, failures, groups, load
+sys.path.append(str(Path(__file__).resolve().parents[1] / "conformance"))
+
 from vector_run import parser, run
+
+_PYTHON = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
 
 
 def main() -> int:
     """Runs the groups asked for and returns the exit code."""
-    arguments = parser("Compare _resolver.boot with what CDI's own code answered.", "webhook/datavolumes").parse_args()
+    from boot_cases import Failure, failures, groups, load
+
+    told = "Compare boot sources with what CDI's own code answered, and uploads with those of virtctl."
+    arguments = parser(told, "webhook/datavolumes").parse_args()
 
     def judge(group: str) -> tuple[int, list[Failure]]:
         cases = load(arguments.directory, group)
@@ -25,4 +34,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    # Uploads go through the kubernetes client's connections, which the checkout's virtual environment has.
+    if importlib.util.find_spec("kubernetes") is None and _PYTHON.exists():
+        os.execv(_PYTHON, [str(_PYTHON), *sys.argv])
     sys.exit(main())

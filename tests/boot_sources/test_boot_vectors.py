@@ -11,8 +11,8 @@ from boot_cases import failures, groups, load
 
 VECTORS = Path(__file__).parent / "vectors"
 SHOWN = 5
-# What CDI's own code was asked; a copy that lacks some would prove less.
-CASES = {"env-to-label": 36, "schedule": 44, "webhook": 150}
+# What CDI's own code and virtctl were asked; a copy that lacks some would prove less.
+CASES = {"env-to-label": 36, "image-upload": 219, "schedule": 44, "webhook": 150}
 
 
 @pytest.mark.parametrize("group", groups(VECTORS))
@@ -61,3 +61,26 @@ def test_another_time_is_a_difference_and_a_crash_is_one_of_the_parser() -> None
     case["schedule"] = "TZ=UTC"
     case["expect"] = {"ok": False, "error": "PANIC: runtime error: slice bounds out of range [:-1]"}
     assert reasons("schedule/schedule", case) == []
+
+
+def test_another_request_object_or_error_of_an_upload_is_a_difference() -> None:
+    group, identity = "image-upload/datasource", "datasource-002"
+    case = case_of(group, identity)
+    assert reasons(group, case) == []
+    del case["expect"]["requests"][1]["body"]["metadata"]["labels"]["instancetype.kubevirt.io/default-preference"]
+    case["expect"]["objects"][0]["object"]["spec"]["accessModes"] = ["ReadWriteMany"]
+    case["expect"]["requests"].pop()
+    case["expect"]["error"] = "no"
+    found = reasons(group, case)
+    assert 'error: expected "no", got null' in found
+    assert any("accessModes[0]" in reason for reason in found)
+    assert any("default-preference: expected nothing" in reason for reason in found)
+    assert any(reason.startswith("requests[9]: expected nothing") for reason in found)
+
+
+def test_what_is_mended_is_expected_to_be() -> None:
+    group = "image-upload/existing"
+    case = case_of(group, "existing-029")
+    case["args"] = [word for word in case["args"] if not word.startswith("--default")]
+    # Without labels nothing is written to the existing claim, so the recording holds as it is.
+    assert reasons(group, case) == []

@@ -1,0 +1,82 @@
+"""CDI's upload proxy: whether it is asked by its synchronous or its asynchronous path, and the file itself."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from .libraries import urllib3
+
+_TIMEOUT: Final = 60
+# The proxy waits for CDI's upload server, and by its synchronous path for the processing.
+_ANSWER: Final = 3600
+_SHOWN: Final = 2000
+_SCHEMES: Final = ("http://", "https://")
+
+
+class Answer(NamedTuple):
+    """code: HTTP status, None where none came. text: the body, or what went wrong on the way.
+    final: whether another try would end the same way."""
+
+    code: int | None
+    text: str
+    final: bool = False
+
+
+class _Reading:
+    """A file that says how much of it has been read."""
+
+    def __init__(self, file: BinaryIO, told: Callable[[int], None]) -> None:
+        self._file = file
+        self._told = told
+        self._count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._count += len(data)
+        self._told(self._count)
+        return data
+
+
+def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
+    """A pool of connections that checks the proxy's certificate as asked. Raises OSError for an unusable CA."""
+    context = ssl.create_default_context(cafile=ca_cert)
+    if not validate_certs:
+        # It was asked for, and would be said of every request.
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return urllib3.PoolManager(ssl_context=context, retries=False)
+
+
+def takes_data(pool: Any, url: str, token: str) -> bool:
+    """Whether the proxy knows this path."""
+    if not url.startswith(_SCHEMES):
+        return False
+    try:
+        response = pool.request("HEAD", url, headers=_headers(token), timeout=_TIMEOUT, retries=False)
+    except (urllib3.exceptions.HTTPError, OSError):
+        return False
+    return bool(response.status == 200)
+
+
+def send(pool: Any, url: str, token: str, file: BinaryIO, length: int, told: Callable[[int], None]) -> Answer:
+    """Sends a file from its beginning. told: called with the number of bytes that have been read."""
+    if not url.startswith(_SCHEMES):
+        return Answer(None, f"{url} is neither http nor https", final=True)
+    file.seek(0)
+    headers = {**_headers(token), "Content-Type": "application/octet-stream", "Content-Length": str(length)}
+    timeout = urllib3.Timeout(connect=_TIMEOUT, read=_ANSWER)
+    body = _Reading(file, told)
+    try:
+        response = pool.request("POST", url, body=body, headers=headers, timeout=timeout, retries=False)
+    except urllib3.exceptions.SSLError as error:
+        return Answer(None, " ".join(str(error).split()), final=True)
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        return Answer(None, " ".join(str(error).split()))
+    return Answer(response.status, response.data[:_SHOWN].decode("utf-8", "replace").strip())
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

@@ -1,0 +1,250 @@
+"""What an upload of an image makes: the objects of ``virtctl image-upload``, and what it may be sent to.
+
+The checks return what is wrong, "" where nothing is. They say what virtctl refuses, in the words of the options.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from ..api.errors import QuantityError
+from ..api.quantity import parse
+from .go_url import UrlError, scheme
+
+Manifest = dict[str, Any]
+
+_CDI: Final = "cdi.kubevirt.io"
+TARGET: Final = f"{_CDI}/storage.upload.target"
+POD_READY: Final = f"{_CDI}/storage.pod.ready"
+POD_PHASE: Final = f"{_CDI}/storage.pod.phase"
+_CONTENT_TYPE: Final = f"{_CDI}/storage.contentType"
+_BIND: Final = f"{_CDI}/storage.bind.immediate.requested"
+_USES_POPULATOR: Final = f"{_CDI}/storage.usePopulator"
+_PRIME: Final = f"{_CDI}/storage.populator.pvcPrime"
+_DELETED_WHEN_DONE: Final = f"{_CDI}/storage.deleteAfterCompletion"
+_APPLY_PROFILE: Final = f"{_CDI}/applyStorageProfile"
+_READ_ONLY: Final = "ReadOnlyMany"
+_UNBOUND: Final = ("WaitForFirstConsumer", "PendingPopulation")
+_ASYNC: Final = "/v1beta1/upload-async"
+_SYNC: Final = "/v1beta1/upload"
+# An event with these words is about a race that CDI repeats.
+_OUTDATED: Final = "the object has been modified; please apply your changes to the latest version and try again"
+_TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
+
+
+class Upload(NamedTuple):
+    """What is to be uploaded to.
+
+    claim: whether to a PersistentVolumeClaim without a DataVolume. size: a quantity, "" where the volume has to exist.
+    access_mode, volume_mode (Block or Filesystem), storage_class: "" leaves them to the cluster.
+    archive: whether the file is an archive and no disk. force_bind: whether not to wait for a first consumer.
+    create: whether to create the volume, and to take only an existing one that is prepared for an upload.
+    data_source: whether a DataSource of the same name leads to it. labels: of the volume and the DataSource.
+    """
+
+    namespace: str
+    name: str
+    claim: bool = False
+    size: str = ""
+    storage_class: str = ""
+    access_mode: str = ""
+    volume_mode: str = ""
+    archive: bool = False
+    force_bind: bool = False
+    create: bool = True
+    data_source: bool = False
+    labels: Mapping[str, str] = {}
+
+    @property
+    def place(self) -> str:
+        """Namespace and name, as messages have them."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def content_type(self) -> str:
+        """What CDI calls the file's content."""
+        return "archive" if self.archive else "kubevirt"
+
+
+def request_problem(wish: Upload) -> str:
+    """What is wrong with the options together."""
+    if wish.archive and wish.volume_mode == "Block":
+        return "an archive needs volume_mode Filesystem"
+    return ""
+
+
+def new_problem(wish: Upload) -> str:
+    """Why the volume cannot be created, as far as that is known without the cluster."""
+    if not wish.create:
+        return f"there is no PersistentVolumeClaim {wish.place}, and create is false"
+    if not wish.size:
+        return f"there is no PersistentVolumeClaim {wish.place}; set size to create it"
+    if wish.access_mode == _READ_ONLY:
+        return f"access_mode {_READ_ONLY}: nothing can be uploaded to a read-only volume; use ReadWriteOnce"
+    try:
+        parse(wish.size)
+    except QuantityError as error:
+        return f"size {wish.size}: {error}"
+    return ""
+
+
+def volume(wish: Upload) -> Manifest:
+    """The DataVolume, or the PersistentVolumeClaim, that CDI prepares for the upload."""
+    annotations = {_BIND: ""} if wish.force_bind else {}
+    labels = dict(wish.labels)
+    if wish.claim:
+        annotations = {TARGET: "", _CONTENT_TYPE: wish.content_type, **annotations}
+        # CDI's webhook for claims completes those with this label from the StorageProfile.
+        labels = {_APPLY_PROFILE: "true", **labels}
+    metadata: Manifest = {"name": wish.name, "namespace": wish.namespace}
+    if annotations:
+        metadata["annotations"] = annotations
+    if labels:
+        metadata["labels"] = labels
+    if wish.claim:
+        spec = {"accessModes": [wish.access_mode or "ReadWriteOnce"], **_storage(wish)}
+        return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+    storage = {"accessModes": [wish.access_mode], **_storage(wish)} if wish.access_mode else _storage(wish)
+    spec = {"contentType": wish.content_type, "source": {"upload": {}}, "storage": storage}
+    return {"apiVersion": f"{_CDI}/v1beta1", "kind": "DataVolume", "metadata": metadata, "spec": spec}
+
+
+def _storage(wish: Upload) -> Manifest:
+    found: Manifest = {"resources": {"requests": {"storage": parse(wish.size).text}}}
+    if wish.storage_class:
+        found["storageClassName"] = wish.storage_class
+    if wish.volume_mode:
+        found["volumeMode"] = wish.volume_mode
+    return found
+
+
+def missing_volume(wish: Upload, claim: Manifest) -> str:
+    """Why a claim without a DataVolume is no target where one was expected."""
+    annotations = _annotations(claim)
+    if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
+        return f"PersistentVolumeClaim {wish.place} is filled already, and its DataVolume has been deleted since"
+    return f"PersistentVolumeClaim {wish.place} belongs to no DataVolume; upload to the claim itself"
+
+
+def uses_populator(data_volume: Manifest) -> bool:
+    """Whether CDI fills another claim first, its prime."""
+    return _annotations(data_volume).get(_USES_POPULATOR) == "true"
+
+
+def prime_of(wish: Upload, claim: Manifest) -> tuple[str, str]:
+    """The name of a claim's prime, and why there is none to upload to."""
+    if (claim.get("status") or {}).get("phase") == "Bound":
+        return "", f"PersistentVolumeClaim {wish.place} is bound, so CDI has filled it already"
+    name = _annotations(claim).get(_PRIME) or ""
+    return name, "" if name else f"CDI has made no claim for the upload to {wish.place} yet; try again later"
+
+
+def existing_problem(wish: Upload, claim: Manifest) -> str:
+    """Why an existing claim, or its prime, is no target."""
+    annotations = _annotations(claim)
+    if annotations.get(POD_PHASE) == "Succeeded":
+        return f"PersistentVolumeClaim {wish.place} is filled already"
+    if wish.create and TARGET not in annotations:
+        return f"PersistentVolumeClaim {wish.place} is not prepared for an upload; with create: false it will be"
+    if wish.archive and annotations.get(_CONTENT_TYPE) != "archive":
+        return f"PersistentVolumeClaim {wish.place} takes no archive"
+    return ""
+
+
+def prepared(claim: Manifest) -> Manifest | None:
+    """The claim as CDI's upload controller takes it up; None if it is that already."""
+    if TARGET in _annotations(claim):
+        return None
+    annotations = {**_annotations(claim), TARGET: ""}
+    return {**claim, "metadata": {**claim["metadata"], "annotations": annotations}}
+
+
+def label_patch(wish: Upload, existing: Manifest) -> Manifest | None:
+    """The merge patch that gives an existing object the labels; None if it has them."""
+    present = existing["metadata"].get("labels") or {}
+    lacking = {name: value for name, value in wish.labels.items() if present.get(name) != value}
+    return {"metadata": {"labels": lacking}} if lacking else None
+
+
+def claim_is_ready(claim: Manifest) -> bool:
+    """Whether CDI's upload server takes data for a claim."""
+    return _annotations(claim).get(POD_READY) in _TRUE
+
+
+def claim_is_done(claim: Manifest) -> bool:
+    """Whether CDI has processed what was uploaded."""
+    return _annotations(claim).get(POD_PHASE) == "Succeeded"
+
+
+def unbound_problem(wish: Upload, data_volume: Manifest) -> str:
+    """Why a DataVolume will not become ready by itself."""
+    phase = (data_volume.get("status") or {}).get("phase")
+    if phase not in _UNBOUND or wish.force_bind:
+        return ""
+    return f"DataVolume {wish.place} is in phase {phase}, until a pod uses it; set force_bind"
+
+
+def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:
+    """What an event says to be wrong for good. uids: of claim and DataVolume, by kind."""
+    involved = event.get("involvedObject") or {}
+    message = event.get("message") or ""
+    if not involved.get("uid") or uids.get(involved.get("kind") or "") != involved["uid"]:
+        return ""
+    if involved["kind"] == "DataVolume":
+        return f"claim not valid: {message}" if event.get("reason") == "ErrClaimNotValid" else ""
+    failed = event.get("reason") == "ProvisioningFailed" and _OUTDATED not in message
+    return f"provisioning failed: {message}" if failed else ""
+
+
+def data_source(wish: Upload) -> Manifest:
+    """The DataSource that leads to the volume."""
+    metadata: Manifest = {"name": wish.name, "namespace": wish.namespace}
+    if wish.labels:
+        metadata["labels"] = dict(wish.labels)
+    spec = {"source": {"pvc": {"name": wish.name, "namespace": wish.namespace}}}
+    return {"apiVersion": f"{_CDI}/v1beta1", "kind": "DataSource", "metadata": metadata, "spec": spec}
+
+
+def data_source_patch(wish: Upload, existing: Manifest) -> list[Manifest]:
+    """The JSON patch that makes an existing DataSource lead to the volume, and nowhere else."""
+    labels = {**(existing["metadata"].get("labels") or {}), **wish.labels}
+    return [
+        {"op": "replace", "path": "/metadata/labels", "value": labels},
+        {"op": "replace", "path": "/spec/source", "value": data_source(wish)["spec"]["source"]},
+    ]
+
+
+def proxy_of(configuration: Manifest) -> str:
+    """The URL of CDI's upload proxy according to its CDIConfig; "" if that has none."""
+    override = (configuration.get("spec") or {}).get("uploadProxyURLOverride")
+    return str((configuration.get("status") or {}).get("uploadProxyURL") or "" if override is None else override)
+
+
+def proxy_address(url: str) -> tuple[str, str]:
+    """The URL of an upload proxy with its scheme, and what is wrong with it."""
+    if not url:
+        return "", "CDI has published no URL of its upload proxy; set upload_proxy.url"
+    try:
+        return url if scheme(url) else f"https://{url}", ""
+    except UrlError:
+        return "", f"upload_proxy.url {url} is no URL; write it as https://HOST:PORT"
+
+
+def proxy_paths(url: str) -> tuple[str, str]:
+    """The URLs to upload to: one that answers when all data has come, one that answers when it is processed."""
+    return _joined(url, _ASYNC), _joined(url, _SYNC)
+
+
+def _joined(url: str, path: str) -> str:
+    if path in url:
+        return url
+    parts = urlsplit(url)
+    whole = posixpath.normpath(posixpath.join("/", parts.path.strip("/"), path.strip("/")))
+    return urlunsplit(parts._replace(path=whole))
+
+
+def _annotations(manifest: Manifest) -> dict[str, str]:
+    return manifest["metadata"].get("annotations") or {}

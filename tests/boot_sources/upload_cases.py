@@ -1,0 +1,219 @@
+"""Recordings of `virtctl image-upload`: run through the collection's upload, compared.
+
+Compared are whether it ends well, the requests in their order with their bodies, the objects at the end and, of what
+fails, the message: our words are translated to virtctl's in `_SAID`. What is mended here is a rule of `_mended`, which
+changes what is expected; nothing is left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import collection_path  # noqa: F401  # pylint: disable=unused-import
+from recorded_cdi import ADDRESS, HOST, RecordedSession
+from upload_flags import Refused, Wish, wish
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.upload import (
+    Clock,
+    UploadFailed,
+    Way,
+    upload,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+
+Case = dict[str, Any]
+
+_NAMESPACE = "default"
+_IMAGE = b"v" * 2**20
+_FILES = {"disk.img": len(_IMAGE), "disk.qcow2": 3000, "empty.img": 0, "archive.tar": 10240}
+_PVC = "/api/v1/namespaces/default/persistentvolumeclaims/"
+_DV = "/apis/cdi.kubevirt.io/v1beta1/namespaces/default/datavolumes/"
+_TOKEN_NAME = {"token-for-upload-": "token-for-virtctl-"}
+# Ours (a regular expression) and what virtctl says instead.
+_SAID = (
+    (r"an archive needs volume_mode .*", "In archive upload the volume mode should always be filesystem"),
+    (r"there is no PersistentVolumeClaim \S+/(\S+), and create is false", r'persistentvolumeclaims "\1" not found'),
+    (r"there is no \S+ \S+; set size .*", "when creating a resource, the size must be specified"),
+    (
+        r"access_mode ReadOnlyMany: .*",
+        "cannot upload to a readonly volume, use either ReadWriteOnce or ReadWriteMany if supported",
+    ),
+    (r"size (.*?): (quantities must|unable to)(.*)", r"validation failed for size=\1: \2\3"),
+    (r"\S+ \S+/(\S+) is bound, so .*", r"PVC \1 already successfully populated"),
+    (r"\S+ \S+/(\S+) is filled already", r"PVC \1 already successfully imported/cloned/updated"),
+    (
+        r"PersistentVolumeClaim (\S+) is filled already, and .*",
+        r"DataVolume already garbage-collected: Assuming PVC \1 is successfully populated",
+    ),
+    (r"\S+ (\S+) belongs to no DataVolume; .*", r"No DataVolume is associated with the existing PVC \1"),
+    (r"CDI has made no claim for the upload to (\S+) yet.*", r"Unable to get PVC Prime name from PVC \1"),
+    (r"the claim \S+ that CDI made for the upload to (\S+) is gone.*", r"Unable to get PVC Prime \1"),
+    (r"\S+ \S+/(\S+) is not prepared for an upload; .*", r"PVC \1 not available for upload"),
+    (r"\S+ \S+/(\S+) takes no archive", r"PVC \1 doesn't have archive contentType annotation"),
+    (
+        r"DataVolume \S+ is in phase (\S+), .*",
+        r"cannot upload to DataVolume in \1 phase, make sure the PVC is Bound, or use force-bind flag",
+    ),
+    (r"claim not valid: (.*)", r"Claim not valid: \1"),
+    (r"provisioning failed: (.*)", r"Provisioning failed: \1"),
+    (r"CDI has published no URL .*", "uploadproxy URL not found"),
+    (r"upload_proxy.url (\S+) is no URL; .*", r'parse "\1": '),
+    (r"the upload proxy at \S+ refuses the token: HTTP 401.*", "authentication failed: unexpected return value 401,"),
+    (r"CDI was not ready for the upload .*", "context deadline exceeded"),
+)
+
+
+class _Time:
+    """A clock that moves when somebody waits."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    def clock(self) -> Clock:
+        return Clock(lambda: self._seconds, self._wait)
+
+    def _wait(self, seconds: float) -> None:
+        self._seconds += seconds
+
+
+def run(case: Case) -> tuple[Case, Case]:
+    """What is expected of a case, and what came of it."""
+    session = RecordedSession(case)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, size in _FILES.items():
+            Path(folder, name).write_bytes(_IMAGE[:size])
+        given: Wish | None = None
+        error = None
+        try:
+            given = wish([word.replace(HOST, ADDRESS) for word in case["args"][1:]], _NAMESPACE)
+            session.proxy.trusted = session.proxy.trusted or given.insecure
+            _upload(session, given, Path(folder))
+        except (Refused, UploadFailed, ApiError) as problem:
+            error = problem.message if isinstance(problem, ApiError) else str(problem)
+    expected = _expected(case, given)
+    got = {
+        "error": None if error is None else _said(error.replace(ADDRESS, HOST), expected["error"]),
+        "requests": [_virtctls(request) for request in session.requests],
+        "objects": sorted(session.objects(), key=_order),
+    }
+    return expected, got
+
+
+def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
+    path = folder / given.path
+    if not given.path or not path.exists():
+        raise Refused(f"open {given.path}: no such file or directory")
+    way = Way(session.proxy, given.url, given.tries, given.ready_timeout, clock=_Time().clock())
+    with path.open("rb") as file:
+        upload(session, given.upload, file, way)
+
+
+def _expected(case: Case, given: Wish | None) -> Case:
+    expect = deepcopy(case["expect"])
+    for request in expect["requests"]:
+        # Of files other than disk.img only the length is known: their bytes were the recording machine's.
+        if "body_sha256" in request:
+            request["body_sha256"] = hashlib.sha256(_IMAGE[: request["body_bytes"]]).hexdigest()
+    expected = {
+        "error": expect["error"],
+        "requests": expect["requests"],
+        "objects": sorted(expect["objects"], key=_order),
+    }
+    if given is not None:
+        _mended(expected, given, bool(expect.get("never_ends")))
+    return expected
+
+
+def _mended(expected: Case, given: Wish, never_ends: bool) -> None:
+    """What virtctl does otherwise, on purpose."""
+    requests = expected["requests"]
+    if given.tries == 0 and never_ends:
+        _mend_no_tries(requests)
+    existing = any(request["method"] == "GET" and request["status"] == 200 for request in requests[:1])
+    if given.upload.labels and existing and not expected["error"]:
+        _mend_labels(expected, given)
+    for request in requests:
+        # A DataSource that leads to a snapshot, or to another DataSource, went on doing so.
+        if request["method"] == "PATCH" and isinstance(request["body"], list):
+            place = request["body"][1]
+            request["body"][1] = {"op": "replace", "path": "/spec/source", "value": {"pvc": place["value"]}}
+    if any(request["method"] == "PATCH" and isinstance(request["body"], list) for request in requests):
+        for item in expected["objects"]:
+            source = item["object"]["spec"].get("source") or {}
+            if item["object"]["kind"] == "DataSource":
+                item["object"]["spec"]["source"] = {"pvc": source["pvc"]}
+
+
+def _mend_no_tries(requests: list[Case]) -> None:
+    """With `--retry=0` virtctl sends nothing, and waits for what cannot come; here the file is sent once."""
+    token = next(index for index, request in enumerate(requests) if request["path"].endswith("/uploadtokenrequests"))
+    headers = {"Authorization": "Bearer token-1"}
+    common = {"path": "/v1beta1/upload-async", "status": 200, "upload_proxy": "http"}
+    sent = {"body_bytes": len(_IMAGE), "body_sha256": hashlib.sha256(_IMAGE).hexdigest()}
+    posted = {"method": "POST", "headers": {**headers, "Content-Type": "application/octet-stream"}, **sent, **common}
+    requests[token + 1 :] = [{"method": "HEAD", "headers": headers, **common}, posted, requests[-1]]
+
+
+def _mend_labels(expected: Case, given: Wish) -> None:
+    """Existing volumes get the labels, which virtctl drops without a word."""
+    places = [_PVC] if given.upload.claim else [_PVC, _DV]
+    added: list[Case] = []
+    for place in places:
+        path = f"{place}{given.upload.name}"
+        added.append({"method": "GET", "path": path, "status": 200})
+        body = {"metadata": {"labels": dict(given.upload.labels)}}
+        common = {"content_type": "application/merge-patch+json", "method": "PATCH", "path": path, "status": 200}
+        added.append({"body": body, **common})
+    kinds = ["PersistentVolumeClaim"] if given.upload.claim else ["PersistentVolumeClaim", "DataVolume"]
+    requests = expected["requests"]
+    looked = next(
+        index for index, request in enumerate(requests) if index and request["path"] == places[-1] + given.upload.name
+    )
+    expected["requests"] = requests[:looked] + added + requests[looked:]
+    for item in expected["objects"]:
+        if item["object"]["kind"] in kinds and item["object"]["metadata"]["name"] == given.upload.name:
+            item["object"]["metadata"].setdefault("labels", {}).update(given.upload.labels)
+
+
+def _said(error: str, expected: str | None) -> str:
+    """Our message in virtctl's words, as far as it has such."""
+    for ours, virtctls in _SAID:
+        found = re.fullmatch(ours, error)
+        if found:
+            error = found.expand(virtctls)
+            break
+    if expected and error.startswith("the upload to ") and expected.startswith("error uploading image after "):
+        return _upload_failed(error, expected)
+    # Go says more about a URL that is none, and what a request that comes too late ends with.
+    more = expected is not None and error.startswith('parse "') and expected.startswith(error)
+    late = expected is not None and error.startswith("context deadline") and expected.endswith(error)
+    return str(expected) if more or late else error
+
+
+def _upload_failed(error: str, expected: str) -> str:
+    status = re.search(r"HTTP (\d+) ?(.*)", error)
+    if status:
+        tries = re.search(r"after (\d+) retries", expected)
+        assert tries
+        return (
+            f"error uploading image after {tries[1]} retries: unexpected return value {status[1]}, {status[2]}".strip()
+        )
+    tls = "certificate" in error and "failed to verify certificate" in expected
+    return expected if tls or "unsupported protocol scheme" in expected else error
+
+
+def _virtctls(request: Case) -> Case:
+    """A request with the name that virtctl gives a token."""
+    metadata = (request.get("body") or {}).get("metadata") if isinstance(request.get("body"), dict) else None
+    if metadata and metadata.get("generateName") in _TOKEN_NAME:
+        metadata["generateName"] = _TOKEN_NAME[metadata["generateName"]]
+    return request
+
+
+def _order(item: Case) -> tuple[str, str]:
+    return item["object"]["kind"], item["object"]["metadata"]["name"]
