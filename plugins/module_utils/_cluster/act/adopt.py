@@ -20,7 +20,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .send import foreseen
+from .dry_run import foreseen
 
 Manifest = dict[str, Any]
 

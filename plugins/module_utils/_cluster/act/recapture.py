@@ -15,8 +15,8 @@ from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed, each
+from .dry_run import foreseen
 from .generation import merge_patch, raise_generation
-from .send import foreseen
 
 Manifest = dict[str, Any]
 

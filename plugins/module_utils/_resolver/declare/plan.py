@@ -10,6 +10,7 @@ from ..api import managed_fields as ownership
 from ..api import schema
 from ..api.field_conflict import refusal
 from ..api.managed_fields import Field
+from ..api.tree import copy
 from .take_over import TakeOver, holders, nobody
 
 NONE = "none"
@@ -183,3 +184,20 @@ def _put(target: dict[str, Any], field: Field, value: Any) -> None:
     for key in field[:-1]:
         target = target.setdefault(key, {})
     target[field[-1]] = value
+
+
+def merged(step: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
+    """The object as it will be when the plan is carried out, before admission."""
+    if live is None:
+        return step.manifest
+    result = copy(live)
+    for field in ownership.declared(step.before):
+        ownership.take(result, field)
+    for field, value in step.first.items():
+        if value is None:
+            ownership.take(result, field)
+        else:
+            ownership.put(result, field, value)
+    for field, value in ownership.declared(step.manifest).items():
+        ownership.put(result, field, value)
+    return result

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .amounts import Amounts, texts
+from .amounts import Amounts, amounts, texts
 
 
 class Container(NamedTuple):
@@ -32,3 +33,14 @@ class Container(NamedTuple):
             "claims": list(self.claims),
         }
         return {field: value for field, value in parts.items() if value}
+
+
+def of_entry(entry: Mapping[str, Any]) -> Container:
+    """Reads an entry of a Pod's containers or init containers. Raises QuantityError."""
+    resources = entry.get("resources") or {}
+    return Container(
+        entry.get("name", ""),
+        amounts(resources.get("requests")),
+        amounts(resources.get("limits")),
+        restarts=entry.get("restartPolicy") == "Always",
+    )
