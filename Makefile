@@ -21,7 +21,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random conformance virtctl pod_resources boot_sources placement contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check pictures build publish clean
+.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random conformance virtctl pod_resources boot_sources placement quota contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -60,7 +60,7 @@ test-versions: setup control-plane ## the tests on every supported ansible-core 
 lint: setup ## style, types, generated files
 	@ruff check --output-format concise --quiet .
 	@ruff format --check --quiet .
-	@mypy plugins/module_utils
+	@mypy plugins/module_utils plugins/plugin_utils/check
 	@MYPYPATH=roles/local_cluster/files:plugins/module_utils mypy -p local_cluster -p kubevirt_emulation
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check
@@ -78,7 +78,7 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 	@python tools/import_tarball.py
 
 unit: setup ## the tests that need no cluster
-	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement
+	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement tests/quota
 
 random: setup ## the property tests with 1,000 examples each, drawn anew
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
@@ -99,6 +99,9 @@ boot_sources: setup ## boot sources against what CDI's own code and virtctl answ
 placement: setup ## where pods fit, beside the real kube-scheduler, which is built of the local cluster's modules
 	@python tests/placement/run.py
 
+quota: setup control-plane ## what quotas and limit ranges refuse, beside a real API server's admission
+	@python tests/quota/run.py
+
 contract: setup control-plane ## the local cluster against recordings of the real KubeVirt; RELEASES=all for each release
 	@RELEASES=$(RELEASES) pytest tests/contract
 
@@ -109,7 +112,7 @@ test-real: setup ## contract, integration and demo against the cluster of KUBECO
 	@python tools/test_real.py $(TEST_REAL_ARGS)
 
 coverage: setup ## what the tests that need no cluster leave out of plugins/
-	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=term tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement
+	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=term tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement tests/quota
 
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py

@@ -11,15 +11,10 @@ from ..module_utils._resolver.instancetype.find.lookup import Objects
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of
 from ..module_utils._resolver.placement import question
-from ..module_utils._resolver.placement.question import (
-    Cluster,
-    hard_of,
-    labels_of,
-    metadata_of,
-    network_resources,
-)
+from ..module_utils._resolver.placement.question import Cluster
 from ..module_utils._resolver.pod import resources as resource
 from ..module_utils._resolver.pod.environment import Environment
+from ..module_utils._resolver.pod.manifests import hard_of, labels_of, metadata_of, network_resources
 from ..module_utils._resolver.pod.pod import Unrenderable
 from ._questions import Given, Unanswerable, parts
 

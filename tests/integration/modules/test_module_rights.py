@@ -75,6 +75,11 @@ def placement_info(play: Play) -> None:
     play.step(namespace=play.namespace, names=names)
 
 
+def quota_info(play: Play) -> None:
+    names = play.declare("a")
+    play.step(namespace=play.namespace, names=names)
+
+
 def controller_revision_info(play: Play) -> None:
     names = play.declare("a")
     play.step(namespace=play.namespace, names=names)
@@ -173,6 +178,7 @@ PLAYS = {
         virtual_machine_info,
         expand_info,
         placement_info,
+        quota_info,
         controller_revision_info,
         controller_revision,
         instancetype,

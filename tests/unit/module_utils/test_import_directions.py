@@ -24,13 +24,20 @@ INSTANCETYPE = {
     "_resolver.instancetype.webhooks",
 }
 POD = WEBHOOKS
-PLACEMENT = POD | {"_resolver.instancetype.webhooks", "_resolver.pod"}
+PLACEMENT = POD | {"_resolver.pod"}
+QUOTA = PLACEMENT | {"_resolver.placement"}
 CHOOSE = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 BOOT = API
-RESOLVER = CATALOG | {"_resolver.boot", "_resolver.catalog", "_resolver.placement", "_resolver.pod"}
+RESOLVER = CATALOG | {
+    "_resolver.boot",
+    "_resolver.catalog",
+    "_resolver.placement",
+    "_resolver.pod",
+    "_resolver.quota",
+}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -47,6 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.instancetype.webhooks": WEBHOOKS,
     "_resolver.pod": POD,
     "_resolver.placement": PLACEMENT,
+    "_resolver.quota": QUOTA,
     "_resolver.choose": CHOOSE,
     "_resolver.refresh": REFRESH,
     "_resolver.declare": DECLARE,

@@ -27,6 +27,7 @@ MOST = {
     "placement_info": 450,
     "preference": 320,
     "preference_info": 200,
+    "quota_info": 460,
     "virtual_machine": 580,
     "virtual_machine_adopt": 400,
     "virtual_machine_info": 420,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.placement import Unread, where_vms_fit
+from ..read.lists import Unread
+from ..read.placement import where_vms_fit
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
-from .selection import SELECTION, named, selection
+from .manifests import EXCLUSIVE, SELECTION_OR_MANIFESTS, chosen
+from .selection import selection
 
 _SPEC: dict[str, dict[str, Any]] = {
-    "manifests": {"type": "list", "elements": "dict"},
     "drain": {"type": "list", "elements": "str", "default": []},
     "instancetypes": {"type": "list", "elements": "str", "default": []},
 }
@@ -25,13 +25,12 @@ _SPEC: dict[str, dict[str, Any]] = {
 def run_placement_info() -> None:
     """The module placement_info."""
     module = make_module(
-        argument_spec={**AUTH, **SELECTION, **_SPEC, **REQUESTS}, mutually_exclusive=[("manifests", "names")]
+        argument_spec={**AUTH, **SELECTION_OR_MANIFESTS, **_SPEC, **REQUESTS}, mutually_exclusive=EXCLUSIVE
     )
     options = selection(module)
     try:
         session = Session(options)
-        vms = named(module, session) if options["manifests"] is None else _declared(options)
-        found, warnings = where_vms_fit(session, vms, options["drain"], options["instancetypes"])
+        found, warnings = where_vms_fit(session, chosen(module, session), options["drain"], options["instancetypes"])
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST"))
     except (FieldError, Unread) as error:
@@ -41,19 +40,3 @@ def run_placement_info() -> None:
             module.warn(warning)
     fits = all(one["fits"] for one in (*found["virtual_machines"], *found["drained"]))
     module.exit_json(changed=False, fits=fits, **found)
-
-
-def _declared(options: dict[str, Any]) -> list[dict[str, Any]]:
-    """The manifests, in the namespace of the task unless they name one. Raises FieldError."""
-    found = []
-    for index, manifest in enumerate(options["manifests"]):
-        metadata = manifest.get("metadata") or {}
-        if not isinstance(metadata, dict) or not isinstance(manifest.get("spec"), dict):
-            raise FieldError(f"manifests[{index}]", "is no manifest of a VirtualMachine")
-        try:
-            formats.checked("VirtualMachineSpec", manifest["spec"], False)
-        except FieldError as error:
-            raise error.under(f"manifests[{index}].spec") from None
-        space = metadata.get("namespace") or options["namespace"] or ""
-        found.append({**manifest, "metadata": {**metadata, "namespace": space}})
-    return found

@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ..api.quantity import parse
-from ..pod.amounts import Amounts, total
-from ..pod.container import Container
+from ..pod.amounts import Amounts, amounts, total
+from ..pod.container import of_entry
 from ..pod.labels import CREATED_BY
 from ..pod.pod import Pod
 from ..pod.totals import requests
@@ -86,23 +85,15 @@ def is_over(manifest: Mapping[str, Any]) -> bool:
 
 
 def _requests(spec: Mapping[str, Any]) -> Amounts:
-    """What the whole pod requests (``resourcehelper.PodRequests``)."""
+    """What the whole pod requests (``resourcehelper.PodRequests``).
+
+    A pod that is there has a request for each limit; one that is made up may not, and ``Container.stored`` is for both.
+    """
     containers, init_containers = (
-        [_container(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
+        [of_entry(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
     )
-    own = _amounts((spec.get("resources") or {}).get("requests"))
-    return total({**requests(containers, init_containers), **own}, _amounts(spec.get("overhead")))
-
-
-def _container(entry: Mapping[str, Any]) -> Container:
-    resources = entry.get("resources") or {}
-    restarts = entry.get("restartPolicy") == "Always"
-    # A pod that is there has a request for each limit; one that is made up may not.
-    return Container("", _amounts(resources.get("requests")), _amounts(resources.get("limits")), restarts=restarts)
-
-
-def _amounts(texts: Mapping[str, Any] | None) -> Amounts:
-    return {name: parse(str(text)) for name, text in (texts or {}).items()}
+    own = amounts((spec.get("resources") or {}).get("requests"))
+    return total({**requests(containers, init_containers), **own}, amounts(spec.get("overhead")))
 
 
 def _counted(amounts: Amounts) -> Counts:

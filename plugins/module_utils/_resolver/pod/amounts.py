@@ -10,9 +10,14 @@ from ..api.quantity import Quantity, add, parse
 Amounts = dict[str, Quantity]
 
 
+def amounts(texts: Mapping[str, Any] | None) -> Amounts:
+    """Reads quantities by resource name. Raises QuantityError."""
+    return {name: parse(str(text)) for name, text in (texts or {}).items()}
+
+
 def own(spec: Mapping[str, Any], kind: str) -> Amounts:
     """What a VMI's own resources say. kind: requests or limits."""
-    return {name: parse(text) for name, text in (spec["domain"]["resources"].get(kind) or {}).items()}
+    return amounts(spec["domain"]["resources"].get(kind))
 
 
 def add_to(amounts: Amounts, name: str, more: Quantity) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .amounts import Amounts, texts
+from .amounts import Amounts, amounts, texts
 
 
 class Container(NamedTuple):
@@ -19,7 +20,7 @@ class Container(NamedTuple):
 
     @property
     def stored(self) -> Amounts:
-        """The requests as the API server stores them: a limit without a request is one."""
+        """The requests as the API server stores them: a limit without a request becomes the request."""
         return {**self.limits, **self.requests}
 
     def manifest(self) -> dict[str, Any]:
@@ -32,3 +33,14 @@ class Container(NamedTuple):
             "claims": list(self.claims),
         }
         return {field: value for field, value in parts.items() if value}
+
+
+def of_entry(entry: Mapping[str, Any]) -> Container:
+    """Reads an entry of a Pod's containers or init containers. Raises QuantityError."""
+    resources = entry.get("resources") or {}
+    return Container(
+        entry.get("name", ""),
+        amounts(resources.get("requests")),
+        amounts(resources.get("limits")),
+        restarts=entry.get("restartPolicy") == "Always",
+    )

@@ -32,14 +32,15 @@ def around(
     return environment(kubevirt.release, kubevirt.settings, architecture, namespace_labels, quotas, networks)
 
 
-def launcher(
+def launch(
     metadata: Manifest,
     spec: Spec,
     kubevirt: KubeVirt,
     place: Environment,
     source: Mapping[str, str] | None = None,
-) -> Pod:
-    """The pod of a VMI that is yet to be created; metadata and spec as virt-controller would write them.
+) -> tuple[Spec, Pod]:
+    """The spec of a VMI that is yet to be created as it will be stored, and the pod; metadata and spec as
+    virt-controller would write them.
 
     place: `around` of its namespace. source: the labels of a node; the pod is then the one that the guest would migrate
     to from there. Raises Unrenderable.
@@ -48,8 +49,8 @@ def launcher(
     store(metadata, spec, place, kubevirt.live_updates, kubevirt.annotations)
     status = expected_status(spec, place)
     if source is not None:
-        return target(metadata, spec, place, status, source)
-    return pod(metadata, spec, place, status)
+        return spec, target(metadata, spec, place, status, source)
+    return spec, pod(metadata, spec, place, status)
 
 
 def resources(
@@ -61,10 +62,10 @@ def resources(
 ) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec; what is absent is left out.
 
-    guest: as `guest` has it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launcher`,
+    guest: as `guest` has it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
     whose arguments these are, with overcommit_percent and dedicated_cpus.
     """
-    made = launcher(metadata, spec, kubevirt, place, source)
+    _stored, made = launch(metadata, spec, kubevirt, place, source)
     return {"guest": _guest(spec), "pod": {**_sharing(spec, made), **figures(made)}}
 
 

@@ -1,0 +1,41 @@
+"""Lists of kinds that decide on whether VMs run, and what becomes of a task that may not read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import Kind
+from ..client.errors import ApiError, explain
+from ..client.session import Session
+
+Manifest = dict[str, Any]
+
+POD = Kind("Pod", "", "v1", "pods", True)
+QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
+NETWORK = Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io", "v1", "network-attachment-definitions", True)
+_FORBIDDEN = 403
+_NO_SUCH_API = 404
+
+
+class Unread(Exception):
+    """What is needed cannot be listed; one line with the remedy."""
+
+
+def listed(session: Session, kind: Kind, namespace: str | None = None) -> list[Manifest]:
+    """All objects of a kind. namespace: None for all. Raises Unread."""
+    try:
+        return session.list(kind, namespace)[0]
+    except ApiError as error:
+        raise Unread(explain(error, "LIST", kind)) from None
+
+
+def if_any(session: Session, kind: Kind, warnings: list[str], namespace: str | None = None) -> list[Manifest] | None:
+    """As `listed`, but None where there is no such API, or where it may not be read, which is a warning."""
+    try:
+        return session.list(kind, namespace)[0]
+    except ApiError as error:
+        if error.code not in (_FORBIDDEN, _NO_SUCH_API):
+            raise
+        if error.code == _FORBIDDEN:
+            warnings.append(f"{kind.plural} are not taken into account: {explain(error, 'LIST', kind)}")
+        return None

@@ -1,0 +1,62 @@
+"""Quotas, limit ranges and what else decides on whether the pods of VMs may be created."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.pod.manifests import namespace_of
+from ..._resolver.quota.question import Cluster, quotas
+from ..client.session import Session
+from .kubevirt import kubevirt
+from .lists import NETWORK, POD, QUOTA, if_any, listed
+from .lookup import ClusterLookup
+
+Manifest = dict[str, Any]
+
+_LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
+_AAQ = ("aaq.kubevirt.io", "v1alpha1")
+_APPLICATION = Kind("ApplicationAwareResourceQuota", *_AAQ, "applicationawareresourcequotas", True)
+_CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
+_STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
+# CDI looks for the first before Kubernetes does for the second.
+_DEFAULTS = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
+
+
+def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
+    """(what quotas and limit ranges say of VMs, warnings); see question.quotas.
+
+    Raises Unread, FieldError, ApiError and ConnectionFailed.
+    """
+    spaces = {namespace_of(vm) for vm in vms}
+    # One namespace needs no right beyond it.
+    space = spaces.pop() if len(spaces) == 1 else None
+    warnings: list[str] = []
+    applications = if_any(session, _APPLICATION, warnings, space)
+    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications else [])]
+    namespaces, *configurations = (if_any(session, kind, warnings) for kind in wide)
+    cluster = Cluster(
+        quotas=listed(session, QUOTA, space),
+        limit_ranges=listed(session, _LIMITS, space),
+        application_quotas=applications or [],
+        aaq=next((one for found in configurations for one in found or []), None),
+        namespaces=namespaces or [],
+        networks=if_any(session, NETWORK, warnings),
+        pods=listed(session, POD, space),
+        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or []) if applications else [],
+        vms=listed(session, BY_NAME["VirtualMachine"], space),
+        default_class=_default_class(session, vms, warnings),
+    )
+    return quotas(vms, ClusterLookup(session), kubevirt(session), cluster, of_running), warnings
+
+
+def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:
+    """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
+    if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
+        return ""
+    classes = if_any(session, _STORAGE_CLASS, warnings) or []
+    for annotation in _DEFAULTS:
+        for one in classes:
+            if (one["metadata"].get("annotations") or {}).get(annotation) == "true":
+                return str(one["metadata"]["name"])
+    return ""

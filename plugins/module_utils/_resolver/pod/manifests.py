@@ -1,0 +1,88 @@
+"""What manifests say of the place where pods run: names and labels, quotas, networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..api.errors import FieldError, QuantityError
+from ..instancetype.vmi.cluster import KubeVirt
+from .environment import Environment
+from .resources import around
+
+Manifest = dict[str, Any]
+
+_NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
+
+
+def environments(
+    vms: Sequence[Manifest],
+    kubevirt: KubeVirt,
+    namespaces: Mapping[str, Mapping[str, str]],
+    quotas: Sequence[Manifest] = (),
+    networks: Sequence[Manifest] | None = None,
+) -> dict[str, Environment]:
+    """The surroundings of VMs' pods by namespace. namespaces: labels by name. quotas: ResourceQuotas; one without a
+    namespace counts in all. networks: NetworkAttachmentDefinitions, None: not known. Raises FieldError."""
+    resources = network_resources(networks)
+    found = {}
+    for namespace in dict.fromkeys(map(namespace_of, vms)):
+        own = [one for one in quotas if metadata_of(one).get("namespace", namespace) == namespace]
+        found[namespace] = around(kubevirt, namespaces.get(namespace), hard_of(own), resources)
+    return found
+
+
+def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
+    """What is wrong with a manifest that could not be read."""
+    reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
+    return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
+
+
+def metadata_of(manifest: Manifest) -> Manifest:
+    """Raises FieldError for one that is no mapping."""
+    found = manifest.get("metadata") or {}
+    if not isinstance(found, Mapping):
+        raise FieldError("metadata", f"expected a mapping, found {found!r}")
+    return dict(found)
+
+
+def namespace_of(manifest: Manifest) -> str:
+    return str(metadata_of(manifest).get("namespace") or "")
+
+
+def name_of(manifest: Manifest) -> str:
+    return str(metadata_of(manifest).get("name") or "")
+
+
+def labels_of(manifest: Manifest | None) -> dict[str, str]:
+    """Raises FieldError for labels that are no mapping."""
+    found = metadata_of(manifest or {}).get("labels") or {}
+    if not isinstance(found, Mapping):
+        raise FieldError("metadata.labels", f"expected a mapping, found {found!r}")
+    return dict(found)
+
+
+def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
+    """`spec.hard` of ResourceQuotas. Raises FieldError for one without."""
+    found = []
+    for quota in quotas:
+        spec = quota.get("spec") or {}
+        hard = (spec.get("hard") if isinstance(spec, Mapping) else spec) or {}
+        if not isinstance(hard, Mapping):
+            raise FieldError("quotas", f"{name_of(quota)} has no spec.hard")
+        found.append(dict(hard))
+    return tuple(found)
+
+
+def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | None:
+    """The resource name that each NetworkAttachmentDefinition needs, by namespace and name; None: not known."""
+    if networks is None:
+        return None
+    found = {}
+    for metadata in map(metadata_of, networks):
+        annotations = metadata.get("annotations") or {}
+        if not isinstance(annotations, Mapping):
+            raise FieldError("networks", f"expected a mapping of annotations, found {annotations!r}")
+        name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+        found[name] = annotations.get(_NETWORK_RESOURCE, "")
+    return found

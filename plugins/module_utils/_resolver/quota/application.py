@@ -1,0 +1,109 @@
+"""ApplicationAwareResourceQuota (AAQ v1.8): its four ways of counting a VM's pod.
+
+A pod that such a quota has no room for is created and waits for it. Containers need not say anything, and the
+controller that lets pods go looks at no scopes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..api.label_selector import matches
+from ..api.quantity import DECIMAL_SI, Quantity, of_nanos, parse
+from ..api.release import of
+from ..api.tree import copy
+from ..pod.amounts import Amounts, own
+from ..pod.environment import Environment
+from ..pod.overhead import overhead
+from ..pod.traits import Spec, vcpus
+from .budget import Quota, figures
+from .item import PODS, Item, one
+from .usage import named, usage
+
+DEFAULT: Final = "DedicatedVirtualResources"
+_KIND: Final = "ApplicationAwareResourceQuota"
+_WAYS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources")
+_COMPUTE: Final = "compute"
+_GATED: Final = {"matchExpressions": [{"key": "application-aware-quota/enable-gating", "operator": "Exists"}]}
+# The release of KubeVirt that its own copy of the overhead's formula is of.
+_FORMULA: Final = of("1.7")
+
+
+def application_quota(manifest: Mapping[str, Any]) -> Quota:
+    """Reads an ApplicationAwareResourceQuota. Raises QuantityError."""
+    hard, used = figures(manifest)
+    return Quota(_KIND, (manifest.get("metadata") or {}).get("name") or "", hard, used, (), _measure, False)
+
+
+def way_of(aaq: Mapping[str, Any] | None) -> str:
+    """How the cluster's AAQ object says that VMs are counted; what it does not know is the default."""
+    configuration = ((aaq or {}).get("spec") or {}).get("configuration") or {}
+    name = (configuration.get("vmiCalculatorConfiguration") or {}).get("configName")
+    return name if name in _WAYS else DEFAULT
+
+
+def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
+    """Whether AAQ looks after a namespace with such labels."""
+    selector = ((aaq or {}).get("spec") or {}).get("namespaceSelector")
+    return matches(selector if selector is not None else _GATED, labels)
+
+
+def counted(way: str, spec: Spec, item: Item, around: Environment, status: Mapping[str, Any] | None = None) -> Amounts:
+    """What a VMI's pod is counted as. spec: of the VMI as stored. status: of the VMI, if it runs."""
+    if way == "GuestEffectiveResources":
+        return _effective(spec, item, around)
+    if way == "VmiPodUsage":
+        return usage(item)
+    memory, cpu = _size(spec, status or {})
+    if way == "VirtualResources":
+        sizes = {"memory": memory, "cpu": cpu}
+        return {f"count/{PODS}": one(), PODS: one(), **named(sizes, sizes)}
+    dedicated = {"instances": one(), "cpu": cpu, "memory": memory}
+    return {f"{start}{name}/vmi": amount for name, amount in dedicated.items() for start in ("", "requests.")}
+
+
+def growth(way: str, spec: Spec, item: Item, around: Environment, guest: Mapping[str, Any]) -> Amounts:
+    """What a migration is counted as: what the target needs more than the guest has. guest: the VMI, {} if unknown."""
+    if way not in ("VirtualResources", DEFAULT) or not guest:
+        return {}
+    after = counted(way, spec, item, around)
+    before = counted(way, guest.get("spec") or {}, item, around, guest.get("status") or {})
+    return {name: _without(amount, before[name]) for name, amount in after.items()}
+
+
+def _measure(item: Item) -> Amounts:
+    return usage(item) if item.application is None else dict(item.application)
+
+
+def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
+    """The memory and CPUs of a guest; what its status says has come true counts first."""
+    asked = {**own(spec, "limits"), **own(spec, "requests")}
+    guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
+    memory = parse(str(guest)) if guest is not None else asked.get("memory", Quantity.of(0, DECIMAL_SI))
+    topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
+    cpu = Quantity.of(vcpus({"domain": {"cpu": topology}}), DECIMAL_SI) if topology is not None else asked.get("cpu")
+    return memory, cpu if cpu is not None else Quantity.of(0, DECIMAL_SI)
+
+
+def _effective(spec: Spec, item: Item, around: Environment) -> Amounts:
+    """The compute container without the memory overhead, which AAQ computes by a formula of its own."""
+    alone = item._replace(
+        containers=tuple(container for container in item.containers if container.name == _COMPUTE), init_containers=()
+    )
+    known = copy(dict(spec))
+    (known["domain"].get("memory") or {}).pop("reservedOverhead", None)
+    for interface in known["domain"].get("devices", {}).get("interfaces") or ():
+        interface.pop("passtBinding", None)
+    # It goes by the architecture that it runs on itself.
+    known.pop("architecture", None)
+    extra = overhead(known, around._replace(release=_FORMULA))
+    found = usage(alone)
+    for name in ("requests.memory", "limits.memory"):
+        if name in found:
+            found[name] = _without(found[name], extra)
+    return found
+
+
+def _without(amount: Quantity, part: Quantity) -> Quantity:
+    return of_nanos(max(0, amount.nanos - part.nanos), amount.format)

@@ -1,0 +1,120 @@
+"""What is left of the quotas of a namespace while objects are created there one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..api.quantity import human
+from ..pod.amounts import Amounts, amounts
+from .item import PODS, Item
+from .scopes import Scope, in_scope, scopes_of
+from .usage import counts, unsaid, usage
+
+# The amounts of a quota's resources in billionths.
+Nanos = dict[str, int]
+
+
+class Quota(NamedTuple):
+    """kind: ResourceQuota or ApplicationAwareResourceQuota. hard: what there may be. used: what there is. scopes: all
+    have to take an object. measure: what an object takes of it, {} for one that it is not about. demands: whether
+    containers have to say what it is about."""
+
+    kind: str
+    name: str
+    hard: Amounts
+    used: Nanos
+    scopes: tuple[Scope, ...]
+    measure: Callable[[Item], Amounts]
+    demands: bool
+
+    @property
+    def called(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    def takes(self, item: Item) -> bool:
+        """Whether an object falls under the quota."""
+        return any(counts(item, name) for name in self.hard) and in_scope(item, self.scopes)
+
+    def wanted(self, item: Item) -> Nanos:
+        """What an object takes of it."""
+        if not self.takes(item):
+            return {}
+        return {name: amount.nanos for name, amount in self.measure(item).items() if name in self.hard and amount.nanos}
+
+
+def resource_quota(manifest: Mapping[str, Any]) -> Quota:
+    """Reads a ResourceQuota. Its status counts, where there is one. Raises QuantityError."""
+    hard, used = figures(manifest)
+    name = (manifest.get("metadata") or {}).get("name") or ""
+    return Quota("ResourceQuota", name, hard, used, scopes_of(manifest.get("spec") or {}), usage, True)
+
+
+def figures(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
+    """What a quota allows, and what is used of it. Raises QuantityError."""
+    spec, status = (manifest.get(part) or {} for part in ("spec", "status"))
+    hard = amounts(status.get("hard") or spec.get("hard"))
+    return hard, {name: amount.nanos for name, amount in amounts(status.get("used")).items()}
+
+
+class Budget:
+    """The quotas of a namespace and what is used of each."""
+
+    def __init__(self, quotas: Iterable[Quota]) -> None:
+        self.quotas = list(quotas)
+        self.used: list[Nanos] = [dict(quota.used) for quota in self.quotas]
+
+    def problems(self, items: Sequence[Item], gone: Sequence[Item] = ()) -> list[str]:
+        """Why objects cannot all be created; empty if they can. gone: objects that are deleted before."""
+        return [
+            problem
+            for number, quota in enumerate(self.quotas)
+            for problem in (*_silent(quota, items), *self._exceeded(number, items, gone))
+        ]
+
+    def take(self, items: Iterable[Item], gone: Iterable[Item] = ()) -> None:
+        """Counts objects that are created, and those that are deleted."""
+        for number, quota in enumerate(self.quotas):
+            for name, amount in wanted_by(quota, items, gone).items():
+                self.used[number][name] = self.used[number].get(name, 0) + amount
+
+    def _exceeded(self, number: int, items: Iterable[Item], gone: Iterable[Item]) -> list[str]:
+        quota, used = self.quotas[number], self.used[number]
+        added, removed = wanted_by(quota, items), wanted_by(quota, gone)
+        found = []
+        for name, amount in added.items():
+            before = used.get(name, 0) - removed.get(name, 0)
+            if before + amount > quota.hard[name].nanos:
+                short = shown(quota, name, before + amount - quota.hard[name].nanos)
+                left = shown(quota, name, max(0, quota.hard[name].nanos - before))
+                found.append(
+                    f"{quota.called} lacks {short} of {name} ({shown(quota, name, amount)} wanted, {left} left)"
+                )
+        return found
+
+
+def shown(quota: Quota, name: str, nanos: int) -> str:
+    """An amount of a resource of a quota, as a person reads it."""
+    whole, rest = divmod(nanos, 10**9)
+    text = str(whole) if not rest else f"{nanos // 10**6}m"
+    return human(text, binary="memory" in name or "storage" in name or "hugepages" in name)
+
+
+def _silent(quota: Quota, items: Iterable[Item]) -> list[str]:
+    return [
+        f"{quota.called} wants {name} of each container, which {', '.join(containers)} "
+        f"{'does' if len(containers) == 1 else 'do'} not say"
+        for item in items
+        if quota.demands and item.resource == PODS and quota.takes(item)
+        for name, containers in unsaid(item, quota.hard).items()
+    ]
+
+
+def wanted_by(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) -> Nanos:
+    """What objects that are created take of a quota, less what those that are deleted give back."""
+    found: Nanos = {}
+    for sign, some in ((1, items), (-1, gone)):
+        for item in some:
+            for name, amount in quota.wanted(item).items():
+                found[name] = found.get(name, 0) + sign * amount
+    return found

@@ -1,0 +1,179 @@
+"""From the manifests of VMs and of their namespaces to whether quotas and limit ranges let them run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ..api.errors import FieldError, QuantityError
+from ..instancetype.find.lookup import Lookup
+from ..instancetype.vmi.cluster import KubeVirt
+from ..placement.workload import is_over
+from ..placement.workload import of_manifest as workload
+from ..pod.environment import Environment
+from ..pod.manifests import Manifest, environments, labels_of, malformed, metadata_of, name_of, namespace_of
+from ..pod.of_vm import Launched, NoPod, launched
+from .application import application_quota, counted, growth, watches, way_of
+from .budget import Budget, Quota, resource_quota
+from .created import of_new, of_start
+from .item import Item, of_manifest, of_pod
+from .limit_range import defaulted, invalid, violations
+from .sums import Sums
+
+# What is asked of VMs that run.
+KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
+
+
+class Cluster(NamedTuple):
+    """Where VMs are to run, as manifests of the API's kinds. quotas: ResourceQuotas. limit_ranges: LimitRanges.
+    application_quotas: ApplicationAwareResourceQuotas, aaq: the AAQ object. pods: of the VMs' namespaces. guests: the
+    VMIs. vms: the VirtualMachines that exist. networks: NetworkAttachmentDefinitions, None: not known. default_class:
+    the storage class of claims that name none."""
+
+    quotas: Sequence[Manifest] = ()
+    limit_ranges: Sequence[Manifest] = ()
+    application_quotas: Sequence[Manifest] = ()
+    aaq: Manifest | None = None
+    namespaces: Sequence[Manifest] = ()
+    networks: Sequence[Manifest] | None = None
+    pods: Sequence[Manifest] = ()
+    guests: Sequence[Manifest] = ()
+    vms: Sequence[Manifest] = ()
+    default_class: str = ""
+
+
+class _Change(NamedTuple):
+    """What is created and deleted for a VM. fleeting: it need not come together with what other VMs need."""
+
+    created: list[Item]
+    gone: list[Item]
+    fleeting: bool = False
+
+
+def quotas(
+    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster, of_running: str = KEEP
+) -> dict[str, Any]:
+    """{virtual_machines, quotas}: whether each VM fits beside those before it, and the sums of all.
+
+    A VM that does not run starts; what it needs besides its pod counts if there is no such VM yet. of_running: what
+    becomes of VMs that run, KEEP: nothing, RESTART: a new pod in place of the present one, MIGRATE: a second pod, for
+    each VM by itself. lookup: the instancetypes, preferences and revisions. Raises FieldError.
+    """
+    spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
+    around = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
+    rooms = {name: _Room(name, cluster, spaces.get(name), around[name]) for name in around}
+    there = _running(cluster.pods)
+    exist = {(namespace_of(one), name_of(one)) for one in cluster.vms}
+    results = []
+    for vm in vms:
+        key = namespace_of(vm), name_of(vm)
+        room, old = rooms[key[0]], there.get(key)
+        answer = {"name": key[1], "namespace": key[0], "runs": old is not None}
+        try:
+            change = room.change(vm, lookup, kubevirt, old, key in exist, of_running)
+            problems = room.judge(change)
+        except (NoPod, FieldError) as error:
+            problems = [" ".join(str(error).split())]
+        answer["fits"] = not problems
+        results.append({**answer, **({"problem": "; ".join(problems)} if problems else {})})
+    return {"virtual_machines": results, "quotas": [line for room in rooms.values() for line in room.sums.lines()]}
+
+
+class _Room:
+    """A namespace: its quotas and limit ranges, and what is left of them."""
+
+    def __init__(self, name: str, cluster: Cluster, labels: Mapping[str, str] | None, environment: Environment) -> None:
+        self._cluster, self._environment = cluster, environment
+        self._way = way_of(cluster.aaq)
+        own: list[Quota] = [_read(one, resource_quota) for one in cluster.quotas if _is_in(one, name)]
+        if labels is None or watches(cluster.aaq, labels):
+            own += [_read(one, application_quota) for one in cluster.application_quotas if _is_in(one, name)]
+        self._ranges = [one for one in cluster.limit_ranges if _is_in(one, name)]
+        self._guests = {name_of(one): one for one in cluster.guests if _is_in(one, name)}
+        self._budget = Budget(own)
+        self.sums = Sums(name, own)
+
+    def change(
+        self, vm: Manifest, lookup: Lookup, kubevirt: KubeVirt, old: Manifest | None, exists: bool, of_running: str
+    ) -> _Change:
+        """What a VM needs. old: its pod, if it runs. Raises NoPod, FieldError."""
+        if old is not None and of_running == KEEP:
+            return _Change([], [])
+        # The target of a migration is as large; where it comes from decides on its nodes only.
+        made = launched(vm, lookup, kubevirt, self._environment)
+        pod = self._filled(of_pod(made.pod, f"the pod of {name_of(vm)}"))
+        if old is None:
+            new = of_new(vm, self._cluster.default_class) if not exists else []
+            return _Change([*new, *of_start(vm), self._counted(made, pod)], [])
+        guest = self._guests.get(name_of(vm), {})
+        if of_running == MIGRATE:
+            more = growth(self._way, made.spec, pod, self._environment, guest)
+            return _Change([pod._replace(application=more)], [], True)
+        return _Change([self._counted(made, pod)], [self._present(old, guest)])
+
+    def judge(self, change: _Change) -> list[str]:
+        """Why the API server would refuse it; if it would not, it counts from now on. Raises FieldError."""
+        problems = [*self._refused(change.created), *self._budget.problems(change.created, change.gone)]
+        if not change.fleeting:
+            self.sums.add(change.created, change.gone)
+            if not problems:
+                self._budget.take(change.created, change.gone)
+        return problems
+
+    def _refused(self, items: Sequence[Item]) -> Iterator[str]:
+        for item in items:
+            yield from invalid(item)
+            for manifest in self._ranges:
+                with _reading(manifest, "LimitRange"):
+                    for line in violations(item, _limits(manifest)):
+                        yield f"LimitRange {name_of(manifest)}: {line}"
+
+    def _filled(self, pod: Item) -> Item:
+        for manifest in self._ranges:
+            with _reading(manifest, "LimitRange"):
+                pod = defaulted(pod, [_limits(manifest)])
+        return pod
+
+    def _counted(self, made: Launched, pod: Item) -> Item:
+        return pod._replace(application=counted(self._way, made.spec, pod, self._environment))
+
+    def _present(self, old: Manifest, guest: Manifest) -> Item:
+        """The pod that runs. guest: its VMI; without it AAQ counts nothing."""
+        pod = of_manifest(old)
+        if not guest:
+            return pod._replace(application={})
+        spec, status = guest.get("spec") or {}, guest.get("status")
+        return pod._replace(application=counted(self._way, spec, pod, self._environment, status))
+
+
+def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
+    """The pods of VMs by namespace and name. A pod that waits for a node is counted by quotas, too."""
+    found = {}
+    for manifest in pods:
+        with _reading(manifest, "Pod"):
+            pod = workload(manifest)
+        if pod.owner and pod.vm and not pod.terminating and not is_over(manifest):
+            found[pod.namespace, pod.vm] = manifest
+    return found
+
+
+def _is_in(manifest: Manifest, namespace: str) -> bool:
+    return bool(metadata_of(manifest).get("namespace", namespace) == namespace)
+
+
+def _limits(limit_range: Manifest) -> Sequence[Manifest]:
+    return (limit_range.get("spec") or {}).get("limits") or ()
+
+
+@contextmanager
+def _reading(manifest: Manifest, kind: str) -> Iterator[None]:
+    try:
+        yield
+    except (AttributeError, QuantityError, TypeError) as error:
+        raise FieldError(f"{kind[0].lower()}{kind[1:]}s", malformed(kind, manifest, error)) from None
+
+
+def _read(manifest: Manifest, reader: Callable[[Manifest], Quota]) -> Quota:
+    with _reading(manifest, "ResourceQuota"):
+        return reader(manifest)

@@ -1,0 +1,69 @@
+#!/usr/bin/env python
+"""Compares quotas with the real API server's admission: ``run.py [--namespaces N] [--record] [--kubeconfig FILE]``.
+
+Starts a local cluster unless a kubeconfig is given. Prints of how many pods and claims the resolver says what the API
+server says, and the first that differ. Exits 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from admission import CHECKOUT, differences, judge, ours, write
+from random_quotas import NAMESPACES, namespace
+
+SHOWN = 5
+_FILES = CHECKOUT / "roles" / "local_cluster" / "files"
+
+
+def main() -> int:
+    """Compares, or records what the API server says, and returns the exit code."""
+    parser = argparse.ArgumentParser(description="Compare _resolver.quota with a real API server's admission.")
+    parser.add_argument("--namespaces", type=int, default=NAMESPACES, metavar="N", help=f"how many ({NAMESPACES})")
+    parser.add_argument("--record", action="store_true", help="keep what the API server says for the tests")
+    parser.add_argument("--kubeconfig", type=Path, help="of a cluster for tests; a local one is started without it")
+    arguments = parser.parse_args()
+
+    with _cluster(arguments.kubeconfig) as kubeconfig:
+        said = judge(kubeconfig, arguments.namespaces)
+    if arguments.record:
+        write(said)
+        return 0
+    wrong = [
+        f"namespace {seed}, {line}" for seed, one in enumerate(said) for line in differences(one, ours(namespace(seed)))
+    ]
+    total = sum(len(one["objects"]) + 1 for one in said)
+    print(f"objects and sums of namespaces {total - len(wrong)}/{total}")
+    print(*wrong[:SHOWN], sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+@contextmanager
+def _cluster(given: Path | None) -> Iterator[Path]:
+    if given is not None:
+        yield given
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = ("--name", "quotas", "--dir", folder)
+        try:
+            yield Path(json.loads(_launch("start", *place))["kubeconfig"])
+        finally:
+            _launch("stop", *place)
+
+
+def _launch(*arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(_FILES), "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-m", "local_cluster", *arguments]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())

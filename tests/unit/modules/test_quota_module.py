@@ -1,0 +1,137 @@
+"""quota_info on a scripted cluster: what it reads, what it says, and what it does without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
+
+Manifest = dict[str, Any]
+Run = Callable[..., dict[str, Any]]
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+QUOTAS = "/api/v1/namespaces/shop/resourcequotas"
+LIMITS = "/api/v1/namespaces/shop/limitranges"
+PODS = "/api/v1/namespaces/shop/pods"
+APPLICATIONS = "/apis/aaq.kubevirt.io/v1alpha1/namespaces/shop/applicationawareresourcequotas"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+SMALL = {
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "small"},
+    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}},
+}
+
+
+def quota(name: str, hard: Manifest, used: Manifest) -> Manifest:
+    return {"metadata": {"name": name, "namespace": "shop"}, "spec": {"hard": hard}, "status": {"used": used}}
+
+
+def vm(name: str, **spec: Any) -> Manifest:
+    spec = {"instancetype": {"name": "small"}, "template": {"spec": {"domain": {"devices": {}}}}, **spec}
+    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop", "uid": name}, "spec": spec}
+
+
+def launcher(name: str) -> Manifest:
+    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
+    container = {"name": "compute", "resources": {"requests": {"memory": "5Gi"}}}
+    metadata = {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels}
+    return {"metadata": metadata, "spec": {"nodeName": "x", "containers": [container]}}
+
+
+def store(*vms: Manifest, **objects: list[Manifest]) -> Store:
+    return Store(
+        {
+            VMS: list(vms),
+            TYPES: [SMALL],
+            KUBEVIRTS: [KUBEVIRT],
+            QUOTAS: objects.get("quotas", []),
+            LIMITS: objects.get("limits", []),
+            PODS: objects.get("pods", []),
+            CLASSES: objects.get("classes", []),
+            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
+        }
+    )
+
+
+def test_vms_of_the_cluster(run: Run) -> None:
+    team = quota("team", {"requests.memory": "12Gi", "pods": "5"}, {"requests.memory": "5Gi", "pods": "1"})
+    cluster = store(vm("a"), vm("b"), vm("c"), quotas=[team], pods=[launcher("a")])
+    found = run("quota_info", cluster, namespace="shop")
+    assert (found["changed"], found["fits"], found["warnings"]) == (False, False, [])
+    assert [(one["runs"], one["fits"]) for one in found["virtual_machines"]] == [
+        (True, True),
+        (False, True),
+        (False, False),
+    ]
+    assert found["virtual_machines"][2]["problem"].startswith("ResourceQuota team lacks 1.")
+    (line,) = found["quotas"]
+    assert (line["kind"], line["name"], line["fits"]) == ("ResourceQuota", "team", False)
+    assert line["resources"]["pods"] == {"hard": "5", "used": "1", "wanted": "2", "left": "2"}
+    assert "lacks" in line["resources"]["requests.memory"]
+
+
+def test_a_restart_gives_back_what_the_present_pod_has(run: Run) -> None:
+    team = quota("team", {"requests.memory": "6Gi"}, {"requests.memory": "5Gi"})
+    for running, fits in (("keep", True), ("restart", True), ("migrate", False)):
+        cluster = store(vm("a"), quotas=[team], pods=[launcher("a")])
+        found = run("quota_info", cluster, namespace="shop", running=running)
+        assert found["fits"] is fits, running
+
+
+def test_manifests_bring_their_volumes(run: Run) -> None:
+    template = {"metadata": {"name": "disk"}, "spec": {"storage": {"resources": {"requests": {"storage": "10Gi"}}}}}
+    hard = {"fast.storageclass.storage.k8s.io/requests.storage": "15Gi", "count/virtualmachines.kubevirt.io": "9"}
+    fast = {"metadata": {"name": "fast", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
+    cluster = store(quotas=[quota("disks", hard, {})], classes=[fast])
+    manifests = [vm(name, dataVolumeTemplates=[template]) for name in ("a", "b")]
+    found = run("quota_info", cluster, namespace="shop", manifests=manifests)
+    first, second = found["virtual_machines"]
+    assert first["fits"]
+    assert second["problem"] == (
+        "ResourceQuota disks lacks 5Gi of fast.storageclass.storage.k8s.io/requests.storage (10Gi wanted, 5Gi left)"
+    )
+    assert found["quotas"][0]["resources"]["count/virtualmachines.kubevirt.io"]["wanted"] == "2"
+
+
+def test_limit_ranges(run: Run) -> None:
+    limits = {"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]}
+    cluster = store(vm("a"), limits=[{"metadata": {"name": "small", "namespace": "shop"}, "spec": limits}])
+    (found,) = run("quota_info", cluster, namespace="shop")["virtual_machines"]
+    assert "more than its limit of 1Gi" in found["problem"]
+
+
+def test_quotas_of_aaq(run: Run) -> None:
+    cluster = store(vm("a"), vm("b"), pods=[launcher("b")])
+    cluster.lists[APPLICATIONS] = [quota("guests", {"requests.memory/vmi": "3Gi"}, {})]
+    cluster.lists["/apis/aaq.kubevirt.io/v1alpha1/aaqs"] = [
+        {"metadata": {"name": "aaq"}, "spec": {"namespaceSelector": {}}}
+    ]
+    cluster.lists["/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"] = []
+    found = run("quota_info", cluster, namespace="shop")
+    assert [one.get("problem") for one in found["virtual_machines"]] == [
+        "ApplicationAwareResourceQuota guests lacks 1Gi of requests.memory/vmi (4Gi wanted, 3Gi left)",
+        None,
+    ]
+
+
+def test_what_may_not_be_read(run: Run) -> None:
+    cluster = store(vm("a"))
+    cluster.answers["GET", "/applicationawareresourcequotas"] = forbidden("applicationawareresourcequotas")
+    found = run("quota_info", cluster, namespace="shop")
+    assert found["fits"]
+    assert found["warnings"][0].startswith("applicationawareresourcequotas are not taken into account: ")
+    for path, name in ((QUOTAS, "resourcequotas"), (LIMITS, "limitranges"), (PODS, "pods")):
+        cluster = store(vm("a"))
+        cluster.answers["GET", path] = forbidden(name)
+        assert f'resources: ["{name}"], verbs: ["list"]' in run("quota_info", cluster, namespace="shop")["msg"]
+
+
+def test_vms_of_several_namespaces_are_read_at_once(run: Run) -> None:
+    cluster = store()
+    for path in (VMS, QUOTAS, LIMITS, PODS):
+        cluster.lists[path.replace("/namespaces/shop", "")] = []
+    manifests = [{**vm("a"), "metadata": {"name": "a", "namespace": space}} for space in ("shop", "office")]
+    found = run("quota_info", cluster, manifests=manifests)
+    assert [(one["namespace"], one["fits"]) for one in found["virtual_machines"]] == [("shop", True), ("office", True)]
