@@ -198,34 +198,30 @@ extends_documentation_fragment:
 """
 
 EXAMPLES = r"""
-- name: A boot source that keeps itself current, with the defaults that the image carries
+- name: A boot source that keeps itself current
   virtshape.instancetypes.boot_source:
     name: fedora
-    namespace: golden
+    namespace: golden-images
     image: quay.io/containerdisks/fedora:latest
     schedule: "0 */12 * * *"
     size: 5Gi
 
-- name: An image of our own, once, and an installed disk
+- name: An image of our own, once
   virtshape.instancetypes.boot_source:
-    namespace: golden
-    boot_sources:
-      - name: rhel9
-        image: registry.example/rhel9:9.6
-        secret: pull
-        size: 20Gi
-        instancetype: {name: u1.medium}
-        preference: {name: rhel.9}
-      - name: installed
-        pvc: {name: installed-disk}
-        preference: {name: fedora}
+    name: rhel9-hardened
+    namespace: golden-images
+    image: registry.example/rhel9:9.6
+    secret: pull
+    size: 20Gi
+    instancetype: {name: u1.medium}
+    preference: {name: rhel.9}
     wait: true
     wait_timeout: 1800
 
 - name: A file from here
   virtshape.instancetypes.boot_source:
     name: win2k25
-    namespace: golden
+    namespace: golden-images
     upload: {path: /srv/images/win2k25.qcow2}
     upload_proxy: {url: "https://cdi-uploadproxy.example", ca_cert: /etc/pki/proxy.pem}
     size: 40Gi
@@ -234,12 +230,14 @@ EXAMPLES = r"""
     wait_timeout: 3600
   delegate_to: localhost
 
-- name: A VM that names the boot source and nothing else
-  virtshape.instancetypes.virtual_machine:
-    name: web-1
-    namespace: shop
-    boot:
-      data_source: {name: fedora, namespace: golden}
+- name: An installed disk
+  virtshape.instancetypes.boot_source:
+    namespace: golden-images
+    boot_sources:
+      - name: database
+        pvc: {name: database-root, namespace: shop}
+        instancetype: {name: u1.small}
+        preference: {name: fedora}
 """
 
 RETURN = r"""

@@ -247,16 +247,24 @@ def test_volumes_that_a_clone_reads_stay(
     cdi["volume"] = {"phase": "CloneInProgress"}
     time.sleep(0.5)
     gone = boot(state="absent")
-    assert any(f"{volume} stays, since {shop}/clone is cloned from it" in one for one in gone["result"]["warnings"]), gone
+    assert any(f"{volume} stays, since {shop}/clone is cloned from it" in one for one in gone["result"]["warnings"]), (
+        gone
+    )
     assert session.get(VOLUME, shop, volume) is not None
     session.delete(VOLUME, shop, "clone")
     assert boot(state="absent")["changed"]
     assert names(session, shop) == set()
 
 
-def test_several_at_once_and_one_that_fails(run: Run, registry: LoopbackRegistry, shop: str, cdi: dict[str, Any]) -> None:
+def test_several_at_once_and_one_that_fails(
+    run: Run, registry: LoopbackRegistry, shop: str, cdi: dict[str, Any]
+) -> None:
     there = image(registry)["image"]
-    entries = [{"name": "a", "image": there}, {"name": "b", "image": f"{there}:none"}, {"name": "c", "url": "https://x/y"}]
+    entries = [
+        {"name": "a", "image": there},
+        {"name": "b", "image": f"{there}:none"},
+        {"name": "c", "url": "https://x/y"},
+    ]
     told = run("boot_source", namespace=shop, size="1Gi", insecure_registry=True, boot_sources=entries)
     assert told["failed"] and "1 of 3 boot sources failed" in told["msg"]
     assert [one["changed"] for one in told["results"]] == [True, False, True]

@@ -43,7 +43,7 @@ def test_who_asks(registry: LoopbackRegistry, auth: str, login: tuple[str, str] 
     assert Registry(login, insecure=True).image(wanted).architecture == "amd64"
     if login:
         for wrong in (None, ("me", "wrong")):
-            with pytest.raises(RegistryError, match="check the credentials|check the name, or the credentials"):
+            with pytest.raises(RegistryError, match=r"check the credentials|check the name, or the credentials"):
                 Registry(wrong, insecure=True).image(wanted)
 
 
@@ -62,7 +62,7 @@ def test_certificates(registry: LoopbackRegistry, tmp_path: Path) -> None:
     context.load_cert_chain(tmp_path / "webhook.crt", tmp_path / "webhook.key")
     registry.socket = context.wrap_socket(registry.socket, server_side=True)
     wanted = reference(f"{registry.address}/a:1")
-    with pytest.raises(RegistryError, match="cannot reach .*certificate verify failed"):
+    with pytest.raises(RegistryError, match=r"cannot reach .*certificate verify failed"):
         Registry().image(wanted)
     assert Registry(certificates=(tmp_path / "ca.crt").read_text()).image(wanted).architecture == "amd64"
     assert Registry(insecure=True).image(wanted).architecture == "amd64"
