@@ -100,7 +100,7 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
 
 
 def declared(place: Place, manifest: Manifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
-    """An object as it is written today, with what is to be said of how it is written; nothing for other kinds.
+    """An object in the current API, with what is to be said of how it is written; nothing for other kinds.
 
     namespace: of objects that name none.
     """

@@ -125,7 +125,7 @@ def _raise(session: Session, result: Result) -> None:
         if generation.ends_unclean(vm, start):
             raise_generation(session, namespace, name)
     except (ApiError, ConnectionFailed):
-        # The restart itself is what was asked for; what is left standing after it becomes a warning.
+        # The restart itself is what was requested; what is left standing after it becomes a warning.
         return
 
 

@@ -39,7 +39,7 @@ class Issue(NamedTuple):
 def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
     """What is wrong with a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
-    live: the VM as it is. listed: all manifests of a kind in a namespace, for suggestions.
+    live: the live VM. listed: all manifests of a kind in a namespace, for suggestions.
     Only the first failing step is reported, as by KubeVirt; the remedy names what would do instead.
     """
     vm, admitted = future.vm, future.admitted

@@ -57,7 +57,7 @@ def quotas(
     """{virtual_machines, quotas}: whether each VM fits beside those before it, and the sums of all.
 
     A VM that does not run starts; what it needs besides its pod counts if there is no such VM yet. of_running: what
-    becomes of VMs that run, KEEP: nothing, RESTART: a new pod in place of the present one, MIGRATE: a second pod, for
+    becomes of VMs that run, KEEP: nothing, RESTART: a new pod instead of the present one, MIGRATE: a second pod, for
     each VM by itself. lookup: the instancetypes, preferences and revisions. Raises FieldError.
     """
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}

@@ -1,8 +1,8 @@
 """What is written to give a VM other revisions: refreshed, pinned or unpinned. `_cluster` carries it out.
 
 Facts of KubeVirt 1.5 and later: the captured revision is in the VM's status; a revisionName in the spec counts before
-it and is copied there; taking it out keeps what was pinned; only a released reference is captured anew. Up to 1.4 the
-captured revision is in the spec, and taking it out captures anew.
+it and is copied there; taking it out keeps what was pinned; only a released reference is captured again. Up to 1.4 the
+captured revision is in the spec, and taking it out captures again.
 """
 
 from __future__ import annotations
