@@ -15,7 +15,7 @@ Manifest = dict[str, Any]
 STDIN: Final = "-"
 _PLACE: Final = re.compile(r", line (\d+), column \d+: (.*)", re.DOTALL)
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
-# Folders of tools, of which no user means the files when naming the repository.
+# Folders of tools: a user who names the repository does not mean their files.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
 
 
