@@ -51,7 +51,8 @@ options:
   revision:
     description:
       - The ControllerRevision to pin to, or V(previous) for the one before the newest that the VM has captured, which
-        rolls it back. A VM that has that one or an older one keeps it. O(state=pinned) needs this or O(revisions).
+        rolls it back. A VM that has that one or an older one keeps it. V(current) pins to what the VM has, so that a
+        snapshot of the VM has it, too. O(state=pinned) needs this or O(revisions).
     type: str
   revisions:
     description:
