@@ -30,7 +30,7 @@ class Judge:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
-        # Of VMs that are changed, until their impact is told.
+        # Of VMs that are changed, until their impact is known.
         self._outlooks: dict[Key, Outlook] = {}
 
     @property

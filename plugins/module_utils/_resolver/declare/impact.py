@@ -24,7 +24,7 @@ Manifest = dict[str, Any]
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
     """What it means for a VM to become as planned.
 
-    vm: as it is. future: as it will be. instance: its VMI, None without one.
+    vm: the live VM. future: the VM after the change. instance: its VMI, or None.
     """
     if future.admitted is None:
         return Impact(UNKNOWN)
@@ -53,7 +53,7 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
 def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
     """One line where a VM whose matchers the cluster has expanded has not what they stand for now, or None.
 
-    Such a VM does not follow them; nothing in it tells whether the play or the instancetype was changed.
+    Such a VM does not follow them; it does not show whether the play or the instancetype changed.
     """
     wanted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
     made = vmi.build(wanted, cluster.objects, cluster.configuration, cluster.release).spec if wanted else None

@@ -67,8 +67,8 @@ def pin(
     revisions: Iterable[Manifest],
     kubevirt: KubeVirt,
 ) -> Change:
-    """Pins a VM to a named revision, to the previous ones (PREVIOUS), to those that it has (CURRENT), or to one for each
-    matcher.
+    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to the revisions that it has (CURRENT), or to
+    a revision for each matcher.
 
     wanted: a name, PREVIOUS, CURRENT, or names by role's matcher; a mapping has to fit in all that it names.
     revisions: the ControllerRevisions of the VM's namespace.
@@ -122,7 +122,7 @@ def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
     if wanted == CURRENT:
         return "the VM has not captured its revisions yet"
     if not isinstance(wanted, str):
-        return "none of the given revisions is for an instancetype or preference that the VM has"
+        return "no given revision belongs to the instancetype or preference of the VM"
     return f"the VM's instancetype and preference have no revision {wanted}"
 
 
