@@ -67,8 +67,8 @@ def pin(
     revisions: Iterable[Manifest],
     kubevirt: KubeVirt,
 ) -> Change:
-    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to the revisions that it has (CURRENT), or to
-    a revision for each matcher.
+    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to the revisions that it has (CURRENT), or
+    to a revision for each matcher.
 
     wanted: a name, PREVIOUS, CURRENT, or names by role's matcher; a mapping has to fit in all that it names.
     revisions: the ControllerRevisions of the VM's namespace.
