@@ -102,6 +102,10 @@ virtual_machines:
       description: Its namespace.
       type: str
       returned: always
+    judged:
+      description: Whether there is a pod to judge. Without a pod, RV(virtual_machines[].problem) says why.
+      type: bool
+      returned: always
     fits:
       description: Whether the VM finds room beside all those before it. True for one that runs.
       type: bool
