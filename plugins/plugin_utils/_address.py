@@ -95,7 +95,7 @@ def _choose(addresses: list[str], family: str) -> str | None:
 def _usable(addresses: list[str]) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:
     for text in addresses:
         try:
-            # Some network plugins tell the length of the prefix, too.
+            # Some network plugins add the prefix length.
             address = ipaddress.ip_interface(text).ip
         except ValueError:
             continue

@@ -33,7 +33,7 @@ def text(name: str, value: Any) -> str:
 
 
 def texts(name: str, value: Any, separator: str) -> list[str]:
-    """The texts of an answer, split at a separator unless that is empty; a list stays one. Empty ones are left out."""
+    """The texts of an answer, split at a separator unless that is empty; a list stays a list. Without empty texts."""
     if isinstance(value, (list, tuple)):
         found = [text(name, entry) for entry in value]
     else:

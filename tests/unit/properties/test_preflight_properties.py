@@ -18,7 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import needs, then
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
@@ -34,7 +34,12 @@ Manifest = dict[str, Any]
 T = TypeVar("T")
 
 # From each of these on something is different.
-OTHER_RULES = ("machine.type is not supported", "must be referenced in the VMI template's", "Memory hotplug is")
+OTHER_RULES = (
+    "machine.type is not supported",
+    "must be referenced in the VMI template's",
+    "Memory hotplug is",
+    "memory hotplug is enabled",
+)
 RELEASES = [
     "1.3.0",
     "1.3.1",
@@ -275,7 +280,7 @@ def test_preflight_says_what_the_server_says(
     def listed(kind: str, _namespace: str) -> list[Manifest]:
         return [one for one in world if one["kind"] == kind]
 
-    future = outlook(planned, live, cluster)
+    future = admit(plan.merged(planned, live), live, cluster)
     told = [issue for issue in preflight.issues(future, live, cluster, listed) if issue.certain]
     answer = server.store(future.vm, live)
     # Which machine types an architecture has, and what disks are of, are none of preflight's matters.
@@ -316,6 +321,5 @@ def test_all_that_judging_asks_for_was_gathered(world: list[Manifest], made: Man
     kubevirt = kubevirt_of({}, f"v{release}")
     objects = Gathered(world, [made], kubevirt.release)
     planned = plan.present(made, None, None)
-    preflight.issues(
-        outlook(planned, None, Cluster(objects, kubevirt)), None, Cluster(objects, kubevirt), lambda *_: []
-    )
+    asked = Cluster(objects, kubevirt)
+    preflight.issues(admit(planned.manifest, None, asked), None, asked, lambda *_: [])

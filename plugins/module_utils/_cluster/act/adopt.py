@@ -20,7 +20,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .send import foreseen
+from .dry_run import foreseen
 
 Manifest = dict[str, Any]
 
@@ -98,9 +98,7 @@ def adopt(
         )
         chosen = result.adoption.chosen
         if chosen is None:
-            result.failed = (
-                result.adoption.problem or "no instancetype gives the VM the CPU, memory and devices that it has"
-            )
+            result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
         result.changed = True
         due.append((result, chosen))
@@ -127,7 +125,7 @@ def _key(manifest: Manifest) -> tuple[str, str]:
 def _candidates(
     lookup: ClusterLookup, role: Role, namespace: str, patterns: list[str] | None, warnings: list[str]
 ) -> list[Manifest]:
-    """What a VM of the namespace can have, cluster-wide ones first. Of what may not be listed there is none."""
+    """The objects that a VM of the namespace can use, cluster-wide first; none of a kind that may not be listed."""
     found: list[Manifest] = []
     for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
         found += lookup.list(kind, place)
@@ -147,7 +145,7 @@ def _candidates(
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     try:
-        # A second try would find the generation changed, by the first one or by somebody else: a look tells.
+        # A second try would find the generation changed, by the first or by another client: a read shows the outcome.
         _patch(session, result, chosen)
     except (ApiError, ConnectionFailed) as error:
         if _is_written(session, result.vm, chosen.instancetype):

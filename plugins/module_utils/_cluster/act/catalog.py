@@ -96,7 +96,7 @@ class Deployed:
 
 
 def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
-    """Carries out a request; check mode stops before the writes and tells the same."""
+    """Carries out a request; check mode stops before the writes with the same result."""
     told = Deployed()
     snapshot = _Snapshot(session)
     users = Users(session)
@@ -284,7 +284,7 @@ def _deployed(snapshot: _Snapshot, request: Request) -> list[Manifest]:
 
 
 def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, int]:
-    """How many objects of each version are deployed; more than one version tells that a run did not come through."""
+    """How many objects of each version are deployed; more than one version means an incomplete run."""
     found: dict[str, int] = {}
     for one in objects:
         own = one["metadata"].get("labels") or {}

@@ -21,7 +21,8 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.watch import State, doubted, wait_for
-from .send import UNKNOWN_IN_CHECK_MODE, rehearse, send, verb_of
+from .dry_run import UNKNOWN_IN_CHECK_MODE
+from .send import rehearse, send, verb_of
 from .subject import (
     Entry,
     Finding,

@@ -70,7 +70,7 @@ class Restarts:
         self._wanted = wanted
 
     def due(self, result: Result) -> bool:
-        """Whether a VM is to be restarted, as far as one can tell before it is changed."""
+        """Whether a VM is to be restarted, as far as known before the change."""
         if not self._wanted or result.action == plan.DELETE or result.live is None:
             return False
         return has_guest(result.live) and waits_for_restart(result)

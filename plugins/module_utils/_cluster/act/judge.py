@@ -9,7 +9,7 @@ from ..._resolver.declare import plan, virtual_machine
 from ..._resolver.declare import preflight as rules
 from ..._resolver.declare.impact import impact, outgrown
 from ..._resolver.declare.needs import needs
-from ..._resolver.declare.outlook import Outlook, admit, outlook, result
+from ..._resolver.declare.outlook import Outlook, admit
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
@@ -30,7 +30,7 @@ class Judge:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
-        # Of VMs that are changed, until their impact is told.
+        # Of VMs that are changed, until their impact is known.
         self._outlooks: dict[Key, Outlook] = {}
 
     @property
@@ -40,7 +40,7 @@ class Judge:
     def preflight(self, planned: list[Planned]) -> list[list[Finding]]:
         """Findings for each planned VM, in order."""
         cluster = self._cluster
-        vms = [result(step.plan, step.live) for step in planned]
+        vms = [plan.merged(step.plan, step.live) for step in planned]
         self._lookup.gather(dict.fromkeys(need for vm in vms for need in needs(vm, cluster.release)))
         doubt = [Finding(cluster.kubevirt.doubt, note=True)] if cluster.kubevirt.doubt else []
         return [[*self._findings(step, vm, cluster), *doubt] for step, vm in zip(planned, vms)]
@@ -84,7 +84,9 @@ class Judge:
         cluster = self._cluster
         for index in changed:
             step = planned[index]
-            future = self._outlooks.pop(step.entry.key, None) or outlook(step.plan, step.live, cluster)
+            future = self._outlooks.pop(step.entry.key, None) or admit(
+                plan.merged(step.plan, step.live), step.live, cluster
+            )
             told[index] = impact(step.live or {}, future, instances.get(_instance(step)), cluster)
         return told
 

@@ -1,4 +1,4 @@
-"""Deletes revisions that nothing refers to, and stores old ones anew."""
+"""Deletes revisions that nothing refers to, and rewrites old revisions."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed, each
+from .dry_run import foreseen
 from .generation import merge_patch, raise_generation
-from .send import foreseen
 
 Manifest = dict[str, Any]
 
@@ -58,7 +58,7 @@ class Recapture:
                 result.revisions = _revisions(result)
 
     def rehearse(self, results: list[Changed]) -> None:
-        """Sends the first writes as dry runs. What the server refuses fails; what it cannot tell is a warning.
+        """Sends the first writes as dry runs. What the server refuses fails; what is unknown is a warning.
 
         For a Recapture whose session is a rehearsal."""
 
@@ -129,7 +129,7 @@ class Recapture:
             _patch(self._session, result.before, result.spelling.there)
         except ApiError as error:
             if error.code == 403 and result.denied:
-                # Either right would do; the message names the one tried last, so add the other.
+                # Either right would do; the message names the last that was tried, so add the other.
                 error.message = (
                     f"{error.message}. Permission to patch virtualmachines/status would suffice too ({result.denied})"
                 )

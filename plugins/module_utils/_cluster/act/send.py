@@ -1,35 +1,22 @@
-"""Sends what was planned for one object, or asks the server what it would say to it."""
+"""Sends what was planned for one object."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
-from ..client.errors import ApiError, Cause, ConnectionFailed, explain, lacks_right
+from ..client.errors import ApiError, Cause
 from ..client.session import Session
 from ..read.snapshot import Key
+from .dry_run import Foreseen, foreseen
 
 Manifest = dict[str, Any]
 
 # A controller may write the object at the same moment.
 _ATTEMPTS = 5
-UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play creates it"
-
-_NOT_FOUND = re.compile(r'"[^"]+" not found')
-_NO_DRY_RUN = "does not support dry run"
-
-
-class Foreseen(NamedTuple):
-    """What the server says to a dry run. refused: why it would refuse the object, or None.
-    unknown: why that cannot be told beforehand, or None."""
-
-    refused: str | None = None
-    unknown: str | None = None
 
 
 def verb_of(step: Plan) -> str:
@@ -59,22 +46,6 @@ def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: 
 def rehearse(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:
     """Sends a planned write as a dry run: through schemas, policies, quotas and webhooks, but nothing is stored."""
     return foreseen(lambda: send(session.rehearsal(), key, step, found, force), verb_of(step), BY_NAME[key.kind])
-
-
-def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
-    """What the server says to a dry run, which `ask` sends. verb, kind: see `explain`."""
-    try:
-        ask()
-    except ConnectionFailed as error:
-        return Foreseen(refused=str(error))
-    except ApiError as error:
-        told = explain(error, verb, kind)
-        if _NOT_FOUND.search(error.message):
-            return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
-        if lacks_right(error) or _NO_DRY_RUN in error.message:
-            return Foreseen(unknown=f"the dry run could not check the object: {told}")
-        return Foreseen(refused=told)
-    return Foreseen()
 
 
 def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:

@@ -154,7 +154,7 @@ class Subject:
         return State(done=True)
 
     def same(self, one: Manifest, other: Manifest) -> bool:
-        """Whether a live object tells the same as before a write, so that its controller may not have seen that yet."""
+        """Whether a live object reports the same as before a write, which its controller may not have seen yet."""
         return False
 
     def describe(self, live: Manifest) -> dict[str, Any]:

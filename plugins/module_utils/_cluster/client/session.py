@@ -34,7 +34,7 @@ _PAGE: Final = 500
 _CONNECT_TIMEOUT: Final = 10
 # Seconds without a word. A request that hangs leaves time for another try; a watch hears a bookmark every minute.
 _READ_TIMEOUT: Final = 30
-# Seconds for an answer as a whole, and bytes of one; a page of 500 large VMs has some ten MB.
+# Seconds and bytes of a whole answer; a page of 500 large VMs has some ten MB.
 _DEADLINE: Final = 120
 _LARGEST: Final = 512 * 2**20
 _WATCH_TIMEOUT: Final = 65

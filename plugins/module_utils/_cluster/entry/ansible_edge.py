@@ -86,7 +86,7 @@ def _refuse_unreadable(given: dict[str, Any]) -> None:
 
 
 def last_net(run: Callable[..., None]) -> Callable[..., None]:
-    """The module without a message of Python's: what nobody has foreseen is told as a mistake of the collection."""
+    """The module without a message of Python's: an unforeseen exception is reported as a bug in the collection."""
 
     @functools.wraps(run)
     def caught(*arguments: Any, **named: Any) -> None:

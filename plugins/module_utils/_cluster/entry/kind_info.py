@@ -67,7 +67,7 @@ def run(role: Role, features: Told, exact: tuple[str, ...]) -> None:
 def _add_users(module: Any, session: Session, found: list[Told]) -> None:
     users = Users(session)
     try:
-        # Cluster-wide ones first: the VMs of all namespaces are then known for the others, too.
+        # Cluster-wide objects first: the VMs of all namespaces are then known for the others too.
         for one in sorted(found, key=lambda one: str(one["namespace"])):
             place = Place(one["kind"], one["namespace"], one["name"])
             one["used_by"] = [label(vm) for vm in users.of(place)]

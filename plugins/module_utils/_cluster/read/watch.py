@@ -150,7 +150,7 @@ class _Wait:
             self._end(name, failure)
 
     def pause(self, until: float) -> None:
-        """Before the next watch, so that one that ends at once does not become a rush."""
+        """Before the next watch, so that watches that end at once do not flood the server."""
         time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
 
     @property
@@ -184,7 +184,7 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             if error.code != 410 and error.code not in PASSING:
                 raise
             wait.pause(until)
-            return  # only a new list tells what was missed
+            return  # only a new list shows what was missed
         wait.pause(until)
 
 

@@ -109,7 +109,7 @@ def put(target: dict[str, Any], field: Field, value: Any) -> None:
         if not isinstance(target.get(key), dict):
             target[key] = {}
         target = target[key]
-    # An empty object only says that there is one; what others put into it stays.
+    # An empty object only declares its presence; what others put into it stays.
     if value != {} or not isinstance(target.get(field[-1]), dict):
         target[field[-1]] = copy(value)
 

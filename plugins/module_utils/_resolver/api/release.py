@@ -45,7 +45,7 @@ class Release(NamedTuple):
 
     Requirements:
     vm_memory_counts: a VM's own guest memory counts in place of the instancetype's.
-    names_spread_by_across: what a spread provides is told by `across`, not as cores and sockets.
+    names_spread_by_across: `across` decides what a spread provides, instead of cores and sockets.
     checks_requirements_first: of the VM as it was written, before anything is applied to it.
 
     Webhooks:
@@ -53,7 +53,7 @@ class Release(NamedTuple):
     sets_matcher_kind: a matcher without kind is stored with the cluster-wide one.
     named_and_inferred, named_and_inferred_type: what virt-api says of a {field} beside inferFromVolume in a {matcher},
     and the type of that cause.
-    infers_from_snapshots: a VolumeSnapshot that a volume comes from tells instancetype and preference, too.
+    infers_from_snapshots: a VolumeSnapshot, as the source of a volume, has labels of instancetype and preference too.
     takes_architecture_of_sources: the architecture that a DataSource is labelled with becomes that of the VM.
     storage_class_fields: where in a data volume template the storage class of the preference goes.
     checks_topology_names: preferences with unknown topologies are refused, deprecated names warned of.

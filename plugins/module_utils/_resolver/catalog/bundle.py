@@ -62,7 +62,7 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "
     objects = expand_catalog(*sources, version=version)
     if not objects:
         raise CatalogError(
-            "the bundle contains no instancetype and no preference; check that the file is the right one and complete"
+            "the bundle contains no instancetype and no preference; check that the file is correct and complete"
         )
     return Bundle(objects, notes)
 

@@ -2,7 +2,7 @@
 
 Earlier forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs
 that name a flavor, and fields and values that KubeVirt has deprecated since. A modern manifest gives the same VMI as
-the old one gave, with the one exception that `_secure_boot` tells of; what would need another object to change too
+the old one gave, with one exception, described at `_secure_boot`; what would need another object to change too
 stays as it is, and `left` says so.
 """
 
@@ -55,7 +55,7 @@ class Left(NamedTuple):
 
 
 class Modernized(NamedTuple):
-    """manifest: the new one; equal to the old one without changes."""
+    """manifest: the new manifest; equal to the old manifest without changes."""
 
     manifest: Manifest
     changes: tuple[Change, ...]
@@ -120,7 +120,7 @@ def _object(draft: _Draft) -> None:
 
 
 def _alpha_spec(draft: _Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
-    """The spec without what the old API took for nothing, lest the new one takes it for something."""
+    """The spec without values that the old API ignored and the new API would not."""
     for path, was in release_schema.unknown(type_name, spec, NEWEST):
         draft.set(f"spec.{path}", was, "", None, f"{api_version} did not know this field, so it had no effect.")
     kept: Manifest = release_schema.known(type_name, spec, NEWEST)
@@ -129,7 +129,7 @@ def _alpha_spec(draft: _Draft, type_name: str, api_version: str, spec: Manifest)
         draft.drop(cpu, "preferredCPUTopology", "spec.cpu", "Empty meant not set.")
     for name in ("model", "dedicatedCPUPlacement", "isolateEmulatorThread"):
         if cpu.get(name) in ("", False) and name in cpu:
-            note = "This meant not set; today it would be set, and conflict with a VM that sets it."
+            note = "This value meant unset; today it would conflict with a VM that sets the field."
             draft.drop(cpu, name, "spec.cpu", note)
     return kept
 
@@ -227,7 +227,7 @@ def _secure_boot(draft: _Draft, firmware: Manifest, path: str) -> None:
     if was is None:
         draft.drop(firmware, name, path, "Means the same as not set.")
     elif firmware.get("preferredEfi") is not None:
-        note = "Deprecated. A VM that chooses EFI itself now also says itself whether it boots securely."
+        note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
         del firmware[name]
         if firmware["preferredEfi"].get("secureBoot") == was:
             draft.set(f"{path}.{name}", was, f"{path}.preferredEfi.secureBoot", was, note)
@@ -235,8 +235,8 @@ def _secure_boot(draft: _Draft, firmware: Manifest, path: str) -> None:
             draft.set(f"{path}.{name}", was, "", None, note)
     else:
         note = (
-            "Deprecated, but it does what preferredEfi does not: it fills in secureBoot for VMs that choose EFI"
-            " themselves. Set that in these VMs, then remove it."
+            "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
+            " Set secureBoot in these VMs, then remove this field."
         )
         draft.left.append(Left(f"{path}.{name}", note))
 
@@ -306,7 +306,7 @@ def _running(draft: _Draft, spec: Manifest) -> None:
 
 
 def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
-    """Another field in the place of one, so that the manifest reads as before."""
+    """Another field in the place of the old field, so that the manifest reads as before."""
     holder.pop(other, None)  # a null
     entries = [(other, value) if field == name else (field, entry) for field, entry in holder.items()]
     holder.clear()
@@ -314,7 +314,7 @@ def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
 
 
 def _given_up(spec: Manifest) -> Iterator[Left]:
-    """Interfaces with a binding that is a plugin's matter now, if there is one."""
+    """Interfaces with a binding that a plugin replaces now."""
     value: Any = spec
     for name in ("template", "spec", "domain", "devices", "interfaces"):
         value = value.get(name) or {}

@@ -13,6 +13,7 @@ from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import live_update, vmi
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
+from ..instancetype.vmi.hot_plug import Update
 from ..instancetype.webhooks import mutate
 from .outlook import Outlook
 from .status import HALTED, run_strategy
@@ -23,7 +24,7 @@ Manifest = dict[str, Any]
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
     """What it means for a VM to become as planned.
 
-    vm: as it is. future: as it will be. instance: its VMI, None without one.
+    vm: the live VM. future: the VM after the change. instance: its VMI, or None.
     """
     if future.admitted is None:
         return Impact(UNKNOWN)
@@ -35,34 +36,24 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
     will = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
     if was is None or will is None:
         return Impact(UNKNOWN)
+    update = Update()
     if running is not None:
+        if run_strategy(future.vm) != HALTED:
+            update = live_update.compare(was, will, running, live=cluster.kubevirt.live_updates)
         _grow(was, running["spec"])
-    told = Impact(
-        NOTHING,
+    return Impact(
+        RESTART if update.restart_required is not None else LIVE if update.patch else NOTHING,
+        update.restart_required,
         guest_before=guest(was),
         guest_after=guest(will),
         changes=tuple(_shown(change) for change in differences(was, will)),
     )
-    if running is None or run_strategy(future.vm) == HALTED:
-        return told
-    update = live_update.compare(
-        after,
-        started,
-        running,
-        cluster.objects,
-        cluster.configuration,
-        live=cluster.kubevirt.live_updates,
-        release=cluster.release,
-    )
-    if update.restart_required is not None:
-        return told._replace(needs=RESTART, reason=update.restart_required)
-    return told._replace(needs=LIVE) if update.patch else told
 
 
 def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
     """One line where a VM whose matchers the cluster has expanded has not what they stand for now, or None.
 
-    Such a VM does not follow them; nothing in it tells whether the play or the instancetype was changed.
+    Such a VM does not follow them; it does not show whether the play or the instancetype changed.
     """
     wanted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
     made = vmi.build(wanted, cluster.objects, cluster.configuration, cluster.release).spec if wanted else None

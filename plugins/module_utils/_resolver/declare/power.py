@@ -78,7 +78,7 @@ def request(wanted: Wanted) -> Request:
 
 
 def decide(wanted: Wanted, vm: Manifest, instance: Manifest | None) -> Decision:
-    """What to do with a VM. instance: its VMI, None without one. Both as the API server returned them."""
+    """What to do with a VM. instance: its VMI, or None. Both as the API server returned them."""
     if vm["metadata"].get("deletionTimestamp"):
         return _NOTHING if wanted.state == STOPPED else Decision(refusal="the VM is being deleted")
     seen = _Seen(vm, instance)

@@ -41,7 +41,7 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
     """What is wrong with a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
     live: the VM as it is. listed: all manifests of a kind in a namespace, for suggestions.
-    Only the first failing step is told, as KubeVirt does; the remedy names what would do instead.
+    Only the first failing step is reported, as by KubeVirt; the remedy names what would do instead.
     """
     vm, admitted = future.vm, future.admitted
     if admitted is None:
@@ -139,7 +139,7 @@ def _remedy(answer: dict[str, Any], vm: Manifest, cluster: Cluster, listed: Name
 
 def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
     """The best instancetypes, of the kind that the VM names, with which its preference is content."""
-    # A kind that there is not has been told already.
+    # A missing kind has been reported already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
     namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""

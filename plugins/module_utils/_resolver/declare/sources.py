@@ -35,7 +35,7 @@ def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names)
         if objects.get(source.kind, source.namespace, source.name) is None:
             names = [manifest["metadata"]["name"] for manifest in listed(source.kind, source.namespace)]
             close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
-            hint = f"did you mean {either(close)}?" if close else "create it first, or name an existing one"
+            hint = f"did you mean {either(close)}?" if close else "create the object first, or name an existing object"
             place = f"in the namespace {source.namespace}"
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
 

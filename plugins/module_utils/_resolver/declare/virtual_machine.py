@@ -1,4 +1,4 @@
-"""A declared VirtualMachine seen beside the one in the cluster. What options declare is in `vm.manifest`."""
+"""A declared VirtualMachine compared with the live VirtualMachine. What options declare is in `vm.manifest`."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
 
 
 def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
-    """A VM has memory of its own unless an instancetype gives it some, which one that may be ignored may not do."""
+    """A VM needs explicit memory unless an instancetype gives it some; an inference that may fail does not count."""
     matcher = INSTANCETYPE.matcher_of(desired)
     if _has_memory(desired) or (matcher and matcher.get("inferFromVolumeFailurePolicy") != IGNORE):
         return

@@ -66,7 +66,7 @@ def pin(
     revisions: Iterable[Manifest],
     kubevirt: KubeVirt,
 ) -> Change:
-    """Pins a VM to a named revision, to the previous ones (PREVIOUS), or to one for each matcher.
+    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), or to a revision for each matcher.
 
     wanted: a name, PREVIOUS, or names by role's matcher; a mapping has to fit in all that it names.
     revisions: the ControllerRevisions of the VM's namespace.
@@ -116,7 +116,7 @@ def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
     if wanted == PREVIOUS:
         return "the VM has no earlier revision"
     if not isinstance(wanted, str):
-        return "none of the given revisions is for an instancetype or preference that the VM has"
+        return "no given revision belongs to the instancetype or preference of the VM"
     return f"the VM's instancetype and preference have no revision {wanted}"
 
 

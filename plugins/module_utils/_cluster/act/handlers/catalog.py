@@ -24,7 +24,7 @@ OPERATOR = "virt-operator"
 
 
 class CatalogSubject(Subject):
-    """What is told of any instancetype or preference."""
+    """The result of any instancetype or preference."""
 
     def describe(self, live: Manifest) -> dict[str, Any]:
         return {"generation": live["metadata"].get("generation")}
@@ -119,7 +119,10 @@ def _use(users: Users, step: Planned) -> list[Finding]:
     if not vms:
         return []
     return [
-        Finding(f"in use by {labels(vms)}; move them to another one first, or set force to delete the object anyway")
+        Finding(
+            f"in use by {labels(vms)}; move these virtual machines to another object first, or set force to delete the"
+            " object anyway"
+        )
     ]
 
 

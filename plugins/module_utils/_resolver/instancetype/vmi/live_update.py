@@ -9,11 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api import quantity
-from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from ..find.lookup import Lookup
-from . import vmi
-from .configuration import Configuration
 from .hot_plug import LIVE_FIELDS, Update, disks, is_hotpluggable, memory, plugged, scheduling, sockets, volumes
 from .maximums import RATIO
 
@@ -22,26 +18,12 @@ Manifest = dict[str, Any]
 _OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
 
 
-def compare(
-    vm: Manifest,
-    started: Manifest,
-    instance: Manifest,
-    objects: Lookup,
-    config: Configuration,
-    *,
-    live: bool = True,
-    release: Release = NEWEST,
-) -> Update:
+def compare(then: Manifest, now: Manifest, instance: Manifest, *, live: bool = True) -> Update:
     """What the changes of a VM since its start mean.
 
-    vm: as it is to be. started: its spec when the guest was started. instance: its running VMI.
-    objects: instancetypes, preferences and revisions. live: whether the cluster changes running guests at all
-    (vmRolloutStrategy). A VM that cannot be expanded means nothing.
+    then, now: the specs of the VMIs that the VM made when the guest was started, and makes now. instance: its running
+    VMI. live: whether the cluster changes running guests at all (vmRolloutStrategy).
     """
-    then = vmi.build({**vm, "spec": started, "status": {}}, objects, config, release).spec
-    now = vmi.build(vm, objects, config, release).spec
-    if then is None or now is None:
-        return Update()
     if not live:
         return Update(restart_required=_OTHER_FIELD if then != now else None)
     if _fixed(then) != _fixed(now):
@@ -56,7 +38,7 @@ def compare(
 
 
 def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
-    """Whether a running guest is likely to take the change of its spec without a restart, told from the VM alone.
+    """Whether a running guest is likely to take the change of its spec without a restart, judged by the VM alone.
 
     before, after: applied VMI specs. What the guest was started with and what the cluster allows is not known here, so
     that only virt-controller's answer is certain.

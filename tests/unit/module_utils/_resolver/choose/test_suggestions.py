@@ -9,8 +9,8 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import suggestions
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
@@ -58,7 +58,7 @@ def told(options: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
 
     made = reconcile(manifest({"name": "web", "namespace": "shop", **options}), None, "virtshape").manifest
     cluster = Cluster(Objects(there), KubeVirt(NEWEST))
-    found = preflight.issues(outlook(plan.present(made, None, None), None, cluster), None, cluster, listed)
+    found = preflight.issues(admit(made, None, cluster), None, cluster, listed)
     return [issue.text for issue in found]
 
 
@@ -123,13 +123,13 @@ def test_a_disk_that_is_not_there() -> None:
     text = told({"boot": {"pvc": "gone"}})[0]
     assert text.endswith(
         'persistentvolumeclaims "gone" not found; create the PersistentVolumeClaim gone in the namespace shop first, '
-        "or name another one"
+        "or name another PersistentVolumeClaim"
     )
     # An instancetype would not bring it about.
     others = [disk("DataSource", name) for name in ("fedora", "rhel9", "centos")]
     text = told({"boot": {"data_source": "fedra"}}, *others)[0]
     assert text.endswith(
-        "create the DataSource fedra in the namespace shop first, or name another one, for example fedora"
+        "create the DataSource fedra in the namespace shop first, or name another DataSource, for example fedora"
     )
     text = told({"boot": {"data_source": "shop/x"}}, *others)[0]
     assert text.endswith("for example centos, fedora or rhel9")

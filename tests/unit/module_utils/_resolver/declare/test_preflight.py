@@ -7,7 +7,7 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import outlook, result
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
     Objects,
     Problem,
@@ -81,7 +81,7 @@ def issues(
 
     planned = plan.present(manifest, live, None)
     cluster = Cluster(Lookup(there, forbidden), kubevirt)
-    return preflight.issues(outlook(planned, live, cluster), live, cluster, listed)
+    return preflight.issues(admit(plan.merged(planned, live), live, cluster), live, cluster, listed)
 
 
 def told(*arguments: Any, **options: Any) -> str:
@@ -162,7 +162,7 @@ def test_what_cannot_be_inferred_from_either() -> None:
     wanted["spec"]["template"]["spec"]["volumes"] = volumes
     assert told(wanted) == (
         'spec.instancetype.inferFromVolume, spec.preference.inferFromVolume: persistentvolumeclaims "none" not found;'
-        " create the PersistentVolumeClaim none in the namespace shop first, or name another one"
+        " create the PersistentVolumeClaim none in the namespace shop first, or name another PersistentVolumeClaim"
     )
 
 
@@ -207,7 +207,7 @@ def test_the_result_of_a_plan() -> None:
         after={},
         first={("spec", "template", "spec", "domain", "cpu"): None, ("spec", "runStrategy"): "Halted"},
     )
-    found = result(taken, live)
+    found = plan.merged(taken, live)
     assert found["metadata"]["labels"] == {"tier": "b"}
     assert found["spec"]["template"]["spec"]["domain"] == {"devices": {}}
     assert (found["spec"]["runStrategy"], found["spec"]["instancetype"]) == ("Halted", {"name": "u1.large"})

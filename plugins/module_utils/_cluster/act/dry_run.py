@@ -1,0 +1,39 @@
+"""What the server would say to a write, asked by a dry run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import Kind
+from ..client.errors import ApiError, ConnectionFailed, explain, lacks_right
+
+UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play creates it"
+
+_NOT_FOUND = re.compile(r'"[^"]+" not found')
+_NO_DRY_RUN = "does not support dry run"
+
+
+class Foreseen(NamedTuple):
+    """What the server says to a dry run. refused: why it would refuse the object, or None.
+    unknown: why that cannot be told beforehand, or None."""
+
+    refused: str | None = None
+    unknown: str | None = None
+
+
+def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
+    """What the server says to a dry run, which `ask` sends. verb, kind: see `explain`."""
+    try:
+        ask()
+    except ConnectionFailed as error:
+        return Foreseen(refused=str(error))
+    except ApiError as error:
+        told = explain(error, verb, kind)
+        if _NOT_FOUND.search(error.message):
+            return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
+        if lacks_right(error) or _NO_DRY_RUN in error.message:
+            return Foreseen(unknown=f"the dry run could not check the object: {told}")
+        return Foreseen(refused=told)
+    return Foreseen()
