@@ -100,6 +100,10 @@ virtual_machines:
       description: Whether the VM has a pod.
       type: bool
       returned: always
+    judged:
+      description: Whether there is a pod to judge. Without a pod, RV(virtual_machines[].problem) says why.
+      type: bool
+      returned: always
     fits:
       description: Whether quotas have room for the VM in addition to the VMs before it that fit.
       type: bool

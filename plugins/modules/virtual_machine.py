@@ -691,6 +691,26 @@ options:
       - never
       - if_required
     default: never
+  quota:
+    description:
+      - What to do about VMs that the quotas and limit ranges of their namespaces do not let run, as
+        M(virtshape.instancetypes.quota_info) reports it for all VMs of the task together.
+      - With V(strict) the task fails before it sends anything. With V(warn) it warns. With V(off) it does not look.
+      - VMs with the run strategy V(Halted) are not counted. For a VM that runs, nothing is counted again.
+    type: str
+    choices:
+      - strict
+      - warn
+      - 'off'
+    default: 'off'
+  preflight_placement:
+    description:
+      - Whether to check before anything is sent that the VMs find room on the nodes, as
+        M(virtshape.instancetypes.placement_info) reports it. O(preflight) says what to do about VMs that do not. With
+        V(strict) the task fails before it sends anything.
+      - This needs the rights of that module, among them to list the pods of all namespaces.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.entries
   - virtshape.instancetypes.virtual_machine_entries
@@ -954,6 +974,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 SETTINGS = {
     "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
     "field_manager": {"type": "str", "default": "virtshape"},
+    # Both are for the action of this name.
+    "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
+    "preflight_placement": {"type": "bool", "default": False},
 }
 
 
