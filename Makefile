@@ -60,7 +60,7 @@ test-versions: setup control-plane ## the tests on every supported ansible-core 
 lint: setup ## style, types, generated files
 	@ruff check --output-format concise --quiet .
 	@ruff format --check --quiet .
-	@mypy plugins/module_utils
+	@mypy plugins/module_utils plugins/plugin_utils/check
 	@MYPYPATH=roles/local_cluster/files:plugins/module_utils mypy -p local_cluster -p kubevirt_emulation
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check

@@ -32,6 +32,7 @@ NEEDED = (
     "pytest-timeout",
     "pytest-rerunfailures",
     "hypothesis",
+    "sarif-pydantic",
 )
 # What follows from the version of ansible-core, and the tools that need one certain version.
 OWN_CHOICE = re.compile(r"^(ansible|resolvelib|molecule)")

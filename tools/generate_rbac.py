@@ -137,15 +137,14 @@ def _readme(rights: dict[str, list[Right]]) -> str:
     lines = [
         "# Least privilege",
         "",
-        "What each module and role may have to do, as RBAC has it, with a manifest for each. Written by",
-        f"`tools/generate_rbac.py` from [{SOURCE}]({SOURCE}); `make lint` checks that it is up to date, and the tests",
-        "that each module works with these rights and says which one it lacks. How to use them is told in",
-        "[Security](../security.md#rbac).",
+        "The rights that each module and role needs, with a manifest for each, written by `tools/generate_rbac.py`",
+        f"from [{SOURCE}]({SOURCE}) and tested with each module. [Security](../security.md#rbac) shows how to use",
+        "the manifests.",
         "",
-        "Where the last column is empty the module fails without the right; else that is what happens. *cluster* is a",
-        "right beyond a namespace: a cluster-wide kind, or all namespaces. Only what is used has to be granted: who",
-        "never deletes needs no right for `state absent`. A check run needs no right to write: with it the server is",
-        "asked about each object (`server_dry_run`), without it a warning says that it was not.",
+        "If the last column is empty, the module fails without the right; else the column has the effect.",
+        "*cluster* is a right beyond a namespace: for a cluster-wide kind, or for all namespaces. Grant only the",
+        "rights that you use: a play that never deletes needs no right for `state absent`. Check mode needs no",
+        "right to write: with it, the server checks each object (`server_dry_run`); without it, the task warns.",
     ]
     for name, own in rights.items():
         kind, _slash, title = name.partition("s/")

@@ -27,7 +27,12 @@ class Listed(NamedTuple):
 
 
 LISTED = {
-    "virtual_machine": Listed("virtual_machines", "VM", ("restart", "field_manager"), "virtual_machine_fields"),
+    "virtual_machine": Listed(
+        "virtual_machines",
+        "VM",
+        ("restart", "field_manager", "quota", "preflight_placement"),
+        "virtual_machine_fields",
+    ),
     "instancetype": Listed("instancetypes", "instancetype", ("existing", "force"), "instancetype_fields"),
     "preference": Listed("preferences", "preference", ("existing", "force"), "preference_fields"),
 }

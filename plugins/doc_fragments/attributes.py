@@ -26,7 +26,7 @@ attributes:
     membership:
       - virtshape.instancetypes.all
   platform:
-    description: Where the module can run. The cluster itself is reached over the network.
+    description: Where the module can run. The module reaches the cluster over the network.
     support: full
     platforms: posix
 """

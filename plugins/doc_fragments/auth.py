@@ -12,14 +12,14 @@ class ModuleDocFragment:
 options:
   kubeconfig:
     description:
-      - The kubeconfig to take the connection from, as a path or as the file's content in a dictionary.
+      - The kubeconfig, as a path or as a dictionary with the file's content.
       - Prefer a path. Ansible logs the content of a dictionary with the task's other arguments.
       - Without it E(K8S_AUTH_KUBECONFIG) is used, then E(KUBECONFIG), then C(~/.kube/config), and inside a pod the
         pod's service account. The other connection options override the kubeconfig.
     type: raw
   context:
     description:
-      - The context of the kubeconfig to use instead of its current one.
+      - The context of the kubeconfig. Default is its current context.
       - Without it E(K8S_AUTH_CONTEXT) is used.
     type: str
   host:
@@ -34,12 +34,13 @@ options:
     type: str
   username:
     description:
-      - User name for basic authentication, which the API server itself does not offer but a proxy before it may.
+      - User name for basic authentication at a proxy in front of the API server. The API server itself does not support
+        it.
       - Without it E(K8S_AUTH_USERNAME) is used.
     type: str
   password:
     description:
-      - Password that goes with O(username).
+      - Password of O(username).
       - Without it E(K8S_AUTH_PASSWORD) is used.
     type: str
   validate_certs:

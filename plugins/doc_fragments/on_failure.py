@@ -13,10 +13,9 @@ options:
   results_on_failure:
     description:
       - Which entries RV(ignore:results) has when the task fails.
-      - V(failed) for those that failed, each with its name and RV(ignore:results[].msg). What became of the others is
-        counted in the message, and in diff mode their diffs are printed. So a failure among hundreds of objects fits on
-        a screen.
-      - V(all) for all of them in full, for a play that goes on after the failure and works with the results.
+      - V(failed) for failed objects only, each with its name and RV(ignore:results[].msg). The message counts the
+        others, and in diff mode Ansible prints their diffs.
+      - V(all) for all objects, for a play that continues after the failure and uses the results.
     type: str
     choices:
       - failed

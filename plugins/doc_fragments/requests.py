@@ -13,8 +13,7 @@ options:
   retry_timeout:
     description:
       - Seconds during which the task retries a request that failed because the server was busy or unreachable.
-      - The pauses between retries grow from 0.1 to 5 seconds. If the server says how long to wait, the task waits that
-        long.
+      - The pauses between retries grow from 0.1 to 5 seconds. The task respects the C(Retry-After) of the server.
     type: int
     default: 60
   qps:

@@ -12,17 +12,17 @@ class ModuleDocFragment:
 options:
   namespace:
     description:
-      - Namespace of the VMs; all namespaces when it is not given.
+      - Namespace of the VMs. Default is all namespaces.
     type: str
   names:
     description:
-      - Names of the VMs, for which O(namespace) is needed. All of them when it is not given.
+      - Names of the VMs. Requires O(namespace). Default is all VMs.
     type: list
     elements: str
     aliases: [name]
   label_selectors:
     description:
-      - Label selectors that the VMs must match, all of them.
+      - Label selectors that the VMs must all match.
     type: list
     elements: str
     default: []

@@ -56,7 +56,7 @@ options:
         type: str
       url:
         description:
-          - Where an image is downloaded from, beginning with C(http://), C(https://), C(gs://), C(docker://) or
+          - URL of an image to download, beginning with C(http://), C(https://), C(gs://), C(docker://) or
             C(oci-archive://).
         type: str
       size:
@@ -86,7 +86,7 @@ options:
       infer:
         description:
           - Whether KubeVirt infers the instancetype from the labels of a volume. The volume is that of O(boot), else
-            the one with the lowest O(volumes[].boot_order), else the first one.
+            the volume with the lowest O(volumes[].boot_order), else the first volume.
           - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM
             without an instancetype, and with 512Mi of memory unless O(memory) is given.
           - A VM with O(cpu) or O(memory) gets no instancetype from V(auto).
@@ -124,8 +124,8 @@ options:
     suboptions:
       infer:
         description:
-          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else
-            the one with the lowest O(volumes[].boot_order), else the first one.
+          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else the
+            volume with the lowest O(volumes[].boot_order), else the first volume.
           - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM
             without a preference.
           - With V(none) the VM gets no preference.
@@ -157,7 +157,7 @@ options:
         aliases: [inferFromVolume]
   cpu:
     description:
-      - vCPUs of a VM without an instancetype. With an instancetype they conflict.
+      - vCPUs and CPU model of the VM. vCPUs conflict with an instancetype.
     type: dict
     suboptions:
       sockets:
@@ -170,7 +170,7 @@ options:
         description: Number of threads in each core.
         type: int
       model:
-        description: CPU model; an instancetype that names one conflicts with it.
+        description: CPU model. Conflicts with an instancetype that sets a CPU model.
         type: str
   memory:
     description:
@@ -179,21 +179,21 @@ options:
     type: str
   termination_grace_period:
     description:
-      - Number of seconds that the guest has for its shutdown.
+      - Number of seconds for the guest to shut down.
     type: int
   volumes:
     description:
       - Volumes of the VM. The VM boots from the first volume unless a volume has O(volumes[].boot_order).
-      - KubeVirt adds a disk for each; O(volumes[].bus), O(volumes[].device) and O(volumes[].boot_order) say more about
-        it.
+      - KubeVirt adds a disk for each volume. O(volumes[].bus), O(volumes[].device) and O(volumes[].boot_order)
+        configure the disk.
       - Each volume has exactly one source.
     type: list
     elements: dict
     suboptions:
       name:
         description:
-          - Name of the volume and of its disk. When it is not given, it is that of the claim or DataVolume,
-            C(cloudinitdisk), C(sysprepdisk), or made of the name of the VM and the volume's position.
+          - Name of the volume and of its disk. Default is the name of the claim or DataVolume, C(cloudinitdisk),
+            C(sysprepdisk), or a name from the name of the VM and the position of the volume.
         type: str
       container_disk:
         description: Image of a container disk. The disk loses all changes when the VM stops.
@@ -202,23 +202,23 @@ options:
         description: Name of a PersistentVolumeClaim in the namespace of the VM.
         type: str
       data_volume:
-        description: Name of a DataVolume, such as one of O(data_volume_templates).
+        description: Name of a DataVolume, for example from O(data_volume_templates).
         type: str
       empty_disk:
         description: Capacity of an empty disk that lasts as long as the VMI, as a quantity.
         type: str
       import:
         description:
-          - A DataVolume that is made for the VM and filled from exactly one of the sources below.
+          - A DataVolume that KubeVirt creates for the VM from exactly one of the sources below.
         type: dict
         suboptions:
           name:
-            description: Name of the DataVolume; the names of the VM and the volume, C(VM-VOLUME), when it is not given.
+            description: Name of the DataVolume. Default is the names of VM and volume, C(VM-VOLUME).
             type: str
           size:
             description:
-              - Size of the disk, as a quantity. Needed but for the sources O(volumes[].import.data_source),
-                O(volumes[].import.pvc) and O(volumes[].import.snapshot), whose copies are as large as they are.
+              - Size of the disk, as a quantity. Optional for O(volumes[].import.data_source), O(volumes[].import.pvc)
+                and O(volumes[].import.snapshot), whose copies have the size of the source; otherwise required.
             type: str
           storage_class:
             description: StorageClass of the disk. The default is the default StorageClass of the cluster.
@@ -239,7 +239,7 @@ options:
             description: An empty disk.
             type: bool
           data_source:
-            description: A copy of what a DataSource stands for.
+            description: A copy of the image of a DataSource.
             type: dict
             suboptions:
               name:
@@ -247,14 +247,14 @@ options:
                 type: str
                 required: true
               namespace:
-                description: Its namespace; that of the VM when it is not given.
+                description: Namespace of the DataSource. Default is the namespace of the VM.
                 type: str
           gcs:
             description: An image in Google Cloud Storage.
             type: dict
             suboptions:
               url:
-                description: Where the image is.
+                description: URL of the image.
                 type: str
                 required: true
               secret_ref:
@@ -265,7 +265,7 @@ options:
             type: dict
             suboptions:
               url:
-                description: Where the image is.
+                description: URL of the image.
                 type: str
                 required: true
               secret_ref:
@@ -275,7 +275,7 @@ options:
                 description: Name of a ConfigMap with the certificates to trust.
                 type: str
               extra_headers:
-                description: Headers to send, each as C(Name:\ value). They are never shown.
+                description: Headers to send, each as C(Name:\ value). Never shown.
                 type: list
                 elements: str
               secret_extra_headers:
@@ -313,17 +313,18 @@ options:
                 type: str
                 required: true
           registry:
-            description: A container disk, copied. Either O(volumes[].import.registry.url) or an image stream is needed.
+            description: A copy of a container disk. Either O(volumes[].import.registry.url) or an image stream is
+              required.
             type: dict
             suboptions:
               url:
-                description: Where the image is, beginning with C(docker://) or C(oci-archive://).
+                description: URL of the image, beginning with C(docker://) or C(oci-archive://).
                 type: str
               image_stream:
                 description: Name of an ImageStream of OpenShift.
                 type: str
               pull_method:
-                description: Whether the image is pulled by the importing pod or by its node's container runtime.
+                description: Whether the importer pod or the container runtime of its node pulls the image.
                 type: str
                 choices:
                   - pod
@@ -339,7 +340,7 @@ options:
             type: dict
             suboptions:
               url:
-                description: Where the image is.
+                description: URL of the image.
                 type: str
                 required: true
               secret_ref:
@@ -369,7 +370,7 @@ options:
                 type: str
                 required: true
               uuid:
-                description: UUID of the VM there.
+                description: UUID of the VM in vSphere.
                 type: str
                 required: true
               thumbprint:
@@ -381,7 +382,7 @@ options:
                 type: str
                 required: true
               backing_file:
-                description: Path of the disk, as vSphere has it.
+                description: Path of the disk in vSphere.
                 type: str
                 required: true
               init_image_url:
@@ -389,12 +390,12 @@ options:
                 type: str
       cloud_init:
         description:
-          - Data for cloud-init, as they are. They are never shown in results, diffs or logs. See O(cloud_init) for user
-            data that are made for you.
+          - Data for cloud-init, sent unchanged. Never shown in results, diffs or logs. O(cloud_init) creates user data
+            from options.
         type: dict
         suboptions:
           type:
-            description: How the guest gets it.
+            description: Data source of cloud-init.
             type: str
             choices:
               - nocloud
@@ -404,29 +405,29 @@ options:
             description: User data.
             type: str
           user_data_base64:
-            description: User data, in base64.
+            description: User data, base64-encoded.
             type: str
           network_data:
             description: Network data.
             type: str
           network_data_base64:
-            description: Network data, in base64.
+            description: Network data, base64-encoded.
             type: str
       sysprep:
-        description: Answers for Windows' Sysprep, from either of the two.
+        description: Answer file for Sysprep of Windows, from a ConfigMap or a Secret.
         type: dict
         suboptions:
           config_map:
             description: Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
             type: str
           secret:
-            description: Name of a Secret with the same.
+            description: Name of a Secret with such a file.
             type: str
       boot_order:
         description: Position in the boot order, from 1.
         type: int
       bus:
-        description: Bus of its disk; the preference chooses when it is not given.
+        description: Bus of the disk. The preference sets the default.
         type: str
         choices:
           - virtio
@@ -434,7 +435,7 @@ options:
           - sata
           - usb
       device:
-        description: What the guest sees.
+        description: Type of the device in the guest.
         type: str
         choices:
           - disk
@@ -442,25 +443,25 @@ options:
           - lun
   sysprep:
     description:
-      - Answers for Windows' Sysprep, on a volume C(sysprepdisk) after O(volumes).
+      - Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
     type: dict
     suboptions:
       config_map:
         description: Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
         type: str
       secret:
-        description: Name of a Secret with the same.
+        description: Name of a Secret with such a file.
         type: str
   cloud_init:
     description:
-      - What cloud-init does in the guest, from a volume C(cloudinitdisk), the last one. There is none if there is
-        nothing to do and no O(cloud_init.type) is given.
-      - The data are never shown in results, diffs or logs. In the VM they are in clear text; use O(access_credentials)
-        for what nobody may read who may read the VM.
+      - Configuration of the guest by cloud-init, on the last volume C(cloudinitdisk). Without any data and without
+        O(cloud_init.type) the VM has no such volume.
+      - The data never appear in results, diffs or logs. The VM stores them in clear text. Use O(access_credentials) for
+        data that users with read access to the VM must not see.
     type: dict
     suboptions:
       type:
-        description: How the guest gets it; V(nocloud) when it is not given. With V(none) there is no such volume.
+        description: Data source of cloud-init. Default is V(nocloud). With V(none) the VM has no such volume.
         type: str
         choices:
           - nocloud
@@ -470,47 +471,48 @@ options:
         description: Name of the default user.
         type: str
       password:
-        description: Password of that user, from a vault for example.
+        description: Password of this user, for example from a vault.
         type: str
       password_file:
-        description: Path of a file, where the module runs, with that password; white space around it does not count.
+        description: Path of a file with this password on the host where the module runs. Surrounding white space is
+          ignored.
         type: path
       ssh_keys:
-        description: Public SSH keys that let one in as that user.
+        description: Public SSH keys for logins of this user.
         type: list
         elements: str
       manage_ssh:
         description:
-          - Whether the guest agent may write SSH keys in the guest. A credential of O(access_credentials) with the
-            method V(ga) turns it on unless it is given here.
+          - Whether the guest agent may write SSH keys in the guest. Default is true with a credential of
+            O(access_credentials) with the method V(ga).
         type: bool
       quote:
         description:
-          - Whether user, password and keys are quoted where YAML would else read something other than what they are.
-            With V(false) they are written as they are, as C(virtctl) does.
+          - Whether to quote user, password and keys if YAML would parse them as another value. With V(false) they are
+            written unquoted, as by C(virtctl).
         type: bool
         default: true
       user_data:
         description:
-          - User data, in place of those that are made of user, password and keys. Excludes these.
+          - User data. Mutually exclusive with user, password and keys.
         type: str
       user_data_base64:
-        description: The same in base64.
+        description: The same, base64-encoded.
         type: str
       network_data:
         description: Network data.
         type: str
       network_data_base64:
-        description: The same in base64.
+        description: The same, base64-encoded.
         type: str
   access_credentials:
     description:
-      - SSH keys and passwords that KubeVirt brings into the guest from Secrets, which nobody needs to read for it.
+      - SSH keys and passwords that KubeVirt brings into the guest from Secrets. The task does not read the Secrets.
     type: list
     elements: dict
     suboptions:
       type:
-        description: What the Secret holds.
+        description: Type of the content of the Secret.
         type: str
         choices:
           - ssh
@@ -522,8 +524,9 @@ options:
         required: true
       method:
         description:
-          - By what it gets into the guest, the guest agent (V(ga)) or cloud-init. Passwords only take V(ga).
-          - V(nocloud) and V(configdrive) ask for a volume for cloud-init of that type, which is added if need be.
+          - How KubeVirt brings the credential into the guest, by the guest agent (V(ga)) or by cloud-init. Passwords
+            require V(ga).
+          - V(nocloud) and V(configdrive) require a cloud-init volume of this type, which the task adds if necessary.
         type: str
         choices:
           - ga
@@ -532,13 +535,12 @@ options:
         default: ga
       users:
         description:
-          - Users in the guest whose keys they are. Only for SSH keys with the method V(ga), where the default is
-            O(cloud_init.user).
+          - Users of the guest who get the keys. Only for SSH keys with the method V(ga). Default is O(cloud_init.user).
         type: list
         elements: str
   networks:
     description:
-      - Networks of the VM, and its interface in each. Without this option KubeVirt gives it one in the pod network.
+      - Networks of the VM, each with an interface. By default KubeVirt adds an interface on the pod network.
     type: list
     elements: dict
     suboptions:
@@ -548,30 +550,30 @@ options:
         default: default
       multus:
         description:
-          - Name of a NetworkAttachmentDefinition, or C(namespace/name). The pod network when it is not given.
+          - Name of a NetworkAttachmentDefinition, or C(namespace/name). Default is the pod network.
         type: str
       binding:
         description:
-          - How the guest is connected; V(masquerade) for the pod network and V(bridge) for others when it is not given.
+          - How the guest is connected. Default is V(masquerade) for the pod network and V(bridge) for other networks.
         type: str
         choices:
           - masquerade
           - bridge
           - sriov
       binding_plugin:
-        description: Name of a network binding plugin, in place of O(networks[].binding).
+        description: Name of a network binding plugin, instead of O(networks[].binding).
         type: str
       model:
-        description: Model of the interface; the preference chooses when it is not given.
+        description: Model of the interface. The preference sets the default.
         type: str
       mac_address:
         description: MAC address in the guest.
         type: str
       boot_order:
-        description: Position in the boot order, from 1, to boot from the network.
+        description: Position in the boot order, from 1, for a network boot.
         type: int
       ports:
-        description: Ports of the guest that can be reached; all of them when it is not given.
+        description: Ports of the guest to expose. Default is all.
         type: list
         elements: dict
         suboptions:
@@ -579,47 +581,48 @@ options:
             description: Name of the port.
             type: str
           port:
-            description: Its number.
+            description: Number of the port.
             type: int
             required: true
           protocol:
-            description: Its protocol, V(TCP) when it is not given.
+            description: Protocol of the port. Default is V(TCP).
             type: str
             choices:
               - TCP
               - UDP
   efi:
     description:
-      - Boot by EFI, also with no options in it. The preference chooses the firmware when this is not given.
+      - Boot with EFI, also with an empty dictionary. The preference sets the default firmware.
     type: dict
     suboptions:
       secure_boot:
         description:
-          - Whether with secure boot, as KubeVirt does when it is not given. It turns on what secure boot needs.
+          - Whether to use secure boot, the default of KubeVirt. With secure boot the task also enables system
+            management mode, which secure boot requires.
         type: bool
       persistent:
-        description: Whether the firmware's variables outlive the VMI.
+        description: Whether the firmware's variables survive a stop of the VM.
         type: bool
   tpm:
     description:
-      - A TPM device, also with no options in it.
+      - A TPM device, also with an empty dictionary.
     type: dict
     suboptions:
       persistent:
-        description: Whether what is in it outlives the VMI.
+        description: Whether the state of the TPM survives a stop of the VM.
         type: bool
   node_selector:
     description:
-      - Labels that a node must have for the VM. Conflicts with an instancetype that has a selector itself.
+      - Labels of the nodes that can run the VM. Conflicts with an instancetype that has a node selector.
     type: dict
   tolerations:
     description:
-      - Taints of nodes that the VM tolerates, as the API has them.
+      - Tolerations of the VM, in the API's form.
     type: list
     elements: dict
   eviction_strategy:
     description:
-      - What happens to the VM when its node is drained; as the cluster is configured when it is not given.
+      - What happens to the VM when its node is drained. The configuration of the cluster sets the default.
     type: str
     choices:
       - None
@@ -628,16 +631,16 @@ options:
       - External
   data_volume_templates:
     description:
-      - DataVolumes that the VM brings with it, as the API has them.
+      - DataVolumes that KubeVirt creates with the VM, in the API's form.
     type: list
     elements: dict
   template:
     description:
-      - What has no option of its own of the VM's template, as the API has it (C(metadata) and C(spec)). Merged with the
-        other options, lists are joined; giving both with different values is an error.
+      - Fields of the VM's template without an option, in the API's form (C(metadata) and C(spec)). Merged with the
+        other options; lists are joined; different values for the same field are an error.
     type: dict
   spec:
     description:
-      - What has no option of its own of the VM's spec, as the API has it. Merged likewise.
+      - Fields of the VM's spec without an option, in the API's form. Merged like O(template).
     type: dict
 """

@@ -175,7 +175,7 @@ def _sources(value: Any) -> list:
     if isinstance(value, Mapping):
         return [dict(value)]
     if isinstance(value, Iterable) and not isinstance(value, str):
-        # Nothing is what an empty document of a YAML file holds.
+        # An empty YAML document is None.
         return [dict(source) if isinstance(source, Mapping) else source for source in value if source is not None]
     raise AnsibleFilterError(
         "catalog_objects: expected catalogs or manifests, found "

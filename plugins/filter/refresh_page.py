@@ -65,7 +65,7 @@ def refresh_page(value: Any, scope: Any = "all namespaces", rows: Any = 1000) ->
     try:
         return render(
             "refresh",
-            title="Revision refresh: what would be done" if value.get("check_mode") else "Revision refresh",
+            title="Revision refresh: plan" if value.get("check_mode") else "Revision refresh",
             found=value,
             scope=str(scope),
             rows=rows,

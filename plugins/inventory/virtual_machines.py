@@ -6,94 +6,95 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: virtual_machines
-short_description: KubeVirt's VMs as hosts
+short_description: Use VMs of KubeVirt as hosts
 version_added: 1.0.0
 author:
   - virtshape.instancetypes contributors (@virtshape)
 description:
-  - Makes a host of each VM, with its instancetype and preference, what it has captured of them, whether that has
-    drifted, what its guest and pod get, its state and conditions, labels and annotations as variables.
-  - Reads one list for each kind that is needed, in all namespaces at once where that is permitted; a kind that may not
-    be listed so is listed in each namespace that has VMs. How many VMs there are makes no difference.
-  - Who may not list some kind, such as instancetypes, has hosts all the same, with a warning that names the missing
-    permission; what cannot be told then has the state V(unknown). Only VMs have to be listed.
+  - Makes a host of each VM. Its variables are the instancetype and preference with captured revisions and drift, the
+    resources of guest and pod, state and conditions, labels and annotations.
+  - Sends one list request per kind for all namespaces or, if the user may not list all namespaces, one per namespace
+    with VMs.
+  - Only the right to list VMs is required. If the user may not list another kind, such as instancetypes, the plugin
+    warns with the missing right, and the affected state is V(unknown).
   - The source is a YAML file whose name ends in C(virtual_machines.yml), C(virtual_machines.yaml), C(kubevirt.yml) or
     C(kubevirt.yaml), such as C(shop.kubevirt.yml). In AWX it is a file of the project, with a credential of the type
     OpenShift or Kubernetes API Bearer Token, which sets E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY),
     E(K8S_AUTH_VERIFY_SSL) and E(K8S_AUTH_SSL_CA_CERT).
 options:
   plugin:
-    description: Marks a file as one for this plugin.
+    description: Name of this plugin.
     type: str
     required: true
     choices: [virtshape.instancetypes.virtual_machines]
   namespaces:
     description:
-      - Namespaces of the VMs; each is read by itself. All namespaces when it is not given, for which the right to list
-        VMs in all of them is needed.
+      - Namespaces of the VMs, each listed separately. Default is all namespaces, which requires the right to list VMs
+        in all namespaces.
     type: list
     elements: str
   label_selectors:
     description:
-      - Label selectors that the VMs must match, all of them.
+      - Label selectors that the VMs must all match.
     type: list
     elements: str
     default: []
   only_running:
     description:
-      - Whether to leave out VMs without a running guest. A paused guest and one that is migrated count as running.
+      - Whether to leave out VMs without a running guest. A paused guest and a migrating guest count as running.
     type: bool
     default: false
   address:
     description:
-      - Where C(ansible_host) is taken from. A host without a running guest has none, nor has one whose address is not
-        known, and Ansible then takes its name for its address.
-      - With V(interface) it is the address of one of the guest's interfaces, as the cluster knows it. Ansible has to
-        run where it is reached, such as in a pod of the cluster for the pod network.
-      - With V(service) it is that of a Service of type LoadBalancer, or else of type NodePort, which leads to
-        O(service_port) of this guest alone; C(ansible_port) is the Service's port. For a NodePort it is the external
-        or else the internal address of the guest's node, or the node's name where nodes may not be listed.
-      - With V(none) it is left to O(compose).
+      - Source of C(ansible_host). Without a running guest or a known address, the variable is not set, and Ansible uses
+        the name of the host as its address.
+      - V(interface) is the address of an interface of the guest, as reported by the cluster. An address of the pod
+        network is reachable only from within the cluster.
+      - V(service) is the address of a Service of type LoadBalancer, or else of type NodePort, that leads to
+        O(service_port) of this guest and of no other. C(ansible_port) is the port of the Service. A NodePort uses the
+        external or else the internal address of the guest's node, or the name of the node if the user may not list
+        nodes.
+      - With V(none), O(compose) can set the variable.
     type: str
     choices: [interface, service, none]
     default: interface
   interface:
     description:
-      - Name of the interface to take the address of, which is also the name of its network, or the name that the guest
-        gives it. Without it the first of the VM's interfaces counts that has an address.
+      - Name of the interface in the VM, which is also the name of its network, or its name in the guest. Default is the
+        first interface of the VM with an address.
     type: str
     aliases: [network]
   ip_family:
     description:
-      - IP version of the address. Loopback and link-local addresses never count.
+      - IP version of the address. The plugin ignores loopback and link-local addresses.
     type: str
     choices: [prefer_ipv4, prefer_ipv6, ipv4, ipv6]
     default: prefer_ipv4
   service_port:
     description:
-      - Port of the guest to which a Service has to lead, for O(address=service).
+      - Target port of the Service in the guest, for O(address=service).
     type: int
     default: 22
   host_format:
     description:
-      - Names of the hosts, with C({name}), C({namespace}) and C({uid}) of the VM. Two VMs cannot be one host.
+      - Format of the host names, with C({name}), C({namespace}) and C({uid}) of the VM. Every VM must get a different
+        name.
     type: str
     default: "{name}.{namespace}"
   hostvars_prefix:
     description:
-      - What the names of the variables begin with.
+      - Prefix of the variables.
       - The variables are those that M(virtshape.instancetypes.virtual_machine_info) returns for a VM, for example
         C(vm_name), C(vm_namespace), C(vm_labels), C(vm_status), C(vm_ready), C(vm_run_strategy), C(vm_conditions),
         C(vm_restart_required), C(vm_drifted), C(vm_instancetype), C(vm_preference), C(vm_resources), C(vm_problem) and
-        C(vm_instance), as well as C(vm_annotations), without the manifest that kubectl keeps there.
-      - C(vm_drifted) is null where it cannot be told. C(vm_instance), of a running guest, also has C(guest_os) and
-        C(interfaces), with C(name), C(guest_name), C(mac) and C(addresses).
+        C(vm_instance), as well as C(vm_annotations), without the last-applied manifest of kubectl.
+      - C(vm_drifted) is null if unknown. C(vm_instance) of a running guest also has C(guest_os) and C(interfaces), with
+        C(name), C(guest_name), C(mac) and C(addresses).
     type: str
     default: vm_
 notes:
-  - What is cached is what was read with these options; with other ones it is read again. The cache has no credentials.
-  - A file of O(plugin) may have templates in the options that say how to reach the cluster, such as
-    C(api_key) from a lookup.
+  - The cache is valid for the same options only. It has no credentials.
+  - The connection options, such as C(api_key), may be templates, for example a lookup.
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
@@ -184,7 +185,7 @@ _READ = (
 _OWN = (*_READ, "label_selectors", *REQUESTS)
 # What Ansible takes for a template.
 _TEMPLATE = ("{{", "{%", "{#")
-# Options of the connection that may be secret, and do not tell one source from another.
+# Options of the connection that may be secret, and do not identify a source.
 _SECRET = ("api_key", "password", "kubeconfig", "proxy_headers")
 
 
@@ -251,7 +252,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except (ApiError, ConnectionFailed) as error:
             text = explain(error, "LIST", BY_NAME["VirtualMachine"])
             if isinstance(error, ApiError) and error.code == 403 and wanted.namespaces is None:
-                text += ", or set namespaces to the ones that you may read"
+                text += ", or set namespaces to those that you may read"
             raise AnsibleParserError(text) from None
         for warning in found.warnings:
             self.display.warning(warning)

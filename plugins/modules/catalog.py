@@ -15,8 +15,8 @@ description:
   - Before sending anything, the module reports new, changed and removed objects, the VMs that use them with the effect
     of a refresh, and the fields that the cluster's KubeVirt would drop. Check mode stops there.
   - The objects get the labels C(instancetypes.virtshape.io/catalog), C(instancetypes.virtshape.io/catalog-version) and
-    C(app.kubernetes.io/managed-by=virtshape). By these, and by the field manager C(virtshape), a later run knows what
-    it may prune. Catalogs of other names, and objects that others deployed, are never touched.
+    C(app.kubernetes.io/managed-by=virtshape). A later run prunes only objects with these labels and the field manager
+    C(virtshape). The module never changes catalogs of other names, nor prunes objects that others deployed.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -28,60 +28,59 @@ options:
     default: present
   source:
     description:
-      - Where the catalog comes from. V(builtin) is the one that comes with the collection, in the versions of
-        common-instancetypes that releases of KubeVirt ship, v1.2.1, v1.3.1, v1.4.1, v1.5.1, v1.6.0 and v1.7.0. They
-        are equal to these but for descriptions and display names, and need no network.
+      - Source of the catalog. V(builtin) is the catalog of the collection, in the versions of common-instancetypes that
+        releases of KubeVirt ship, v1.2.1, v1.3.1, v1.4.1, v1.5.1, v1.6.0 and v1.7.0. Only descriptions and display
+        names differ from these. It needs no network.
       - V(url) is a published release, or a bundle at an address.
       - V(path) is a file or directory on the controller.
-      - V(definitions) are given in O(definitions).
+      - V(definitions) is the content of O(definitions).
     type: str
     choices: [builtin, url, path, definitions]
     default: builtin
   definitions:
     description:
       - Catalogs in the language that the README of the role P(virtshape.instancetypes.common_instancetypes#role)
-        describes, manifests of instancetypes and preferences, and lists of them.
+        describes, manifests of instancetypes and preferences, and lists of these.
     type: list
     elements: dict
   path:
     description:
-      - A YAML or JSON file, or a directory of such files, on the controller; looked for like the files of a play. A
-        kustomize tree is to be rendered first.
+      - A YAML or JSON file, or a directory of such files, on the controller, found like the files of a play. Render a
+        kustomize tree first.
     type: str
   url:
     description:
-      - With O(version), the address below which releases are published; the one of common-instancetypes when it is not
-        given. Without it, the address of a bundle.
+      - With O(version), the base address of releases, by default that of common-instancetypes. Without O(version), the
+        address of a bundle.
     type: str
   version:
     description:
       - With O(source=url) the release to fetch, such as V(v1.7.0).
-      - Otherwise the version of a catalog that lists its versions, as the built-in one does. V(auto), the default, is
-        the newest that is for the cluster's release of KubeVirt, the one that this release ships; for releases
-        older than 1.4 it is the oldest.
+      - Otherwise the version of a catalog that lists versions, such as the built-in catalog. V(auto), the default, is
+        the newest version for the cluster's release of KubeVirt; for releases older than 1.4 it is the oldest version.
     type: str
   checksum:
     description:
-      - The SHA-256 that the file must have, V(sha256:) and 64 hexadecimal digits. When it is not given, a fetched
-        file is checked against the file C(CHECKSUMS.sha256) published beside it, without which it is refused.
+      - The SHA-256 of the file, as V(sha256:) and 64 hexadecimal digits. By default the module checks a download
+        against the file C(CHECKSUMS.sha256) in the same place, and fails without it.
     type: str
   download_proxy:
     description:
-      - Proxy for fetching, such as V(http://proxy.example.com:3128). By default that of the environment
-        (C(https_proxy), C(no_proxy)) on the host where the module runs.
+      - Proxy for downloads, such as V(http://proxy.example.com:3128). Default is the environment (C(https_proxy),
+        C(no_proxy)) of the host where the module runs.
     type: str
   download_ca_cert:
     description:
-      - File with the certificates to trust when fetching; those of the system when it is not given.
+      - File with the certificates to trust for downloads. Default is the certificates of the system.
     type: path
   download_timeout:
     description:
-      - Seconds during which a download is tried again.
+      - Seconds during which the module retries a failed download.
     type: int
     default: 60
   cache_dir:
     description:
-      - Where fetched files are kept, by checksum. A file that is there is not fetched again.
+      - Folder of downloads, by checksum. The module does not download a file again that is in this folder.
     type: path
     default: ~/.cache/virtshape/catalogs
   other_kinds:
@@ -92,16 +91,15 @@ options:
     default: fail
   kinds:
     description:
-      - Deploy only these of the two.
+      - Kinds to deploy.
     type: list
     elements: str
     choices: [instancetype, preference]
     default: [instancetype, preference]
   instancetypes:
     description:
-      - Names of instancetypes. Like O(preferences), O(series), O(sizes), O(classes), O(os) and O(architectures) a
-        list of names or shell patterns such as V(rt*); an empty list is for all, and a pattern that fits nothing is
-        an error.
+      - Names of instancetypes. Like O(preferences), O(series), O(sizes), O(classes), O(os) and O(architectures) a list
+        of names or shell patterns such as V(rt*); an empty list selects all, and a pattern without a match is an error.
     type: list
     elements: str
     default: []
@@ -113,31 +111,31 @@ options:
     default: []
   series:
     description:
-      - Series of instancetypes, what comes before the last dot of their names.
+      - Series of instancetypes, the part of the name before the last dot.
     type: list
     elements: str
     default: []
   sizes:
     description:
-      - Sizes of instancetypes, what comes after the last dot of their names.
+      - Sizes of instancetypes, the part of the name after the last dot.
     type: list
     elements: str
     default: []
   classes:
     description:
-      - Classes of instancetypes, as the label C(instancetype.kubevirt.io/class) has them.
+      - Classes of instancetypes, from the label C(instancetype.kubevirt.io/class).
     type: list
     elements: str
     default: []
   os:
     description:
-      - Operating systems of preferences, as the label C(instancetype.kubevirt.io/os-type) has them.
+      - Operating systems of preferences, from the label C(instancetype.kubevirt.io/os-type).
     type: list
     elements: str
     default: []
   architectures:
     description:
-      - Architectures of preferences. A preference without architecture is for all of them.
+      - Architectures of preferences. A preference without an architecture is for all architectures.
     type: list
     elements: str
     default: []
@@ -149,51 +147,50 @@ options:
     default: []
   deprecated:
     description:
-      - Whether to take objects that their catalog labels with C(instancetype.kubevirt.io/deprecated=true).
+      - Whether to select objects with the label C(instancetype.kubevirt.io/deprecated=true).
     type: str
     choices: [include, exclude, only]
     default: include
   namespaces:
     description:
-      - Namespaces to deploy to, with the namespaced kinds. They must exist. Without any, the objects are cluster-wide.
+      - Existing namespaces to deploy the namespaced kinds to. Default is to deploy the cluster-wide kinds.
     type: list
     elements: str
     default: []
     aliases: [namespace]
   catalog:
     description:
-      - Name of the catalog, by which several live side by side. V(common) by default for the built-in catalog and for
-        releases, else V(custom). Needed where something of another catalog than these is to be pruned.
+      - Name of the catalog, to tell several catalogs apart. Default is V(common) for the built-in catalog and for
+        releases, else V(custom). Required to prune another catalog than these.
     type: str
   catalog_version:
     description:
-      - Version to record. By default that of the release, or the one that the objects are labelled with.
+      - Version label of the objects. Default is the version of the release, or the version label in the catalog.
     type: str
   labels:
     description:
-      - Labels for all objects besides their own.
+      - Additional labels for all objects.
     type: dict
     default: {}
   name_prefix:
     description:
-      - Text to put in front of all names.
+      - Prefix for all names.
     type: str
     default: ""
   existing:
     description:
       - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
-        all others, with V(keep) it leaves them as they are. The task always leaves objects alone that C(virt-operator)
-        manages.
+        all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator) manages.
     type: str
     choices: [apply, keep]
     default: apply
   prune:
     description:
-      - What to do with objects of this catalog, in the same O(namespaces) or cluster-wide, that are selected no more.
-        V(never) keeps them, V(unused) deletes those that no VM names, V(always) deletes all.
-      - Only objects are deleted that have the label of this catalog and that the field manager C(virtshape) applied,
-        never those that C(virt-operator) manages. Nothing is deleted when a wanted object failed, or when it is not
-        known whether VMs use it.
+      - What to do with objects of this catalog, in the same O(namespaces) or cluster-wide, that the selection no longer
+        contains. V(never) keeps them, V(unused) deletes objects that no VM names, V(always) deletes all.
+      - The module deletes only objects that have the label of this catalog and that the field manager C(virtshape)
+        applied, never objects that C(virt-operator) manages. It deletes nothing if an object of the catalog failed, or
+        if the user may not list VMs.
     type: str
     choices: [never, unused, always]
     default: never
@@ -204,12 +201,12 @@ options:
     default: false
   on_lost_fields:
     description:
-      - What to do when the cluster's KubeVirt does not know fields of an object, or a CPU topology. An API server
-        drops such fields without a word; a topology that is not known gives every VM a single vCPU.
+      - What to do if the cluster's KubeVirt does not know a field or a CPU topology of an object. The API server drops
+        unknown fields silently; an unknown topology gives every VM a single vCPU.
       - Preferences for another architecture than that of the cluster's VMs are deployed without these fields, and
         never fail.
-      - With V(fail) nothing is sent. With V(warn) the objects are deployed without these fields and a warning says
-        which and what that does to a VM. With V(ignore) only the result says it.
+      - With V(fail) the task fails before it sends anything. With V(warn) the task deploys the objects without these
+        fields, and a warning names the fields and their effect on VMs. With V(ignore) only the result has them.
     type: str
     choices: [fail, warn, ignore]
     default: fail
@@ -220,8 +217,8 @@ options:
     default: 16
   preflight:
     description:
-      - With V(strict) the deletion of an object that VMs use fails unless O(force) is set, with V(warn) it is a
-        warning, with V(off) nothing is checked.
+      - With V(strict) the deletion of an object that VMs use fails unless O(force) is set. With V(warn) the deletion
+        causes a warning. With V(off) the task checks nothing.
     type: str
     choices: [strict, warn, 'off']
     default: strict
@@ -239,8 +236,8 @@ options:
     default: false
   take_over:
     description:
-      - Field managers whose share of the catalog's fields is taken over, as a list, or V(true) for those of tools that
-        make an object and do not look after it. See M(virtshape.instancetypes.instancetype).
+      - Field managers to take the catalog's fields over from, as a list, or V(true) for the managers of tools that
+        create an object once. See M(virtshape.instancetypes.instancetype).
     type: raw
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
@@ -249,7 +246,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.dry_run
   - virtshape.instancetypes.attributes
 notes:
-  - V(builtin) and O(path) are read on the controller, and sent to the module with its options.
+  - The controller reads V(builtin) and O(path), and sends them to the module with its options.
 """
 
 EXAMPLES = r"""
@@ -293,7 +290,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: What became of the catalog, on one line; on failure which objects failed and why.
+  description: Summary on one line; on failure the failed objects with their reasons.
   returned: always
   type: str
 catalog:
@@ -301,7 +298,7 @@ catalog:
   returned: when the cluster was asked
   type: str
 catalog_version:
-  description: The version that the objects are labelled with.
+  description: Version label of the objects.
   returned: when the cluster was asked
   type: str
 version_reason:
@@ -319,20 +316,19 @@ notes:
   elements: str
 counts:
   description:
-    - Numbers of C(instancetypes) and C(preferences) that were selected, of objects C(created), C(changed),
-      C(unchanged), C(kept) as they were, C(deleted), C(taken_over) and
-      C(failed), and of those C(gone) from the catalog that stay.
+    - Numbers of selected C(instancetypes) and C(preferences), of objects C(created), C(changed), C(unchanged), C(kept)
+      without a change, C(deleted), C(taken_over) and C(failed), and of objects C(gone) from the catalog that stay.
   returned: when the cluster was asked
   type: dict
 results:
   description:
-    - What became of each object, in the order of the catalog, then of those that were pruned, with C(kind), C(name),
-      C(namespace), C(action), C(changed), C(failed), C(msg), C(left) (why it was left alone) and C(warnings).
+    - One entry for each object in the order of the catalog, then for each pruned object, with C(kind), C(name),
+      C(namespace), C(action), C(changed), C(failed), C(msg), C(left) (why the object was left alone) and C(warnings).
   returned: when the cluster was asked
   type: list
   elements: dict
 upgrade:
-  description: What the run changes of what was deployed; in check mode what it would change.
+  description: Changes of the deployed catalog, also in check mode.
   returned: when the cluster was asked
   type: dict
   contains:
@@ -350,14 +346,15 @@ upgrade:
       returned: always
     gone:
       description:
-        - Objects of the catalog that are wanted no more, with C(used_by), C(pruned), and C(kept), why they stay.
+        - Objects of the catalog that the selection no longer contains, with C(used_by), C(pruned), and C(kept), why
+          they stay.
       type: list
       elements: dict
       returned: always
 virtual_machines:
   description:
-    - The VMs that use what changes or is gone, with C(name), C(namespace), C(uses) (objects with C(what), V(changed)
-      or V(gone)), C(states) (as M(virtshape.instancetypes.controller_revision_info) has them), C(guest_before),
+    - The VMs that use a changed or gone object, with C(name), C(namespace), C(uses) (objects with C(what), V(changed)
+      or V(gone)), C(states) (as in M(virtshape.instancetypes.controller_revision_info)), C(guest_before),
       C(guest_after), C(changes), C(needs) (V(nothing), V(live_update) or V(restart)) and C(refusal).
   returned: when the cluster was asked
   type: list
@@ -371,8 +368,8 @@ lost_fields:
   elements: dict
 deployed_versions:
   description:
-    - How many objects of the catalog have each version, C(before) and C(after). More than one version means that a
-      run did not come through, or that objects were kept.
+    - Number of objects of each version of the catalog, C(before) and C(after). More than one version means an
+      incomplete run, or kept objects.
   returned: when the cluster was asked
   type: dict
 """

@@ -7,34 +7,33 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: catalog_info
-short_description: Read which catalogs a cluster has, and which instancetype satisfies which preference
+short_description: Read the catalogs of a cluster, and compare instancetypes with preferences
 version_added: 1.0.0
 description:
   - Returns the catalogs that M(virtshape.instancetypes.catalog) deployed, with their versions, and compares each
-    instancetype with each preference, for VMs that name both and set no fields of their own. Sends one list request
-    per kind.
+    instancetype with each preference, for VMs without CPU and memory settings. Sends one list request per kind.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:
-      - Namespace of namespaced objects; those of all namespaces when it is not given.
+      - Namespace of namespaced objects. Default is all namespaces.
     type: str
   scope:
     description:
-      - Whether to read cluster-wide objects, namespaced ones, or both.
+      - Whether to read cluster-wide objects, namespaced objects, or both.
     type: str
     choices: [all, cluster, namespaced]
     default: all
   label_selectors:
     description:
-      - Label selectors that the objects must match, all of them.
+      - Label selectors that the objects must all match.
     type: list
     elements: str
     default: []
   catalog:
     description:
-      - Only objects of the catalog of this name, as M(virtshape.instancetypes.catalog) deployed them.
+      - Selects objects of this catalog, deployed by M(virtshape.instancetypes.catalog).
     type: str
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
@@ -56,9 +55,9 @@ EXAMPLES = r"""
 RETURN = r"""
 catalogs:
   description:
-    - The catalogs that there are, with C(name) (empty for objects that are of none), C(instancetypes) and
-      C(preferences), how many there are, and C(versions), how many objects there are of each. More than one version
-      means that an upgrade did not come through, or that objects were kept.
+    - The catalogs, with C(name) (empty for objects without a catalog), the numbers of C(instancetypes) and
+      C(preferences), and C(versions), the number of objects of each version. More than one version means an incomplete
+      upgrade, or kept objects.
   returned: always
   type: list
   elements: dict
@@ -69,8 +68,8 @@ matrix:
   contains:
     instancetypes:
       description:
-        - Facts of the instancetypes, as M(virtshape.instancetypes.instancetype_info) has them but for the objects'
-          contents.
+        - Facts of the instancetypes, as in M(virtshape.instancetypes.instancetype_info), without the content of the
+          objects.
       type: list
       elements: dict
       returned: always
@@ -81,13 +80,13 @@ matrix:
       returned: always
     fits:
       description:
-        - For each instancetype the names of the preferences that it satisfies; with the namespace where there is one.
+        - For each instancetype the names of the preferences that it satisfies, with the namespace if any.
       type: dict
       returned: always
     misses:
       description:
         - The pairs that do not fit, with C(instancetype), C(preference), C(reasons), in KubeVirt's words, and C(sign),
-          V(c) for too few vCPUs, V(m) for too little memory, V(b) for both, V(s) for vCPUs that cannot be spread as
+          V(c) for too few vCPUs, V(m) for too little memory, V(b) for both, V(s) for vCPUs that are not divisible as
           preferred.
       type: list
       elements: dict

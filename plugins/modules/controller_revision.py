@@ -7,30 +7,30 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: controller_revision
-short_description: Refresh, pin, roll back, upgrade and prune what VMs have captured of instancetypes and preferences
+short_description: Refresh, pin, roll back, upgrade and prune the captured revisions of VMs
 version_added: 1.0.0
 description:
-  - A VM keeps its instancetype and its preference as they were when it was created, in ControllerRevisions. This module
-    gives VMs other revisions. A VM that has them already is left alone.
-  - Refreshing is done by the status subresource of the VM where the user may patch it, else by spelling the kind of its
-    matcher another way and back, for which patching VMs is enough. On KubeVirt up to 1.4 it is done by clearing
-    C(revisionName), which has no effect on newer ones. Either way leaves the spec as it was.
-  - A guest is restarted once at most. Before the restart the API server is asked whether it still accepts the VM;
-    where it does not, the VM gets back the revisions that it had, and fails. A guest that has all that its VM says is
-    not restarted, whatever the condition RestartRequired says; a warning names that.
-  - What KubeVirt would refuse, because the VM conflicts with the other instancetype or misses a requirement of the
-    other preference, is not begun, and the VM fails with KubeVirt's words.
+  - A VM keeps copies of its instancetype and its preference in ControllerRevisions. This module gives VMs other
+    revisions. It does not change a VM that already has them.
+  - To refresh a VM, the module removes the reference from the VM's status. If the user may not patch the status
+    subresource, the module changes the spelling of the kind in the matcher and restores it. For KubeVirt up to 1.4 the
+    module clears C(revisionName). The spec stays unchanged.
+  - The module restarts a guest at most once. Before the restart it checks with a dry run that the API server still
+    accepts the VM; otherwise the VM gets its previous revisions back and fails. It does not restart a guest that
+    already matches its VM, whatever the condition RestartRequired says, and warns about it.
+  - If KubeVirt would reject the VM afterwards, because it conflicts with the other instancetype or does not meet the
+    requirements of the other preference, the module does not change the VM, and the VM fails with KubeVirt's message.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   state:
     description:
-      - V(refreshed) captures the current generation of what drifted, and of what has lost its revision.
-      - V(pinned) names O(revision) in the spec of the VM, so that it keeps it whatever happens.
-      - V(unpinned) takes that name out. The VM keeps the revision that was pinned until it is refreshed.
-      - V(upgraded) stores revisions of an older API version anew, as KubeVirt itself does at its next look at the VM.
+      - V(refreshed) captures the current generation for VMs that drifted or that lost their revision.
+      - V(pinned) names O(revision) in the spec of the VM, which then keeps this revision.
+      - V(unpinned) removes that name. The VM keeps the pinned revision until the next refresh.
+      - V(upgraded) rewrites revisions of an older API version, as KubeVirt does when it next reconciles the VM.
       - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM, snapshot or restore
-        refers to. Those of a VM that is being given a revision or is being restored at this moment stay as well.
+        refers to. Revisions of a VM that is being refreshed or restored stay too.
     type: str
     choices:
       - refreshed
@@ -41,7 +41,7 @@ options:
     default: refreshed
   revisions_of:
     description:
-      - Whether it is about the instancetype, the preference or both.
+      - Revisions to change, of the instancetype, the preference or both.
     type: str
     choices:
       - both
@@ -50,24 +50,25 @@ options:
     default: both
   revision:
     description:
-      - The ControllerRevision to pin to, or V(previous) for the one before the newest that the VM has captured, which
-        rolls it back. A VM that has that one or an older one keeps it. O(state=pinned) needs this or O(revisions).
+      - The ControllerRevision to pin to, or V(previous) to roll back to the revision before the newest revision of the
+        VM. A VM that has this or an older revision keeps it. V(current) pins to the revisions that the VM has, so that
+        a snapshot of the stopped VM keeps them. O(state=pinned) requires O(revision) or O(revisions).
     type: str
   revisions:
     description:
-      - The ControllerRevisions to pin to for each VM, by its name, a dictionary of V(instancetype) and V(preference) as
-        in RV(results[].revisions). It selects the VMs where O(names) does not, and needs O(namespace).
+      - The ControllerRevisions to pin to, as a dictionary of V(instancetype) and V(preference) for each name of a VM,
+        as in RV(results[].revisions). Without O(names) it also selects the VMs. Requires O(namespace).
     type: dict
   keep:
     description:
-      - How many of the newest unreferenced revisions of each VM and object O(state=pruned) leaves.
+      - Number of newest unreferenced revisions of each VM and object that O(state=pruned) keeps.
     type: int
     default: 0
   restart:
     description:
-      - Whether to restart a running VM that was refreshed. A guest sees the new instancetype at its next start
-        only, but for sockets and memory that the cluster plugs in while it runs; V(if_required) restarts for
-        everything else. A stopped VM stays stopped.
+      - Whether to restart a running VM after the refresh. KubeVirt can plug sockets and memory into a running guest;
+        other changes reach the guest at its next start. V(if_required) restarts a VM only if a change needs it. A
+        stopped VM stays stopped.
     type: str
     choices:
       - never
@@ -126,14 +127,14 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: How many VMs or revisions were changed; on failure which failed and why.
+  description: Number of changed VMs or revisions; on failure the failed VMs with their reasons.
   returned: always
   type: str
   sample: "3 virtual machines: 1 refreshed, 2 unchanged"
 results:
   description:
-    - What became of each VM, as seen before and with what was done. With O(state=pruned) an entry for each deleted
-      revision, with C(name) and C(namespace).
+    - One entry for each VM, with its state before the task and the changes. With O(state=pruned) one entry for each
+      deleted revision, with C(name) and C(namespace).
   returned: always
   type: list
   elements: dict
@@ -165,16 +166,16 @@ results:
       returned: always
     changes:
       description:
-        - Every field of the VMI's spec that is changed, with C(field), C(before) and C(after), also of disks and
-          interfaces that the VM does not list and that a preference applies to.
+        - Every field of the VMI's spec that changes, with C(field), C(before) and C(after), including disks and
+          interfaces that the VM does not list but a preference affects.
       type: list
       elements: dict
       returned: always
     needs:
       description:
-        - What it takes, or took, for the running guest to have the changes, V(nothing), V(live_update) or V(restart). A
-          VM without a running guest needs nothing, it has them at its next start. In check mode as far as it shows -
-          the cluster is asked whether a running guest can take a change.
+        - What the change needs to reach the running guest - V(nothing), V(live_update) or V(restart). A VM without a
+          running guest needs V(nothing). In check mode this is a prediction, because only the cluster knows whether a
+          running guest can take a change.
       type: str
       returned: always
       sample: restart
@@ -195,8 +196,8 @@ results:
       sample: a non-live-updatable field was changed in the template spec
     guest_current:
       description:
-        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest
-          was started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
+        - Whether the running guest matches the VM, so that a restart would change nothing. The module compares the VM
+          with the VMI that the guest was started with, because KubeVirt may keep the condition RestartRequired.
       type: bool
       returned: when the VM runs and VMIs may be read
     outstanding:
@@ -244,8 +245,8 @@ results:
       returned: when there is any
     expanded:
       description:
-        - V(instancetype) and V(preference), where the cluster has put what they stand for into the VM in place of
-          them. That is what the reference policies V(expand) and V(expandAll) do with a VM that is captured anew.
+        - V(instancetype) and V(preference), if the cluster replaced them by their values, as the reference policies
+          V(expand) and V(expandAll) do after a new capture.
       type: list
       elements: str
       returned: when it was changed
@@ -254,7 +255,7 @@ results:
       type: dict
       returned: always
     method:
-      description: How the revisions were released, by the V(status) or by the spelling of the V(kind).
+      description: How the module refreshed the VM, by the V(status) or by the spelling of the V(kind).
       type: str
       returned: when it was done
 """

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: controller_revision_info
-short_description: Show what VMs have captured of their instancetypes and preferences, and how it drifted
+short_description: Read the captured revisions of VMs and their drift
 version_added: 1.0.0
 description:
-  - A VM keeps the instancetype and the preference as they were when it was created, in ControllerRevisions. When either
-    is changed later, the VM drifts from it.
-  - Tells for each VM what it captured, what is different now, and what a refresh would change in the guest. Reads one
-    list of VMs and one each of the revisions, instancetypes and preferences, however many VMs there are.
+  - A VM keeps copies of its instancetype and preference in ControllerRevisions. When an instancetype or preference
+    changes later, the VM drifts from it.
+  - Returns for each VM the captured revisions, their differences from the current objects, and the effect of a refresh
+    on the guest. Sends one list request each for VMs, revisions, instancetypes and preferences.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 extends_documentation_fragment:
@@ -95,8 +95,8 @@ virtual_machines:
       sample: a non-live-updatable field was changed in the template spec
     guest_current:
       description:
-        - Whether the running guest has all that the VM says, so that a restart changes nothing in it. What the guest
-          was started with decides, not the condition RestartRequired, which KubeVirt may leave standing.
+        - Whether the running guest matches the VM, so that a restart would change nothing. The module compares the VM
+          with the VMI that the guest was started with, because KubeVirt may keep the condition RestartRequired.
       type: bool
       returned: when the VM runs and VMIs may be read
     outstanding:
@@ -114,8 +114,8 @@ virtual_machines:
       description:
         - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost),
           V(not_captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
-          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), when the object
-          was last changed, and C(problem), why its state is V(unknown), else empty.
+          C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), the time of the
+          last change of the object, and C(problem), why the state is V(unknown), otherwise empty.
       type: dict
       returned: when the VM has one
     preference:
@@ -124,8 +124,8 @@ virtual_machines:
       returned: when the VM has one
 unreferenced:
   description:
-    - Revisions that no VM refers to, in namespaces that have VMs, with C(namespace), C(name), C(virtual_machine), the
-      name of the VM that it belongs to or empty, and C(captured_at); only where all VMs of a namespace were asked for.
+    - Revisions that no VM refers to, in namespaces with VMs, with C(namespace), C(name), C(virtual_machine), the name
+      of their VM or empty, and C(captured_at). Only for namespaces of which the task selects all VMs.
   returned: always
   type: list
   elements: dict

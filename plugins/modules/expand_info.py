@@ -7,15 +7,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: expand_info
-short_description: Compare how the cluster expands VMs with how this collection does
+short_description: Compare the expansion of VMs by the cluster and by this collection
 version_added: 1.0.0
 description:
-  - Expanding a VM replaces its instancetype and preference by the fields that they give it. KubeVirt does so on request
-    (C(expand-spec)), and this collection without a cluster. This module shows both for VMs of the cluster, and every
-    field in which they differ.
-  - There should be no difference. A difference means that the cluster's KubeVirt behaves differently from what this
-    collection expects, which then also counts for its checks, its filters and what it says of drift.
-  - Neither side looks at the preference's requirements when it expands.
+  - The expansion of a VM replaces its instancetype and preference by their values. KubeVirt expands on request
+    (C(expand-spec)), and this collection without a cluster. This module returns both for VMs of the cluster, with every
+    field that differs.
+  - Usually nothing differs. A difference means that this collection computes something else than the cluster's
+    KubeVirt, which also affects its checks, filters and drift.
+  - Neither expansion checks the requirements of the preference.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -30,7 +30,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 notes:
-  - KubeVirt answers with 500 where a VM cannot be expanded, so such an answer is not asked for again.
+  - KubeVirt answers with 500 if a VM cannot be expanded. The module does not retry this answer.
   - Values that may be secret, such as cloud-init data, are hidden.
 seealso:
   - plugin: virtshape.instancetypes.expand
@@ -57,7 +57,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 equal:
-  description: Whether there is no difference for any VM.
+  description: Whether the expansions of all VMs are equal.
   type: bool
   returned: always
 expansions:
@@ -75,24 +75,24 @@ expansions:
       type: str
       returned: always
     equal:
-      description: Whether both sides come to the same, be it an error for the same reason.
+      description: Whether both expansions are equal, or fail for the same reason.
       type: bool
       returned: always
     server:
-      description: The expanded VM's spec as the cluster has it, in canonical form.
+      description: Spec of the VM expanded by the cluster, in canonical form.
       type: dict
       returned: when the cluster can expand it
     server_error:
-      description: Why the cluster cannot expand the VM, in its words.
+      description: Error message of the cluster if it cannot expand the VM.
       type: str
       returned: when it cannot
       sample: 'Internal error occurred: virtualmachineclusterinstancetypes.instancetype.kubevirt.io "nope" not found'
     resolver:
-      description: The expanded VM's spec as this collection has it, in canonical form.
+      description: Spec of the VM expanded by this collection, in canonical form.
       type: dict
       returned: when the collection can expand it
     resolver_error:
-      description: Why this collection cannot expand the VM, in KubeVirt's words.
+      description: KubeVirt's error message if this collection cannot expand the VM.
       type: str
       returned: when it cannot
     differences:
@@ -107,11 +107,11 @@ expansions:
           returned: always
           sample: template.spec.domain.cpu.sockets
         server:
-          description: The cluster's value, null for none.
+          description: Value of the cluster, null if not set.
           type: raw
           returned: always
         resolver:
-          description: This collection's value, null for none.
+          description: Value of this collection, null if not set.
           type: raw
           returned: always
 """

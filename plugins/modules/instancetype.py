@@ -10,25 +10,25 @@ module: instancetype
 short_description: Declare instancetypes of KubeVirt
 version_added: 1.0.0
 description:
-  - An instancetype is what a VM is given, vCPUs, memory, GPUs, host devices, and cannot be overridden by the VM.
-  - Takes one object at the top level, or many in O(instancetypes). All of them are handled by one process with one
-    list request for each kind and namespace; an object that is already as declared costs no request of its own.
-  - Objects are declared by server-side apply with the field manager C(virtshape). What was declared before and is not
-    any more is removed; what others own is left alone.
+  - An instancetype defines the vCPUs, memory, GPUs and host devices of a VM, which the VM cannot override.
+  - Takes one object at the top level, or many in O(instancetypes). One process handles all objects with one list
+    request per kind and namespace. An object that is already as declared costs no further request.
+  - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
+    and no longer is gets removed. Fields that others own are left alone.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   name:
     description:
-      - Name of the instancetype. Either this or O(instancetypes) is needed.
+      - Name of the instancetype. Either O(name) or O(instancetypes) is required.
     type: str
   namespace:
     description:
-      - Namespace to put it in. With a namespace it is a namespaced instancetype, without one a cluster-wide one.
+      - Namespace of the instancetype. Without a namespace the instancetype is cluster-wide.
     type: str
   kind:
     description:
-      - Which of the two kinds it is. Follows from O(namespace) when it is not given.
+      - Kind of the object. The default depends on O(namespace).
     type: str
     choices:
       - VirtualMachineInstancetype
@@ -47,18 +47,17 @@ options:
     type: dict
   annotations:
     description:
-      - Annotations of the instancetype itself; those of its VMs are O(vm_annotations).
+      - Annotations of the instancetype. O(vm_annotations) sets annotations of its VMs.
     type: dict
   spec:
     description:
-      - The spec as the API has it, or the part of it that has no option of its own. Merged with the typed options;
-        giving both with different values is an error.
+      - The spec in the API's form, for fields without an option. Merged with the other options; different values for
+        the same field are an error.
     type: dict
   existing:
     description:
       - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
-        all others, with V(keep) it leaves them as they are. The task always leaves objects alone that C(virt-operator)
-        manages.
+        all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator) manages.
     type: str
     choices:
       - apply
@@ -66,8 +65,8 @@ options:
     default: apply
   force:
     description:
-      - With O(state=absent), whether to delete what VMs use. VMs that have captured it run on with what they have,
-        others cannot be started any more.
+      - With O(state=absent), whether to delete objects that VMs use. VMs with a captured copy keep running and can
+        restart; other VMs can no longer start.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -118,7 +117,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: How many objects were created, changed, deleted and left unchanged; on failure which failed and why.
+  description: Number of objects that were created, changed, deleted and unchanged; on failure the failed objects with
+    their reasons.
   returned: always
   type: str
   sample: "3 virtual machines: 1 created, 2 unchanged"
@@ -156,7 +156,7 @@ results:
       type: bool
       returned: always
     left:
-      description: Why the task left the object as it is.
+      description: Why the task did not change the object.
       type: str
       returned: when it was
     taken_over_from:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: lease
-short_description: Take a Lease or give it back, so that one run at a time does something
+short_description: Acquire or release a Lease, to run tasks one at a time
 version_added: 1.0.0
 description:
-  - A Lease is an object of the cluster that has one holder. Runs that share a budget, such as slices of a job, take it
-    before they look how much is left and give it back once what they do is seen in the cluster.
-  - Waits for another holder. One that was killed loses it when its O(duration) is over, as counted from the moment at
-    which it is first seen, so that the clocks of machines do not matter.
+  - A Lease is an object of the cluster with one holder. Runs that share a budget, such as slices of a job, acquire the
+    Lease before they read the rest of the budget, and release it when their changes are visible in the cluster.
+  - Waits for another holder. A Lease that its holder does not renew expires after O(duration), counted from the first
+    time that this task reads it, so that clocks need not agree.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   name:
     description:
-      - Name of the Lease. It is created when it does not exist, and stays when it is given back.
+      - Name of the Lease. The task creates the Lease if it does not exist; a released Lease stays.
     type: str
     required: true
   namespace:
@@ -34,13 +34,13 @@ options:
     required: true
   state:
     description:
-      - V(held) takes the Lease, V(released) gives it back. Nothing is done about that of another holder.
+      - V(held) acquires the Lease, V(released) releases it. The task never releases the Lease of another holder.
     type: str
     choices: [held, released]
     default: held
   duration:
     description:
-      - Seconds for which it is taken, unless it is renewed or given back before.
+      - Seconds after which the Lease expires unless the holder renews or releases it.
     type: int
     default: 300
   wait_timeout:
@@ -78,7 +78,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 holder:
-  description: Holder of the Lease after the task, empty for none.
+  description: Holder of the Lease after the task, empty without a holder.
   returned: always
   type: str
   sample: night-shift

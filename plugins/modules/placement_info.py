@@ -7,41 +7,40 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: placement_info
-short_description: Show whether VMs find room on the nodes of the cluster
+short_description: Find nodes of the cluster with room for VMs
 version_added: 1.0.0
 description:
-  - Computes the virt-launcher pod of each VM as the cluster's KubeVirt would write it, and the nodes that it fits on
-    beside the pods that run, as kube-scheduler's filters do.
-  - Judged are resources and the number of pods, taints, node selectors and node affinity, required affinity and
-    anti-affinity between pods, and topology spread. Not judged are volumes that are bound to some nodes, claims of
-    dynamic resource allocation, host ports, and preemption.
-  - VMs that do not run are placed one after the other, each on the node that is left with the most free.
-    kube-scheduler may choose other nodes. For a VM that runs, the module says whether a migration finds room, with the
-    size that the VM gets at its next start.
+  - Computes the virt-launcher pod of each VM for the cluster's KubeVirt, and the nodes that pass the filters of
+    kube-scheduler for this pod, in addition to the running pods.
+  - Checks resources and number of pods, taints, node selectors and node affinity, required affinity and anti-affinity
+    between pods, and topology spread. Ignores volumes that are bound to nodes, claims of dynamic resource allocation,
+    host ports, and preemption.
+  - Places stopped VMs in order, each on the node with the most free resources. kube-scheduler may choose other nodes.
+    For a running VM, computes whether a migration to the VM's next size finds room.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:
-      - Namespace of the VMs; all namespaces when it is not given. With O(manifests), the namespace of those that name
-        none.
+      - Namespace of the VMs. Default is all namespaces. With O(manifests), the namespace of manifests without a
+        namespace.
     type: str
   manifests:
     description:
-      - Manifests of VMs to judge in place of those of the cluster. They need not exist.
+      - Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
     type: list
     elements: dict
   drain:
     description:
-      - Names of nodes to drain. They take no more pods, and their guests are placed on others before the VMs are.
-        Nothing is drained.
+      - Names of nodes to drain in the computation. The module places their guests on other nodes before it places the
+        VMs. It drains no node.
     type: list
     elements: str
     default: []
   instancetypes:
     description:
-      - Names of cluster-wide instancetypes. The module says how many VMs with nothing but the instancetype fit beside
-        all the others.
+      - Names of cluster-wide instancetypes. The module computes how many VMs with only this instancetype fit in
+        addition.
     type: list
     elements: str
     default: []
@@ -53,10 +52,10 @@ extends_documentation_fragment:
 seealso:
   - plugin: virtshape.instancetypes.placement
     plugin_type: filter
-    description: The same without a cluster, on given nodes.
+    description: The same without a cluster, for given nodes.
   - plugin: virtshape.instancetypes.resources
     plugin_type: filter
-    description: What the pod of a VM asks for.
+    description: The resources of a VM's pod.
 """
 
 EXAMPLES = r"""
@@ -89,7 +88,7 @@ fits:
   type: bool
   returned: always
 virtual_machines:
-  description: The VMs, those of the cluster in order of namespace and name, O(manifests) in their order.
+  description: The VMs of the cluster in order of namespace and name, or O(manifests) in their order.
   type: list
   elements: dict
   returned: always
@@ -99,15 +98,19 @@ virtual_machines:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the VM.
       type: str
       returned: always
+    judged:
+      description: Whether there is a pod to judge. Without a pod, RV(virtual_machines[].problem) says why.
+      type: bool
+      returned: always
     fits:
-      description: Whether the VM finds room beside all those before it. True for one that runs.
+      description: Whether the VM finds room in addition to the VMs before it. True for a running VM.
       type: bool
       returned: always
     node_count:
-      description: On how many nodes it fits.
+      description: Number of nodes with room.
       type: int
       returned: when it does not run
     nodes:
@@ -116,11 +119,11 @@ virtual_machines:
       elements: str
       returned: when it does not run
     node:
-      description: The node that it is placed on, or where it runs.
+      description: The node of the VM, chosen by the module or where the VM runs.
       type: str
       returned: when it fits
     problem:
-      description: What is missing, or why it has no pod, such as an unknown instancetype.
+      description: Missing resources, or the reason why the VM has no pod, such as an unknown instancetype.
       type: str
       returned: when it does not fit
       sample: 1 of 4 nodes has nvidia.com/A100; node-3 lacks 2Gi of memory
@@ -139,7 +142,7 @@ drained:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the VM.
       type: str
       returned: always
     node:
@@ -147,11 +150,11 @@ drained:
       type: str
       returned: always
     fits:
-      description: Whether it finds room elsewhere.
+      description: Whether the guest finds room on other nodes.
       type: bool
       returned: always
     node_count:
-      description: On how many nodes it fits.
+      description: Number of nodes with room.
       type: int
       returned: always
     nodes:
@@ -160,15 +163,15 @@ drained:
       elements: str
       returned: always
     target:
-      description: The node that it is placed on.
+      description: The new node.
       type: str
       returned: when it fits
     problem:
-      description: What is missing.
+      description: Missing resources, if the guest does not fit.
       type: str
       returned: when it does not fit
 more:
-  description: How many more VMs fit, by the name of the instancetype.
+  description: Number of additional VMs that fit, by name of the instancetype.
   type: dict
   returned: always
   sample: {u1.small: 112, u1.large: 27}

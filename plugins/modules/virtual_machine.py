@@ -27,7 +27,7 @@ author:
 options:
   name:
     description:
-      - Name of the VM. Either this or O(virtual_machines) is needed.
+      - Name of the VM. Either O(name) or O(virtual_machines) is required.
     type: str
   namespace:
     description:
@@ -43,8 +43,8 @@ options:
     default: present
   field_manager:
     description:
-      - As whom the VMs of this task are declared to the API server. Playbooks that declare different fields of one VM
-        each need a name of their own; with the same one, each would remove what the others declare.
+      - Field manager of the declared fields. Playbooks that declare different fields of one VM need different field
+        managers; otherwise each removes the fields of the others.
     type: str
     default: virtshape
   restart:
@@ -61,6 +61,26 @@ options:
       - never
       - if_required
     default: never
+  quota:
+    description:
+      - What to do about VMs that the quotas and limit ranges of their namespaces do not let run, as
+        M(virtshape.instancetypes.quota_info) reports it for all VMs of the task together.
+      - With V(strict) the task fails before it sends anything. With V(warn) it warns. With V(off) it does not look.
+      - VMs with the run strategy V(Halted) are not counted. For a VM that runs, nothing is counted again.
+    type: str
+    choices:
+      - strict
+      - warn
+      - 'off'
+    default: 'off'
+  preflight_placement:
+    description:
+      - Whether to check before anything is sent that the VMs find room on the nodes, as
+        M(virtshape.instancetypes.placement_info) reports it. O(preflight) says what to do about VMs that do not. With
+        V(strict) the task fails before it sends anything.
+      - This needs the rights of that module, among them to list the pods of all namespaces.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.virtual_machine_fields
   - virtshape.instancetypes.entries
@@ -166,7 +186,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: How many objects were created, changed, deleted and left unchanged; on failure which failed and why.
+  description: Number of objects that were created, changed, deleted and unchanged; on failure the failed objects with
+    their reasons.
   returned: always
   type: str
   sample: "3 virtual machines: 1 created, 2 unchanged"
@@ -324,6 +345,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 SETTINGS = {
     "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
     "field_manager": {"type": "str", "default": "virtshape"},
+    # Both are for the action of this name.
+    "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
+    "preflight_placement": {"type": "bool", "default": False},
 }
 
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: virtual_machine_adopt
-short_description: Give VMs that have CPU, memory and devices of their own an instancetype and a preference
+short_description: Give an instancetype and a preference to VMs with explicit CPU and memory
 version_added: 1.0.0
 description:
   - Finds, for a VM without an instancetype, an instancetype and a preference that result in the same VMI, and rewrites
     the VM to use them. The fields that they provide leave the VM, all other fields stay.
   - As proof, the module expands both versions of the VM with all defaults and compares the VMIs. The only new fields
     are the annotations that name instancetype and preference.
-  - In check mode the module reports what each VM can be adopted with, and a VM for which nothing fits does not fail.
-    In a run such a VM fails.
+  - In check mode the module reports the instancetype and preference for each VM. A VM without a match fails, but not in
+    check mode.
   - The module leaves VMs alone that already have an instancetype. It restarts no guest.
   - If nothing fits, the result lists the nearest matches with every field in which the VMI would differ.
 author:
@@ -29,9 +29,10 @@ options:
     elements: str
   preferences:
     description:
-      - Names of the preferences to choose from, as names or shell patterns. V([]) means none. A VM that has a
+      - Names of the preferences to choose from, as names or shell patterns. V([]) means no preference. A VM that has a
         preference keeps it.
-      - The module chooses the preference that provides most fields of the VM, and none if no preference provides any.
+      - The module chooses the preference that provides most fields of the VM, or no preference if none provides any
+        field.
     type: list
     elements: str
   accept:
@@ -40,7 +41,7 @@ options:
         V(domain.devices.rng). RV(results[].proof) lists the differences.
       - A VM that sets cores but no sockets has no CPU hotplug. An instancetype always sets V(domain.cpu.sockets),
         which enables CPU hotplug. Accept that field for such VMs.
-      - vCPUs and memory of the guest are the same in any case.
+      - vCPUs and memory of the guest never differ.
     type: list
     elements: str
     default: []
@@ -140,18 +141,18 @@ results:
       description:
         - All differences between the VMI of the current VM and the VMI of the rewritten VM, with C(field), C(before)
           and C(after).
-        - Empty unless O(accept) allows some.
+        - Empty unless O(accept) allows differences.
       type: list
       elements: dict
       returned: when it can be adopted
     removed:
-      description: Fields of the VM's template that the instancetype or the preference gives from then on.
+      description: Fields of the VM's template that the instancetype or the preference now provides.
       type: list
       elements: str
       returned: when it can be adopted
       sample: [domain.cpu.sockets, domain.memory.guest, "domain.devices.disks[0].disk.bus"]
     manifest:
-      description: The rewritten manifest, without status and without what is secret in it, such as cloud-init data.
+      description: The rewritten manifest, without status and without secrets such as cloud-init data.
       type: dict
       returned: when it can be adopted
     needs:
@@ -166,7 +167,7 @@ results:
       type: str
       returned: when it does
     nearest:
-      description: The pairs that come nearest, the nearest one first.
+      description: The nearest pairs of instancetype and preference, best first.
       type: list
       elements: dict
       returned: when nothing fits

@@ -7,32 +7,30 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: virtual_machine_info
-short_description: Show VMs, what they have captured and what their guests have
+short_description: Read VMs with their captured revisions, drift and resources
 version_added: 1.0.0
 description:
   - Returns for each VM its state and conditions, its instancetype and preference with the captured revisions and their
-    drift, the resources of guest and pod at the next start, and those of the running guest.
-  - Reads one list each of VMs, VMIs, revisions, instancetypes and preferences, however many there are.
+    drift, the resources of guest and pod at the next start, and the resources of the running guest.
+  - Sends one list request each for VMs, VMIs, revisions, instancetypes and preferences.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   instancetype:
     description:
-      - Only VMs whose matcher names this instancetype.
+      - Selects VMs that name this instancetype.
     type: str
   preference:
     description:
-      - Only VMs whose matcher names this preference.
+      - Selects VMs that name this preference.
     type: str
   drifted:
     description:
-      - Only VMs whose instancetype or preference is no longer what they have captured, or with V(false) only the
-        others.
+      - Selects VMs that have drifted or, with V(false), VMs that have not drifted.
     type: bool
   restart_required:
     description:
-      - Only VMs that the cluster says need a restart to become what they are declared to be, or with V(false) only the
-        others.
+      - Selects VMs whose guest needs a restart to match the VM or, with V(false), the other VMs.
     type: bool
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
@@ -162,7 +160,7 @@ virtual_machines:
           type: int
           returned: always
         current_generation:
-          description: The generation of the instancetype now.
+          description: The current generation of the instancetype.
           type: int
           returned: always
         recreated:
@@ -206,8 +204,8 @@ virtual_machines:
           type: dict
           returned: always
         pod:
-          description: What the pod asks for, C(cpu), C(memory), C(memory_bytes) and more, by the cluster's KubeVirt.
-            Limits that a ResourceQuota of the namespace calls for and the devices behind networks are not included.
+          description: Requests of the pod for the cluster's KubeVirt - C(cpu), C(memory), C(memory_bytes) and more.
+            Limits because of a ResourceQuota of the namespace and the devices of networks are not included.
           type: dict
           returned: always
     problem:
@@ -224,12 +222,12 @@ virtual_machines:
           type: str
           returned: always
         phase:
-          description: The VMI's phase.
+          description: Phase of the VMI.
           type: str
           returned: always
           sample: Running
         node:
-          description: Node that the VMI runs on, empty before it is scheduled.
+          description: Node of the VMI, empty before the VMI is scheduled.
           type: str
           returned: always
         guest:

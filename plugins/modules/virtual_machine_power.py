@@ -27,19 +27,19 @@ options:
     type: str
   names:
     description:
-      - Names of the VMs, for which O(namespace) is needed. A name that does not exist is an error.
+      - Names of the VMs. Requires O(namespace). A name that does not exist is an error.
     type: list
     elements: str
     aliases: [name]
   label_selectors:
     description:
-      - Label selectors that the VMs must match, all of them. With O(names), only the named VMs that match.
+      - Label selectors that the VMs must all match. With O(names), they select among the named VMs.
     type: list
     elements: str
   virtual_machines:
     description:
-      - A list of VMs, each with its own state, instead of O(names) and O(label_selectors). An option that an entry
-        leaves out has the value that the task gives.
+      - A list of VMs, each with its own state, instead of O(names) and O(label_selectors). The options of the task are
+        the defaults of the entries.
     type: list
     elements: dict
     suboptions:
@@ -67,7 +67,8 @@ options:
     description:
       - Desired state of the VMs.
       - V(started) and V(stopped) change the run strategies V(Halted), V(Always) and V(Once), as KubeVirt does; with the
-        others they leave a request at the VM. A VM that KubeVirt starts by itself is waited for.
+        others they create a state change request in the VM's status. The task waits for a VM that KubeVirt starts by
+        itself.
       - V(restarted) gives a running VM a new VMI. V(paused) and V(unpaused) are for running VMs. With O(wait) the task
         first waits for a VM that is starting.
       - V(migrated) moves a running VM to another node. V(soft_rebooted) asks the guest to reboot. The task does not
@@ -77,7 +78,7 @@ options:
     choices: [started, stopped, restarted, paused, unpaused, migrated, soft_rebooted]
   paused:
     description:
-      - Whether to start VMs paused. A VM that already runs stays as it is.
+      - Whether to start VMs paused. A running VM stays unchanged.
       - For O(state=started).
     type: bool
   force:
@@ -87,15 +88,15 @@ options:
     type: bool
   grace_period:
     description:
-      - With O(force), the number of seconds that the guest has for its shutdown. The default is V(0), which is the
-        only value that KubeVirt accepts for a restart.
+      - With O(force), the number of seconds for the guest to shut down. The default is V(0), which is the only value
+        that KubeVirt accepts for a restart.
     type: int
   wait:
     description:
       - Whether to wait until the VMs have the state. If a VM cannot reach the state, the wait ends at once with the
         reason.
-      - KubeVirt refuses to start a VM that is still stopping, and to pause a VM that is still starting. Set V(true) for
-        a task that another such task follows.
+      - KubeVirt rejects the start of a VM that is still stopping, and the pause of a VM that is still starting. Set
+        V(true) if another task for these VMs follows.
     type: bool
     default: false
   wait_timeout:
@@ -168,12 +169,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: How many VMs changed, or which failed and why.
+  description: Number of VMs that changed, or the failed VMs with their reasons.
   returned: always
   type: str
   sample: "3 virtual machines: 1 changed, 2 unchanged"
 results:
-  description: One entry for each VM, in the order of the names or else by namespace and name.
+  description: One entry for each VM, in the order of O(names) or by namespace and name.
   returned: always
   type: list
   elements: dict
@@ -233,12 +234,12 @@ results:
           type: str
           returned: always
         phase:
-          description: The VMI's phase.
+          description: Phase of the VMI.
           type: str
           returned: always
           sample: Running
         node:
-          description: Node that the VMI runs on, empty before it is scheduled.
+          description: Node of the VMI, empty before the VMI is scheduled.
           type: str
           returned: always
 """

@@ -20,7 +20,7 @@ _LETTER: Final = 6.4
 _FIGURES: Final = 96
 _TOTAL: Final = 34
 
-# What fits is quiet, as most pairs do: the others are to be seen, and their letters tell them apart without colour.
+# What fits is quiet, as most pairs do: the others stand out, and their letters distinguish them without colour.
 _COLOURS: Final = """
 :root{color-scheme:light dark;--ink:#1d2530;--soft:#5b6675;--line:#9aa5b4;--page:#fff;--row:#e8edf3;--fit:#cde7da}
 @media screen and (prefers-color-scheme:dark){
@@ -53,7 +53,7 @@ class _Axis(NamedTuple):
 
 
 def svg(found: Matrix, title: str) -> str:
-    """The picture: rows are instancetypes, columns preferences; every cell tells in words what it is about."""
+    """The picture: rows are instancetypes, columns preferences; every cell has a title in words."""
     rows = _axis([one["series"] for one in found.instancetypes])
     columns = _axis([one["os"] for one in found.preferences])
     names = max((len(label(one)) for one in found.instancetypes), default=0) * _LETTER

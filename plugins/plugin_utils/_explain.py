@@ -120,7 +120,7 @@ class _Outcome:
         self._parts: tuple[Leaves, ...] | None = None
 
     def paths(self) -> list[Path]:
-        """The fields to be told of: those that there are, and those of the VM that are no more."""
+        """The fields to list: those that there are, and those of the VM that are no more."""
         blank = _leaves(self._cluster.canonical({}))
         own, written = _leaves(self.own), self.written()
         known = [path for path, value in self.full.items() if path in own or written.get(path, _MISSING) != value]

@@ -32,7 +32,7 @@ _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def netted(filters: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The filters without a message of Python's: what nobody has foreseen is told as a mistake of the collection."""
+    """The filters without a message of Python's: an unforeseen exception is reported as a bug in the collection."""
     return {name: _netted(name, function) for name, function in filters.items()}
 
 

@@ -57,7 +57,7 @@ def _chosen(name: str, value: Any, preference: Any, options: dict[str, Any]) -> 
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise AnsibleFilterError(f"{name}: expected manifests of instancetypes, found {value!r}")
-    # Nothing is what an empty document of a YAML file holds.
+    # An empty YAML document is None.
     entries = [dict(entry) if isinstance(entry, Mapping) else entry for entry in value if entry is not None]
     try:
         return choose(

@@ -27,7 +27,7 @@ def check_options(pattern: str, prefix: str) -> None:
         if field not in HOST_FIELDS or spec or conversion:
             raise HostError(f"host_format: {pattern!r}: unknown field {{{field}}}; choose from {known}")
     if not any(field in ("name", "uid") for _text, field, _spec, _conversion in fields):
-        raise HostError(f"host_format: {pattern!r} makes all virtual machines one host; add {{name}}")
+        raise HostError(f"host_format: {pattern!r} gives all virtual machines the same host name; add {{name}}")
     if not _PREFIX.fullmatch(prefix):
         raise HostError(
             f"hostvars_prefix: {prefix!r} cannot begin the name of a variable; use letters, digits and underscores"
@@ -46,11 +46,12 @@ def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
         label = f"{vm['namespace']}/{vm['name']}"
         if owners.setdefault(name, label) != label:
             raise HostError(
-                f"host_format: {pattern!r} makes one host, {name}, of {owners[name]} and {label}; add {{namespace}}"
+                f"host_format: {pattern!r} gives {owners[name]} and {label} the same host name, {name};"
+                " add {namespace}"
             )
     return list(owners)
 
 
 def host_variables(told: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """What is told of a VM as variables, their names with a prefix: a letter, then letters, digits and underscores."""
+    """The variables of a VM, their names with a prefix: a letter, then letters, digits and underscores."""
     return {f"{prefix}{name}": value for name, value in told.items()}

@@ -97,7 +97,7 @@ def _virtual_machines(session: Session, wanted: Wanted) -> list[Manifest]:
 
 
 def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt) -> dict[str, Any]:
-    """What virtual_machine_info tells of a VM, and more of what hosts are grouped by."""
+    """The result of virtual_machine_info for a VM, and more for the grouping of hosts."""
     metadata = vm["metadata"]
     revisions = lookup.list("ControllerRevision", metadata["namespace"])
     instance = _instance(vm, lookup)

@@ -1,6 +1,6 @@
 """What the filters answer about one VM: expanded, its conflicts, what it requires, where its fields come from.
 
-Each takes plain manifests. An instancetype or preference may be given as a manifest or as its bare spec, in place of
+Each takes plain manifests. An instancetype or preference may be given as a manifest or as its bare spec, instead of
 what the VM's matcher names; else it is looked up by the matcher among `objects`. release: the KubeVirt that answers.
 """
 
@@ -54,7 +54,7 @@ def conflicts(vm: Manifest, given: Given, objects: list[Manifest], release: Rele
     try:
         found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
     except Crash as crash:
-        raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
+        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
     return [{"path": one.full_path(), "message": conflict.cause_message(one, release)} for one in found]
 
 
@@ -63,8 +63,8 @@ def requirements(
 ) -> list[dict[str, Any]]:
     """What the preference requires and the VM has not: [{message, paths}]; [] if all is met.
 
-    Like KubeVirt it tells the first one only: of vCPUs, memory, architecture; and before them whether the vCPUs can
-    be spread as the preference wants. What a VM does not say has the defaults of a cluster without settings.
+    Like KubeVirt it reports the first unmet requirement only: of vCPUs, memory, architecture; and before them whether
+    the vCPUs can be spread as the preference wants. What a VM does not say has a cluster's defaults.
     """
     instancetype, preference, template = parts(vm, given, objects, release)
     try:
@@ -73,7 +73,7 @@ def requirements(
             return [{"message": uneven.message, "paths": [uneven.field]}]
         missing = unmet(template, instancetype, preference, release=release)
     except Crash as crash:
-        raise Unanswerable(f"KubeVirt refuses such a VM: {crash}") from None
+        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
     return [] if missing is None else [{"message": missing.message, "paths": list(missing.conflicts)}]
 
 

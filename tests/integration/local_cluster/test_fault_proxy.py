@@ -292,7 +292,7 @@ def test_the_same_rules_again_are_no_change(faulty: Faulty, client: Client) -> N
 
 def test_wrong_rules_are_told_and_change_nothing(faulty: Faulty, client: Client) -> None:
     refused = faulty.launch("faults", "--dir", faulty.directory, "--rules", "[{fault: status}]", check=False)
-    assert refused["msg"] == "fault_rules[0].status: is missing; status needs it"
+    assert refused["msg"] == "fault_rules[0].status: required for the fault status"
     assert faulty.launch("faults", "--dir", faulty.directory)["rules"] == []
 
 
@@ -315,5 +315,7 @@ def test_without_a_proxy_there_are_no_faults(launch: Launch, tmp_path: Path) -> 
     directory = ("--dir", str(tmp_path / "cluster"))
     refused = launch("start", "--no-emulation", "--fault-rules", "[]", *directory, check=False)
     assert refused["msg"] == "fault_rules: the cluster has no fault proxy; set faults too"
-    assert launch("faults", *directory, check=False)["msg"].endswith("has no fault proxy running; start it with faults")
+    assert launch("faults", *directory, check=False)["msg"].endswith(
+        "runs without a fault proxy; start the cluster with faults"
+    )
     assert not (tmp_path / "cluster").exists()

@@ -224,7 +224,7 @@ def test_two_clusters_keep_their_vms_apart(launch: Launch, directory: str, tmp_p
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no file system in memory")
 def test_data_in_memory_outlive_a_crash_and_go_with_the_cluster(launch: Launch, directory: str) -> None:
     _create_vm(directory, "one")
-    assert launch("start", "--data", "memory", "--dir", directory)["reason"] == "other settings were asked for"
+    assert launch("start", "--data", "memory", "--dir", directory)["reason"] == "the settings changed"
     folder = Path(directory, "etcd").readlink()
     assert folder.parent == Path("/dev/shm")
     assert (folder / "member").is_dir()
@@ -246,7 +246,7 @@ def test_a_frozen_emulation_is_replaced(launch: Launch, directory: str) -> None:
 def test_another_release_of_kubevirt_is_another_cluster(launch: Launch, directory: str) -> None:
     before = _processes(launch, directory)
     result = launch("start", "--kubevirt-version", "1.4.1", "--dir", directory)
-    assert result["reason"] == "other settings were asked for"
+    assert result["reason"] == "the settings changed"
     assert result["kubevirt_version"] == "1.4.1"
     assert not set(before.values()) & set(_processes(launch, directory).values())
 

@@ -220,7 +220,7 @@ def test_a_taken_port_is_avoided_unless_it_was_asked_for(launch: Launch, directo
         assert launch(*START, "--dir", directory)["server"] != f"https://127.0.0.1:{port}"
     asked = launch(*START, "--api-port", str(port), "--dir", directory)
     assert asked["server"] == f"https://127.0.0.1:{port}"
-    assert asked["reason"] == "other settings were asked for"
+    assert asked["reason"] == "the settings changed"
 
 
 def test_two_clusters_run_side_by_side(launch: Launch, directory: str, tmp_path: Path) -> None:
@@ -317,6 +317,6 @@ def test_a_directory_of_somebody_else_is_left_alone(launch: Launch, tmp_path: Pa
     notes = tmp_path / "notes"
     notes.write_text("mine")
     refused = launch(*START, "--dir", str(tmp_path), check=False)
-    assert "holds files that are not a local cluster's" in refused["msg"]
+    assert "contains files of something else" in refused["msg"]
     assert not launch("stop", "--remove", "--dir", str(tmp_path))["changed"]
     assert list(tmp_path.iterdir()) == [notes]

@@ -171,7 +171,7 @@ def test_check_mode_tells_what_would_change_and_changes_nothing(play: Play, dire
         ({"local_cluster_fault_rules": []}, "fault_rules: the cluster has no fault proxy"),
         (
             {"local_cluster_faults": True, "local_cluster_fault_rules": [{"fault": "rest"}]},
-            "fault_rules[0].fault: 'rest' is none; use one of latency, ",
+            "fault_rules[0].fault: 'rest' is not a fault; use one of latency, ",
         ),
         (
             {"local_cluster_kubernetes_version": "1.2.3"},

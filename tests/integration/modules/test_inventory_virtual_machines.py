@@ -222,7 +222,7 @@ def test_without_the_right_to_all_namespaces_the_message_says_what_to_give(
     found = inventory(**user)
     assert found.hosts == {}
     assert 'resources: ["virtualmachines"], verbs: ["list"]}' in found.text
-    assert "or set namespaces to the ones that you may read" in found.text
+    assert "or set namespaces to those that you may read" in found.text
 
 
 def test_an_expression_that_fails_names_the_host(inventory: Inventory, fleet: str) -> None:

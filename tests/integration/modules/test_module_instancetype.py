@@ -79,7 +79,7 @@ def test_existing_ones_can_be_kept(run: Run, namespace: str, api: Any) -> None:
         )
     sizes = [{**SIZE, "name": name} for name in ("theirs", "operated", "ours")]
     kept = run("instancetype", namespace=namespace, instancetypes=sizes, existing="keep")
-    assert kept["msg"] == "3 instancetypes: 1 created, 2 left as they are"
+    assert kept["msg"] == "3 instancetypes: 1 created, 2 left unchanged"
     applied = run("instancetype", namespace=namespace, instancetypes=sizes, force_conflicts=True)
     assert [result["action"] for result in applied["results"]] == ["apply", "keep", "none"]
     assert "virt-operator" in applied["results"][1]["left"]

@@ -116,7 +116,7 @@ def test_bad_input(environment: dict[str, str], namespace: str, tmp_path: Path) 
         (
             host,
             {"revision_refresh_names": ["vm-002"]},
-            "revision_refresh_names: the VMs are those of revision_refresh_group (all); leave out one of the two",
+            "revision_refresh_names: the VMs are those of revision_refresh_group (all); set only one of these two",
         ),
         (host, {"revision_refresh_namespaces": ""}, "revision_refresh_names: no such virtual machine: nowhere/vm-001"),
     ]

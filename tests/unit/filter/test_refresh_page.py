@@ -70,7 +70,7 @@ def test_what_was_not_restarted_says_when_it_takes_effect() -> None:
 
 def test_a_check_and_a_stop_are_said() -> None:
     shown = words(refresh_page({**result(), "check_mode": True, "stopped": "1 failed, at most 0 may"}))
-    assert "Revision refresh: what would be done" in shown
+    assert "Revision refresh: plan" in shown
     assert "Stopped. 1 failed, at most 0 may" in shown
 
 

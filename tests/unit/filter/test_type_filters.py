@@ -72,7 +72,7 @@ def test_one_manifest_fits_or_not() -> None:
         ([1], {}, "[0]: expected a manifest, found 1"),
         ([{"spec": {}}], {}, "[0].kind: missing"),
         ([instancetype("x", 1, "4GB")], {}, "[0] (x): spec.memory.guest: '4GB' is not a quantity"),
-        (CATALOG, {"preference": "linux"}, "preference: no manifest of the preference 'linux' is given"),
+        (CATALOG, {"preference": "linux"}, "preference: the manifests do not contain the preference 'linux'"),
         (CATALOG, {"preference": 1}, "preference: expected a manifest, a spec or a name, found 1"),
         (CATALOG, {"preference": {"spec": {"cpu": 1}}}, "preference: spec.cpu: expected an object, found 1"),
         (CATALOG, {"cpu": "many"}, "cpu: expected a whole number, found 'many'"),
@@ -150,7 +150,7 @@ def test_topology() -> None:
         (
             4,
             {"preference": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}},
-            "preference: KubeVirt refuses such a VM: a spread ratio of 0 divides by zero",
+            "preference: KubeVirt rejects such a VM: a spread ratio of 0 divides by zero",
         ),
     ],
 )

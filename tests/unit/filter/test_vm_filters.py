@@ -288,7 +288,7 @@ def test_what_makes_kubevirt_panic_is_told() -> None:
     for name in ("conflicts", "requirements"):
         with pytest.raises(AnsibleFilterError) as error:
             load(name)(vm(), LARGE, crashing)
-        assert str(error.value) == f"{name}: shop/web: KubeVirt refuses such a VM: a spread ratio of 0 divides by zero"
+        assert str(error.value) == f"{name}: shop/web: KubeVirt rejects such a VM: a spread ratio of 0 divides by zero"
     for name in ("expand", "resources", "explain"):
         with pytest.raises(AnsibleFilterError, match=f"{name}: shop/web: a spread ratio of 0 divides by zero"):
             load(name)(vm(), LARGE, crashing)

@@ -113,34 +113,34 @@ def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("reset", ": 'reset' is no mapping; give one such as {fault: status, status: 503}"),
-        ({"fault": "rest"}, f".fault: 'rest' is none; use one of {', '.join(FAULTS)}"),
-        ({"fault": "status"}, ".status: is missing; status needs it"),
+        ("reset", ": 'reset' is not a mapping; write a mapping such as {fault: status, status: 503}"),
+        ({"fault": "rest"}, f".fault: 'rest' is not a fault; use one of {', '.join(FAULTS)}"),
+        ({"fault": "status"}, ".status: required for the fault status"),
         (
             {"fault": "status", "status": 200},
-            ".status: 200 cannot be used; give an HTTP status from 400 to 599",
+            ".status: 200 is not valid; write an HTTP status from 400 to 599",
         ),
         (
             {"fault": "status", "status": "503"},
-            ".status: '503' cannot be used; give an HTTP status from 400 to 599",
+            ".status: '503' is not valid; write an HTTP status from 400 to 599",
         ),
-        ({"fault": "reset", "when": "later"}, ".when: 'later' cannot be used; give one of before, after"),
-        ({"fault": "reset", "rate": 0}, ".rate: 0 cannot be used; give more than 0 and at most 1"),
-        ({"fault": "reset", "rate": True}, ".rate: True cannot be used; give more than 0 and at most 1"),
-        ({"fault": "reset", "path": "("}, ".path: '(' cannot be used; give a regular expression"),
-        ({"fault": "reset", "methods": "GET"}, ".methods: 'GET' cannot be used; give a list such as [PATCH]"),
-        ({"fault": "reset", "times": 1.5}, ".times: 1.5 cannot be used; give a whole number"),
+        ({"fault": "reset", "when": "later"}, ".when: 'later' is not valid; write one of before, after"),
+        ({"fault": "reset", "rate": 0}, ".rate: 0 is not valid; write more than 0 and at most 1"),
+        ({"fault": "reset", "rate": True}, ".rate: True is not valid; write more than 0 and at most 1"),
+        ({"fault": "reset", "path": "("}, ".path: '(' is not valid; write a regular expression"),
+        ({"fault": "reset", "methods": "GET"}, ".methods: 'GET' is not valid; write a list such as [PATCH]"),
+        ({"fault": "reset", "times": 1.5}, ".times: 1.5 is not valid; write a whole number"),
         (
             {"fault": "slow", "bytes_per_second": 0},
-            ".bytes_per_second: 0 cannot be used; give a number above 0",
+            ".bytes_per_second: 0 is not valid; write a number above 0",
         ),
         (
             {"fault": "latency", "seconds": 1, "jitter": -1},
-            ".jitter: -1 cannot be used; give a number of 0 or more",
+            ".jitter: -1 is not valid; write a number of 0 or more",
         ),
         (
             {"fault": "cut", "seconds": 1},
-            ".seconds: cut does not take it; it takes methods, path, rate, times, after_bytes",
+            ".seconds: unknown option of the fault cut; use one of methods, path, rate, times, after_bytes",
         ),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_wrong_rule_is_named_with_what_would_do(rule: Any, message: str) -> No
 
 
 def test_rules_are_a_list_and_a_seed_is_a_number() -> None:
-    with pytest.raises(RuleError, match=r"^rules: give a list"):
+    with pytest.raises(RuleError, match=r"^rules: expected a list"):
         Faults({"fault": "reset"})  # type: ignore[arg-type]
-    with pytest.raises(RuleError, match=r"^seed: 'x' cannot be used"):
+    with pytest.raises(RuleError, match=r"^seed: 'x' is not valid"):
         Faults([], "x")  # type: ignore[arg-type]

@@ -139,7 +139,7 @@ def test_asking_for_a_built_binary_counts_as_use(cache: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "now", "text"),
     [
-        (["# started 1000"], 1004, "looking for what has to be compiled (4 s)"),
+        (["# started 1000"], 1004, "looking for packages to compile (4 s)"),
         (["# started 1000", "go: downloading a v1", "go: downloading b v1"], 1004, "downloaded 2 modules (4 s)"),
         (
             ["# started 1000", "go: downloading a v1"] + ["a/b"] * 1512,

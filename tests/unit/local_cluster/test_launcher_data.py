@@ -67,7 +67,9 @@ def test_data_that_went_with_the_memory_are_no_data(tmp_path: Path, memory: Path
 
 
 def test_without_a_file_system_in_memory_the_remedy_is_told(tmp_path: Path) -> None:
-    with pytest.raises(LauncherError, match=r"^data: this machine has no file system in memory at .*; use 'disk'$"):
+    with pytest.raises(
+        LauncherError, match=r"^data: this machine has no file system in memory at .*; set data to disk$"
+    ):
         data.place(tmp_path / "etcd", "memory", memory=tmp_path / "missing")
 
 
@@ -78,6 +80,6 @@ def test_too_little_memory_is_told_before_etcd_meets_it(
         free: int
 
     monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(64 * 2**20))
-    with pytest.raises(LauncherError, match=r"has 64 MiB free, etcd needs 256; enlarge it or use 'disk'$"):
+    with pytest.raises(LauncherError, match=r"has 64 MiB free, etcd needs 256; enlarge it, or set data to disk$"):
         data.place(tmp_path / "etcd", "memory", memory=memory)
     assert list(memory.iterdir()) == []

@@ -101,7 +101,7 @@ def test_each_name_has_a_directory_in_the_users_state(tmp_path: Path, monkeypatc
 
 def test_a_directory_with_somebodys_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("...")
-    with pytest.raises(LauncherError, match="holds files that are not a local cluster's"):
+    with pytest.raises(LauncherError, match="contains files of something else"):
         Layout(tmp_path).create()
 
 

@@ -81,7 +81,8 @@ def test_what_vms_use_is_deleted_by_force_only_also_where_they_are_not_known(run
     store = Store({SIZES: [size("small")], VMS: [user("a")]})
     gone = {"namespace": "shop", "name": "small", "state": "absent"}
     used = (
-        "in use by 1 virtual machine (shop/a); move them to another one first, or set force to delete the object anyway"
+        "in use by 1 virtual machine (shop/a); move these virtual machines to another object first, or set force to"
+        " delete the object anyway"
     )
     assert run("instancetype", store, **gone)["msg"] == f"shop/small: {used}"
     store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")

@@ -176,7 +176,7 @@ def test_the_page_shows_all_of_it() -> None:
         "u1.large deprecated",
         "unused.39",
         "shop/ lost-1 gone 2025-06-01",
-        "1 more is kept",
+        "1 earlier revision of existing VMs is kept",
         "drifts since 2026-02-28",
     ):
         assert text in shown.text, text
@@ -202,7 +202,7 @@ def test_what_a_vm_has_is_told_in_its_line() -> None:
 
 def test_only_refused_ones_drift() -> None:
     shown = page([drifted("a", "")], revisions=[captured("a", refusal="no such CPU")])
-    assert "Refused after a refresh VM What KubeVirt would say shop/ a no such CPU" in shown.text
+    assert "Rejected after a refresh VM What KubeVirt would say shop/ a no such CPU" in shown.text
     assert "drifts since unknown" in shown.text
 
 

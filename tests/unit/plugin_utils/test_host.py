@@ -29,7 +29,9 @@ def test_names(pattern: str, names: list[str]) -> None:
 
 
 def test_two_vms_are_not_one_host() -> None:
-    with pytest.raises(HostError, match=r"^host_format: '\{name\}' makes one host, web, of shop/web and office/web"):
+    with pytest.raises(
+        HostError, match=r"^host_format: '\{name\}' gives shop/web and office/web the same host name, web"
+    ):
         host_names(VMS, "{name}")
     assert host_names(VMS[:1], "{name}") == ["web"]
 
@@ -42,8 +44,8 @@ def test_two_vms_are_not_one_host() -> None:
         ("{name:>9}", "vm_", "unknown field {name}"),
         ("{}", "vm_", "unknown field {}"),
         ("{name", "vm_", "host_format: '{name': expected '}' before end of string; write fields as {name}"),
-        ("{namespace}", "vm_", "makes all virtual machines one host; add {name}"),
-        ("{{ vm_name }}", "vm_", "makes all virtual machines one host; add {name}"),
+        ("{namespace}", "vm_", "gives all virtual machines the same host name; add {name}"),
+        ("{{ vm_name }}", "vm_", "gives all virtual machines the same host name; add {name}"),
         ("{name}", "vm-", "hostvars_prefix: 'vm-' cannot begin the name of a variable"),
         ("{name}", "1", "hostvars_prefix: '1' cannot begin the name of a variable"),
         ("{name}", "", "hostvars_prefix: '' cannot begin the name of a variable"),

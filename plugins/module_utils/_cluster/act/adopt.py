@@ -1,4 +1,4 @@
-"""Adopts VMs of a cluster: gives them an instancetype and a preference with which their VMIs stay as they are."""
+"""Adopts VMs of a cluster: gives them an instancetype and a preference that do not change their VMIs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Wanted:
 class Adopted:
     """What became of one VM. adoption: None where it has an instancetype already. impact: what it means for its guest.
 
-    vm: as it is. failed: why, on one line.
+    vm: the live VM. failed: why, on one line.
     """
 
     vm: Manifest
@@ -98,9 +98,7 @@ def adopt(
         )
         chosen = result.adoption.chosen
         if chosen is None:
-            result.failed = (
-                result.adoption.problem or "no instancetype gives the VM the CPU, memory and devices that it has"
-            )
+            result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
         result.changed = True
         due.append((result, chosen))
@@ -127,7 +125,7 @@ def _key(manifest: Manifest) -> tuple[str, str]:
 def _candidates(
     lookup: ClusterLookup, role: Role, namespace: str, patterns: list[str] | None, warnings: list[str]
 ) -> list[Manifest]:
-    """What a VM of the namespace can have, cluster-wide ones first. Of what may not be listed there is none."""
+    """The objects that a VM of the namespace can use, cluster-wide first; none of a kind that may not be listed."""
     found: list[Manifest] = []
     for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
         found += lookup.list(kind, place)
@@ -147,7 +145,7 @@ def _candidates(
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     try:
-        # A second try would find the generation changed, by the first one or by somebody else: a look tells.
+        # A second try would find the generation changed, by the first or by another client: a read shows the outcome.
         _patch(session, result, chosen)
     except (ApiError, ConnectionFailed) as error:
         if _is_written(session, result.vm, chosen.instancetype):

@@ -20,7 +20,7 @@ _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "cu
 
 
 class Fit(NamedTuple):
-    """manifests: in order, without what would be lost. warnings: why it could not be told, one line each."""
+    """manifests: in order, without what would be lost. warnings: why it is unknown, one line each."""
 
     manifests: list[Manifest]
     misfits: list[tuple[Place, Misfit]]

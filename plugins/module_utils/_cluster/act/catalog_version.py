@@ -1,4 +1,4 @@
-"""Which version of a catalog a cluster gets: the one that was asked for, else the one for its KubeVirt."""
+"""Which version of a catalog a cluster gets: the requested version, else the version for its KubeVirt."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ AUTO: Final = "auto"
 
 
 class Chosen(NamedTuple):
-    """version: of the catalog; "" for one without versions. reason: why it was chosen; "" if it was asked for."""
+    """version: of the catalog; "" without versions. reason: why it was chosen; "" if it was requested."""
 
     version: str = ""
     reason: str = ""
 
 
 def choose_version(session: Session, documents: list[Any], wanted: str) -> Chosen:
-    """wanted: a version, or `auto` for the one that fits the cluster.
+    """wanted: a version, or `auto` for the version that fits the cluster.
 
     Raises CatalogError for a bad list of versions, ConnectionFailed.
     """
@@ -40,7 +40,7 @@ def _release(session: Session) -> tuple[release.Release, str]:
         return release.of(version), f"the cluster runs KubeVirt {version}"
     except release.UnknownRelease:
         pass
-    # Nobody may tell the version, or it is a build of one's own.
+    # The version may be hidden, or that of a custom build.
     found = release_by_fields(session)
     if found is None:
         return release.NEWEST, "the newest version, because the cluster does not report its KubeVirt release"

@@ -85,7 +85,7 @@ class Changed:
 
     @property
     def restart_reason(self) -> str:
-        """The words of KubeVirt's condition, "" without one."""
+        """The message of KubeVirt's condition, or ""."""
         condition = restart_required(self.vm or {}) or {}
         return str(condition.get("message") or "")
 

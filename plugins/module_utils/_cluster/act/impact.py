@@ -71,7 +71,7 @@ class Restarts:
         self._wanted = wanted
 
     def due(self, result: Result) -> bool:
-        """Whether a VM is to be restarted, as far as one can tell before it is changed."""
+        """Whether a VM is to be restarted, as far as known before the change."""
         if not self._wanted or result.action == plan.DELETE or result.live is None:
             return False
         return has_guest(result.live) and waits_for_restart(result)
@@ -126,7 +126,7 @@ def _raise(session: Session, result: Result) -> None:
         if generation.ends_unclean(vm, start):
             raise_generation(session, namespace, name)
     except (ApiError, ConnectionFailed):
-        # The restart itself is what was asked for; what is left standing after it becomes a warning.
+        # The restart itself is what was requested; what is left standing after it becomes a warning.
         return
 
 

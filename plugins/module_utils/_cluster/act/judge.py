@@ -30,7 +30,7 @@ class Judge:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
-        # Of VMs that are changed, until their impact is told.
+        # Of VMs that are changed, until their impact is known.
         self._outlooks: dict[Key, Outlook] = {}
 
     @property
@@ -67,7 +67,7 @@ class Judge:
     def foresee(self, planned: list[Planned]) -> list[Impact | None]:
         """What the change of each planned VM means, in order; None for one that is created, deleted or unchanged.
 
-        A change that leaves the spec as it is asks for nothing.
+        A change that leaves the spec unchanged asks for nothing.
         """
         told: list[Impact | None] = [Impact(NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
         changed = [index for index, step in enumerate(planned) if _changes_spec(step)]

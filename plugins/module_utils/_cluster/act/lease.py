@@ -34,10 +34,10 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
     """Takes a Lease, or renews one that is held already; waits for another holder.
 
     duration: seconds after which others may take it if it is not renewed. seconds: the longest wait.
-    The result has another holder where that one did not let go. Raises ApiError and ConnectionFailed.
+    The result has another holder if that holder did not release it. Raises ApiError and ConnectionFailed.
     """
     began = time.monotonic()
-    # No clock but this one counts: another holder is gone when its Lease has stayed the same for as long as it said.
+    # Only the local clock counts: another holder is gone when its Lease has stayed the same for as long as it said.
     seen, since = "", began
     while True:
         live = session.get(LEASE, namespace, name)

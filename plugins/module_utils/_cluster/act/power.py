@@ -1,6 +1,6 @@
 """Takes VMs to power states: one look at all, the verbs that are needed, one watch for each namespace.
 
-A verb whose outcome is unknown is not sent again before another look has told that it was not taken up.
+A verb whose outcome is unknown is sent again only after a read has shown that it had no effect.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _IN_FLIGHT = "in-flight migration detected"
 
 
 class Entry(NamedTuple):
-    """One VM and the state that it shall have."""
+    """One VM and its desired state."""
 
     namespace: str
     name: str
@@ -59,7 +59,7 @@ class Settings:
 class Result:
     """What became of one entry. vm, instance: as last seen; found: the VM as it was, before: its VMI likewise.
 
-    verb: the one that was sent or, in check mode, would be; "" for none. failed: why, on one line.
+    verb: the request that was sent or, in check mode, would be; "" for none. failed: why, on one line.
     """
 
     entry: Entry
@@ -129,7 +129,7 @@ def send(session: Session, result: Result, check_mode: bool = False) -> None:
             lost = lost or _is_lost(error)
             if lost and not check_mode and _was_taken_up(session, result):
                 return
-            # A second soft reboot could not be told from the first.
+            # A second soft reboot would look like the first.
             again = _is_lost(error) and result.entry.wanted.state != rules.SOFT_REBOOTED
             if not again or not pauses.pause(session.retry_timeout):
                 raise
@@ -157,7 +157,7 @@ def _is_lost(error: ApiError | ConnectionFailed) -> bool:
 
 
 def _is_migrating(result: Result, error: ApiError | ConnectionFailed) -> bool:
-    """Whether a migration is refused because somebody else's is pending: that one is waited for instead."""
+    """Whether KubeVirt rejects a migration because another is pending: the task waits for that migration instead."""
     return result.entry.wanted.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 

@@ -1,4 +1,4 @@
-"""Deletes revisions that nothing refers to, and stores old ones anew."""
+"""Deletes revisions that nothing refers to, and rewrites old revisions."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
 
 
 def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tuple[bool, str | None]:
-    """Stores revisions of an older version anew, as virt-controller does at its next look at the VM.
+    """Rewrites revisions of an older version, as virt-controller does when it next reconciles the VM.
 
     Returns whether there was anything to do, and why it failed or None.
     """

@@ -58,7 +58,7 @@ class Recapture:
                 result.revisions = _revisions(result)
 
     def rehearse(self, results: list[Changed]) -> None:
-        """Sends the first writes as dry runs. What the server refuses fails; what it cannot tell is a warning.
+        """Sends the first writes as dry runs. What the server refuses fails; what is unknown is a warning.
 
         For a Recapture whose session is a rehearsal."""
 
@@ -114,7 +114,7 @@ class Recapture:
         result.written = True
 
     def _release(self, result: Changed, vm: Manifest) -> None:
-        """Makes virt-controller capture anew what it has captured."""
+        """Makes virt-controller capture again what it has captured."""
         if result.method == _STATUS:
             try:
                 _patch(self._session, result.before, steps.released(_freed(result)), _STATUS)
@@ -129,7 +129,7 @@ class Recapture:
             _patch(self._session, result.before, result.spelling.there)
         except ApiError as error:
             if error.code == 403 and result.denied:
-                # Either right would do; the message names the one tried last, so add the other.
+                # Either right would do; the message names the last that was tried, so add the other.
                 error.message = (
                     f"{error.message}. Permission to patch virtualmachines/status would suffice too ({result.denied})"
                 )

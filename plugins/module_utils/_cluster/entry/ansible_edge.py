@@ -77,7 +77,7 @@ def make_module(
 
 
 def _refuse_unreadable(given: dict[str, Any]) -> None:
-    """Numbers that Ansible would read for ever, or not without a traceback: 1e999999999, .inf."""
+    """Numbers that Ansible would never finish to read, or not without a traceback: 1e999999999, .inf."""
     for option in (*limits.NUMBERS, "qps"):
         value = given.get(option)
         text = str(value) if isinstance(value, float) else value
@@ -86,7 +86,7 @@ def _refuse_unreadable(given: dict[str, Any]) -> None:
 
 
 def last_net(run: Callable[..., None]) -> Callable[..., None]:
-    """The module without a message of Python's: what nobody has foreseen is told as a mistake of the collection."""
+    """The module without a message of Python's: an unforeseen exception is reported as a bug in the collection."""
 
     @functools.wraps(run)
     def caught(*arguments: Any, **named: Any) -> None:

@@ -141,7 +141,7 @@ def _catalog(options: Told) -> str:
 
 
 def _chosen(session: Session, options: Told, documents: list[Any]) -> Chosen:
-    """The version of a catalog that has versions; of a release that was fetched there is only the one."""
+    """The version of a catalog that has versions; a fetched release has only one version."""
     if options["source"] == "url":
         return Chosen()
     return choose_version(session, documents, options["version"] or AUTO)
@@ -197,7 +197,7 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
     module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
 
 
-# What messages call the objects, and what is told of them.
+# The names of the objects in messages, and their results.
 _WORDS = CatalogSubject("objects")
 
 _ACTIONS = {

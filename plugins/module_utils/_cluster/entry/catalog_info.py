@@ -25,7 +25,7 @@ def run_catalog_info() -> None:
 
 
 def _catalogs(found: list[Told]) -> list[Told]:
-    """What is deployed of each catalog; more than one version tells of an upgrade that did not come through."""
+    """What is deployed of each catalog; more than one version means an incomplete upgrade."""
     told: dict[str, Told] = {}
     for one in found:
         entry = told.setdefault(

@@ -116,7 +116,7 @@ def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
 
 def _run_prune(module: Any) -> None:
     options = module.params
-    # What is referenced can only be told from all VMs, so a selection would be dangerous here.
+    # Only all VMs together show what is referenced, so a selection would be dangerous here.
     if options["names"] or options["label_selectors"]:
         module.fail_json(msg="state: pruned applies to a whole namespace; remove names and label_selectors")
     try:
@@ -179,7 +179,7 @@ def _tell_changed(result: Changed) -> Outcome:
 def _diff(result: Changed) -> Outcome:
     changes = result.change.effect.changes if result.change.effect is not None else ()
     return {
-        "before_header": f"VirtualMachine {result.before.label} (as it is)",
+        "before_header": f"VirtualMachine {result.before.label} (current)",
         "after_header": f"VirtualMachine {result.before.label} ({', '.join(result.revisions.values()) or 'changed'})",
         "before": {one["field"]: one["before"] for one in changes},
         "after": {one["field"]: one["after"] for one in changes},

@@ -45,7 +45,7 @@ class ObjectModule(NamedTuple):
     subject: makes the Subject (see `declare`) from the task's options.
     settings: options of the task itself, not of an object.
     rules: further rules for the options of an object (mutually_exclusive and the like), as AnsibleModule takes them.
-    warnings: what should be known of options that can be declared; alike ones are told once for all their objects.
+    warnings: warnings about valid options; equal warnings are reported once for all their objects.
     """
 
     plural: str
@@ -209,7 +209,7 @@ def take_over_of(module: Any) -> TakeOver:
 
 
 def _warn(module: Any, warnings: list[tuple[str, str]]) -> None:
-    """Warnings about objects, by their labels; alike ones are given once for all their objects."""
+    """Warnings about objects, by their labels; equal warnings are given once for all their objects."""
     labels_of: dict[str, list[str]] = {}
     for label, warning in warnings:
         labels_of.setdefault(warning, []).append(label)
@@ -228,7 +228,7 @@ def _given(value: Any) -> Any:
 
 
 def _words(error: Exception, secrets: set[str]) -> str:
-    # Before it is cut: of half a secret nobody would know that it is one.
+    # Before it is cut: half a secret would not be recognized.
     text = " ".join(remove_values(str(error), secrets).split())
     if len(text) > _LONGEST:
         # The value is somewhere in it.
@@ -242,7 +242,7 @@ _WORDS = {
     plan.APPLY: "changed",
     plan.DELETE: "deleted",
     plan.NONE: "unchanged",
-    plan.KEEP: "left as they are",
+    plan.KEEP: "left unchanged",
 }
 _TAKEN_OVER = "taken over"
 

@@ -1,4 +1,4 @@
-"""The edge of the module virtual_machine_adopt: which VMs, what is told of them, one message."""
+"""The edge of the module virtual_machine_adopt: which VMs, their results, one message."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _is_refused(result: Adopted, check_mode: bool) -> bool:
 
 
 def _failure(result: Adopted) -> str:
-    """With what comes nearest, which is what a person asks next."""
+    """With the nearest match, the next question of the user."""
     nearest = result.adoption.nearest if result.adoption is not None else ()
     if not nearest:
         return str(result.failed)
@@ -165,7 +165,7 @@ def _diff(result: Adopted) -> Outcome:
     chosen = result.adoption.chosen if result.adoption is not None else None
     before, after = redact(result.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
     return {
-        "before_header": f"VirtualMachine {result.label} (as it is)",
+        "before_header": f"VirtualMachine {result.label} (current)",
         "after_header": f"VirtualMachine {result.label} (adopted)",
         "before": {"spec": before},
         "after": {"spec": after},

@@ -174,6 +174,6 @@ def _diff(result: Result, check_mode: bool) -> Outcome:
 
 
 def _power_of(vm: Outcome | None, instance: Outcome | None) -> Outcome:
-    """By its uid one tells a restarted VMI."""
+    """The uid identifies a restarted VMI."""
     told = {"status": _status(vm or {})}
     return {**told, "instance": instance["metadata"]["uid"]} if instance is not None else told

@@ -45,14 +45,14 @@ class Sources(NamedTuple):
 
 
 class _File(NamedTuple):
-    """url: where it is. digest: its SHA-256 in hexadecimal, "" where the release's list tells it."""
+    """url: where it is. digest: its SHA-256 in hexadecimal, "" if the list of the release has it."""
 
     url: str
     digest: str
 
 
 def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
-    """The addresses of a release's cluster-wide bundles; the namespaced ones hold the same objects."""
+    """The addresses of a release's cluster-wide bundles; the namespaced bundles contain the same objects."""
     return [f"{base.rstrip('/')}/{version}/{_BUNDLES[kind].format(version=version)}" for kind in kinds]
 
 

@@ -43,11 +43,15 @@ class _Open(NamedTuple):
 _NO_KEY: Final = object()
 
 
-def documents(content: bytes | str, where: str) -> list[Any]:
-    """The documents of a YAML or JSON text. where: how messages call it. Raises TextError."""
+def documents(content: bytes | str, where: str, what: str = "catalog", foreign_tags: bool = False) -> list[Any]:
+    """The documents of a YAML or JSON text.
+
+    where, what: how messages call the text, and what it should be. foreign_tags: whether tags that YAML does not define
+    may stand there, as Ansible's `!vault` does; their values are read as if they had none. Raises TextError.
+    """
     if len(content) > LARGEST:
-        raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a catalog")
-    reader = _Reader(where)
+        raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a {what}")
+    reader = _Reader(where, what, foreign_tags)
     try:
         # The parser in C is ten times as fast, and there on nearly all machines.
         for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -63,9 +67,9 @@ def documents(content: bytes | str, where: str) -> list[Any]:
 class _Reader:
     """Puts documents together from events."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, what: str, foreign_tags: bool) -> None:
         self.documents: list[Any] = []
-        self._where = where
+        self._where, self._what, self._foreign_tags = where, what, foreign_tags
         self._open: list[_Open] = []
         # Anchor → its value and how many nodes that has; None while it is not complete.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
@@ -94,7 +98,8 @@ class _Reader:
         if tag == _MERGE:
             return _MERGE
         if tag not in _TAGS:
-            raise self._error(event, f"a catalog must not contain the tag {shown(tag)}; remove it")
+            self._refuse_tag(event, tag)
+            return event.value
         try:
             return self._construct(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
         except (yaml.YAMLError, ValueError, TypeError):
@@ -102,11 +107,15 @@ class _Reader:
                 event, "the value is not valid for the type that it looks like; put it in quotes"
             ) from None
 
+    def _refuse_tag(self, event: Any, tag: str) -> None:
+        if not self._foreign_tags:
+            raise self._error(event, f"a {self._what} must not contain the tag {shown(tag)}; remove it")
+
     def _begin(self, event: Any) -> None:
         if event.tag not in (None, "!") and event.tag not in _TAGS:
-            raise self._error(event, f"a catalog must not contain the tag {shown(event.tag)}; remove it")
+            self._refuse_tag(event, event.tag)
         if len(self._open) >= _DEEPEST:
-            raise self._error(event, f"nested more than {_DEEPEST} levels deep; simplify the catalog")
+            raise self._error(event, f"nested more than {_DEEPEST} levels deep; simplify the {self._what}")
         self._count(event, 1)
         if event.anchor:
             self._anchors[event.anchor] = None
@@ -169,14 +178,16 @@ class _Reader:
 
     def _document(self, event: Any, value: Any) -> None:
         if value is not None and not isinstance(value, (dict, list)):
-            raise self._error(event, "expected a catalog or a manifest, found plain text; check the path of the file")
+            raise self._error(
+                event, f"expected a {self._what} or a manifest, found plain text; check the path of the file"
+            )
         self.documents.append(value)
 
     def _count(self, event: Any, nodes: int) -> None:
         self._nodes += nodes
         if self._nodes > _MOST_NODES:
             raise self._error(
-                event, f"more than {_MOST_NODES:,} values with all aliases expanded; simplify the catalog"
+                event, f"more than {_MOST_NODES:,} values with all aliases expanded; simplify the {self._what}"
             )
 
     def _error(self, event: Any, reason: str) -> TextError:

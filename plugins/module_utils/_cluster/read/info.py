@@ -1,4 +1,4 @@
-"""VMs as a person asks for them: what they refer to and have captured, what their guests get, how they are."""
+"""VMs as a person asks for them: what they refer to and have captured, what their guests get, and their state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Filter:
-    """Which VMs are told of; None: it does not matter.
+    """Which VMs are returned; None: it does not matter.
 
     names: of a single namespace. selector: a label selector. instancetype, preference: the name in the matcher.
     drifted, restart_required: whether the VM is so.
@@ -58,7 +58,7 @@ def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
 
 
 def tell(seen: Inspected) -> dict[str, Any]:
-    """What is told of a VM."""
+    """The result of a VM."""
     instance = seen.instance
     metadata, status = seen.vm["metadata"], seen.vm.get("status") or {}
     told: dict[str, Any] = {

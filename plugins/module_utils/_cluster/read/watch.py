@@ -150,7 +150,7 @@ class _Wait:
             self._end(name, failure)
 
     def pause(self, until: float) -> None:
-        """Before the next watch, so that one that ends at once does not become a rush."""
+        """Before the next watch, so that watches that end at once do not flood the server."""
         time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
 
     @property
@@ -160,7 +160,7 @@ class _Wait:
 
 
 def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
-    """One LIST and the watches that go on from it, until something has to be looked at anew or no watch can go on."""
+    """One LIST and the watches that go on from it, until something has to be looked at again or no watch can go on."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
     items, version = session.list(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
@@ -184,7 +184,7 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             if error.code != 410 and error.code not in PASSING:
                 raise
             wait.pause(until)
-            return  # only a new list tells what was missed
+            return  # only a new list shows what was missed
         wait.pause(until)
 
 

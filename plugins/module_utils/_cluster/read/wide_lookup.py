@@ -18,9 +18,9 @@ _SIDE_BY_SIDE = 8
 
 
 class WideLookup:
-    """A find.Lookup over many namespaces: one LIST for each kind that is asked for, however many there are.
+    """A find.Lookup over many namespaces: one LIST for each kind that is requested, however many there are.
 
-    A kind that may not be listed in all namespaces at once is listed in each one that is asked for. A missing right is
+    A kind that may not be listed in all namespaces at once is listed in each one that is requested. A missing right is
     a Problem; for all else that goes wrong ApiError or ConnectionFailed is raised.
     """
 

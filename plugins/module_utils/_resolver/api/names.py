@@ -44,7 +44,7 @@ def _text(value: Any) -> str:
 
 
 def nearest(name: Any, known: Iterable[Any]) -> str:
-    """The end of a message about an unknown name: the known ones like it, or else all of them if they are few.
+    """The end of a message about an unknown name: similar known names, or all known names if they are few.
 
     An option's spelling of a field is like the field's own (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
     """

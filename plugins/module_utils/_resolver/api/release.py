@@ -44,8 +44,8 @@ class Release(NamedTuple):
     creates_panic_device: preferredPanicDeviceModel gives a VM a panic device, not only a model to those that it has.
 
     Requirements:
-    vm_memory_counts: a VM's own guest memory counts in place of the instancetype's.
-    names_spread_by_across: what a spread provides is told by `across`, not as cores and sockets.
+    vm_memory_counts: a VM's own guest memory counts instead of the instancetype's.
+    names_spread_by_across: `across` decides what a spread provides, instead of cores and sockets.
     checks_requirements_first: of the VM as it was written, before anything is applied to it.
 
     Webhooks:
@@ -53,7 +53,7 @@ class Release(NamedTuple):
     sets_matcher_kind: a matcher without kind is stored with the cluster-wide one.
     named_and_inferred, named_and_inferred_type: what virt-api says of a {field} beside inferFromVolume in a {matcher},
     and the type of that cause.
-    infers_from_snapshots: a VolumeSnapshot that a volume comes from tells instancetype and preference, too.
+    infers_from_snapshots: a VolumeSnapshot, as the source of a volume, has labels of instancetype and preference too.
     takes_architecture_of_sources: the architecture that a DataSource is labelled with becomes that of the VM.
     storage_class_fields: where in a data volume template the storage class of the preference goes.
     checks_topology_names: preferences with unknown topologies are refused, deprecated names warned of.
@@ -73,7 +73,7 @@ class Release(NamedTuple):
     storing_needs_kind: no revision is stored for a matcher without kind.
     old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
     fields are known; "lenient", as much of them as is known.
-    upgrades_revisions: revisions of older versions are created anew.
+    upgrades_revisions: revisions of older versions are created again.
 
     Running guests:
     updates_live_by_default: without a rollout strategy changes reach running guests.

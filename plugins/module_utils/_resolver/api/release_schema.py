@@ -1,8 +1,8 @@
 """Objects as the API of an older KubeVirt release has them.
 
-The notes of a field (`fields/`) tell the first release that knows it, `since`, and the patches of earlier ones that
-were given it, `backported`. Of a field that is left out today when
-it is empty they tell the first release that does so: until then it was always written (`written_until`), or was kept if
+The notes of a field (`fields/`) have the first release that knows it, `since`, and the patches of earlier ones that
+were given it, `backported`. For a field that KubeVirt leaves out when empty, they have the first release that does
+so: until then it was always written (`written_until`), or was kept if
 it was given empty (`kept_until`). An API server drops what it does not know without a word.
 """
 

@@ -72,7 +72,7 @@ def checked(type_name: str, value: dict[str, Any], checks: Checks) -> dict[str, 
 
 
 def type_of(manifest: dict[str, Any]) -> str:
-    """The type of a manifest: its kind, the cluster-wide kinds being of the types of the namespaced ones."""
+    """The type of a manifest: its kind; cluster-wide kinds have the types of the namespaced kinds."""
     return str(manifest["kind"]).replace("VirtualMachineCluster", "VirtualMachine")
 
 
@@ -201,7 +201,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
 
 
 def _always_written(declarations: dict[str, Any]) -> tuple[dict[str, Value], list[tuple[str, str]]]:
-    """The fields that Go writes even when they are not set: plain ones with their zero, structs with their type."""
+    """The fields that Go writes even when they are not set: plain fields with their zero, structs with their type."""
     zeros: dict[str, Value] = {}
     structs: list[tuple[str, str]] = []
     for name, declaration in declarations.items():

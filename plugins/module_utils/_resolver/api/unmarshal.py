@@ -100,7 +100,7 @@ class _Reader:
             self._read_scalar(expression, kind, value, path, struct)
 
     def _read_inside(self, expression: str, kind: str, value: Any, path: tuple[str, ...], struct: str) -> bool:
-        """Reads what a list, a map or an object holds; whether the value is one where the type asks for it."""
+        """Reads the content of a list, a map or an object; whether the value is of the required type."""
         if expression.startswith("[]") and kind == "array":
             for entry in value:
                 self.read(expression[2:], entry, path, struct)

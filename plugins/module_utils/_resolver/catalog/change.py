@@ -1,4 +1,4 @@
-"""What declaring an instancetype or a preference does to the one that there is."""
+"""The effect of declaring an instancetype or a preference on the existing object."""
 
 from __future__ import annotations
 

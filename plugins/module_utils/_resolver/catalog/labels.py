@@ -1,4 +1,4 @@
-"""What the labels of instancetypes and preferences say, of published ones and of those that belong to a catalog."""
+"""The meaning of the labels of instancetypes and preferences, published or of a catalog."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _over(
             raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
         base = _over(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
     own = _own(sort, entry, where)
-    # A null among the labels stays until the derived ones are known: it removes these, too.
+    # A null among the labels stays until the derived labels are known: it removes these too.
     return {**_overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 

@@ -64,7 +64,7 @@ class Misfit(NamedTuple):
 
 
 def spec_schema(definition: Manifest, version: str) -> Manifest | None:
-    """The schema of `spec` in a CustomResourceDefinition's version; None if it does not serve that one."""
+    """The schema of `spec` in a CustomResourceDefinition's version; None if the version is not served."""
     for served in (definition.get("spec") or {}).get("versions") or []:
         if served.get("name") == version and served.get("served"):
             root = (served.get("schema") or {}).get("openAPIV3Schema") or {}
@@ -74,9 +74,9 @@ def spec_schema(definition: Manifest, version: str) -> Manifest | None:
 
 
 def release_of(schemas: Mapping[Role, Manifest]) -> Release:
-    """The newest release all of whose fields the schemas have, as far as fields can tell.
+    """The newest release all of whose fields the schemas have, as far as fields show it.
 
-    schemas: by role; those of one role alone tell less. 1.2 has the fields of 1.1, and 1.5 those of 1.4.
+    schemas: by role; those of one role alone show less. 1.2 has the fields of 1.1, and 1.5 those of 1.4.
     """
     newer: dict[str, bool] = {}
     for role, found in schemas.items():
@@ -142,7 +142,7 @@ def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[
     properties = found.get("properties") or {}
     for name, declaration in schema.TYPES[bare].items():
         notes = schema.field_notes(declaration)
-        # A backported field tells nothing of the minor version.
+        # A backported field does not identify the minor version.
         if "since" in notes and "backported" not in notes:
             yield notes["since"], name in properties
         if name in properties:

@@ -74,7 +74,7 @@ def as_data(found: Matrix) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Matrix:
-    """The matrix that `as_data` has told, without the specs."""
+    """The matrix that `as_data` returned, without the specs."""
     missed = {
         (one["instancetype"], one["preference"]): Cell(one["sign"], tuple(one["reasons"])) for one in data["misses"]
     }
@@ -93,7 +93,7 @@ def unsatisfied(found: Matrix) -> list[str]:
 
 
 def label(one: Facts) -> str:
-    """The name, with the namespace where there is one."""
+    """The name, with the namespace if any."""
     return f"{one['namespace']}/{one['name']}" if one["namespace"] else str(one["name"])
 
 

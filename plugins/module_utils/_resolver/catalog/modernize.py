@@ -2,8 +2,8 @@
 
 Earlier forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs
 that name a flavor, and fields and values that KubeVirt has deprecated since. A modern manifest gives the same VMI as
-the old one gave, with the one exception that `_secure_boot` tells of; what would need another object to change too
-stays as it is, and `left` says so.
+the old one gave, with one exception, described at `_secure_boot`; what would need another object to change too
+stays unchanged, and `left` says so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Left(NamedTuple):
 
 
 class Modernized(NamedTuple):
-    """manifest: the new one; equal to the old one without changes."""
+    """manifest: the new manifest; equal to the old manifest without changes."""
 
     manifest: Manifest
     changes: tuple[Change, ...]
@@ -78,7 +78,7 @@ class _Draft(NamedTuple):
 
 
 def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
-    """The manifest as it is written today; manifests of other kinds come back as they are.
+    """The manifest in the current API; manifests of other kinds come back unchanged.
 
     manifest: a plain one, left unchanged. release: replacements that it does not know are not made.
     Raises FieldError for what has no counterpart today, or contradicts itself.
@@ -120,7 +120,7 @@ def _object(draft: _Draft) -> None:
 
 
 def _alpha_spec(draft: _Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
-    """The spec without what the old API took for nothing, lest the new one takes it for something."""
+    """The spec without values that the old API ignored and the new API would not."""
     for path, was in release_schema.unknown(type_name, spec, NEWEST):
         draft.set(f"spec.{path}", was, "", None, f"{api_version} did not know this field, so it had no effect.")
     kept: Manifest = release_schema.known(type_name, spec, NEWEST)
@@ -129,7 +129,7 @@ def _alpha_spec(draft: _Draft, type_name: str, api_version: str, spec: Manifest)
         draft.drop(cpu, "preferredCPUTopology", "spec.cpu", "Empty meant not set.")
     for name in ("model", "dedicatedCPUPlacement", "isolateEmulatorThread"):
         if cpu.get(name) in ("", False) and name in cpu:
-            note = "This meant not set; today it would be set, and conflict with a VM that sets it."
+            note = "This value meant unset; today it would conflict with a VM that sets the field."
             draft.drop(cpu, name, "spec.cpu", note)
     return kept
 
@@ -193,7 +193,7 @@ def _spread_ratio(draft: _Draft, spec: Manifest) -> None:
 
 
 def _firmware(draft: _Draft, firmware: Manifest) -> None:
-    """preferredEfi in place of preferredUseEfi and preferredUseSecureBoot.
+    """preferredEfi instead of preferredUseEfi and preferredUseSecureBoot.
 
     Both fill only what the VM leaves open, but preferredUseSecureBoot also the EFI that a VM chooses itself.
     """
@@ -227,7 +227,7 @@ def _secure_boot(draft: _Draft, firmware: Manifest, path: str) -> None:
     if was is None:
         draft.drop(firmware, name, path, "Means the same as not set.")
     elif firmware.get("preferredEfi") is not None:
-        note = "Deprecated. A VM that chooses EFI itself now also says itself whether it boots securely."
+        note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
         del firmware[name]
         if firmware["preferredEfi"].get("secureBoot") == was:
             draft.set(f"{path}.{name}", was, f"{path}.preferredEfi.secureBoot", was, note)
@@ -235,8 +235,8 @@ def _secure_boot(draft: _Draft, firmware: Manifest, path: str) -> None:
             draft.set(f"{path}.{name}", was, "", None, note)
     else:
         note = (
-            "Deprecated, but it does what preferredEfi does not: it fills in secureBoot for VMs that choose EFI"
-            " themselves. Set that in these VMs, then remove it."
+            "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
+            " Set secureBoot in these VMs, then remove this field."
         )
         draft.left.append(Left(f"{path}.{name}", note))
 
@@ -306,7 +306,7 @@ def _running(draft: _Draft, spec: Manifest) -> None:
 
 
 def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
-    """Another field in the place of one, so that the manifest reads as before."""
+    """Another field in the place of the old field, so that the manifest reads as before."""
     holder.pop(other, None)  # a null
     entries = [(other, value) if field == name else (field, entry) for field, entry in holder.items()]
     holder.clear()
@@ -314,7 +314,7 @@ def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
 
 
 def _given_up(spec: Manifest) -> Iterator[Left]:
-    """Interfaces with a binding that is a plugin's matter now, if there is one."""
+    """Interfaces with a binding that a plugin replaces now."""
     value: Any = spec
     for name in ("template", "spec", "domain", "devices", "interfaces"):
         value = value.get(name) or {}

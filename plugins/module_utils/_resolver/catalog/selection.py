@@ -45,7 +45,7 @@ class Selection:
     deprecated: str = "include"
 
     def of(self, objects: Iterable[Manifest]) -> list[Manifest]:
-        """The wanted ones, in their order. CatalogError for a pattern that fits nothing, as it is mistyped more often
+        """The selected objects, in order. CatalogError for a pattern that fits nothing, as it is mistyped more often
         than meant, and for what is no label selector."""
         objects = list(objects)
         chosen = [*self._instancetypes(objects), *self._preferences(objects)]

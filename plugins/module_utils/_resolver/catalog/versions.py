@@ -32,14 +32,14 @@ _MEMBERS: Final = {"series": "sizes", "families": "preferences"}
 
 
 def version_names(documents: Iterable[Any]) -> list[str]:
-    """The versions of a catalog, newest first; none if it has only one. Raises CatalogError for bad ones."""
+    """The versions of a catalog, newest first; none if it has only one. Raises CatalogError for invalid versions."""
     return list(_versions(documents))
 
 
 def fitting_version(documents: Iterable[Any], known: Release) -> str:
     """The newest version for a release of KubeVirt, or the oldest version for releases before all of them.
 
-    The catalog must have versions. Raises CatalogError for bad ones.
+    The catalog must have versions. Raises CatalogError for invalid versions.
     """
     found = _versions(documents)
     fitting = (name for name, version in found.items() if _is_for(name, version, known))
@@ -49,7 +49,7 @@ def fitting_version(documents: Iterable[Any], known: Release) -> str:
 def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
     """The documents of a catalog as they are at a version, without the list of versions.
 
-    version: "" for the newest. Raises CatalogError for a version that the catalog does not have, and for bad ones.
+    version: "" for the newest. Raises CatalogError for an unknown version, and for invalid versions.
     """
     documents = list(documents)
     found = _versions(documents)

@@ -75,7 +75,7 @@ def spread(value: Any, preference: Manifest | None = None, release: Release = NE
             raise Rejected(f"{uneven.field}: {uneven.message}")
         return topology.topology(vcpus, spec, release)._asdict()
     except Crash as crash:
-        raise Rejected(f"preference: KubeVirt refuses such a VM: {crash}") from None
+        raise Rejected(f"preference: KubeVirt rejects such a VM: {crash}") from None
 
 
 def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
@@ -107,9 +107,7 @@ def _preference(given: Manifest | str, manifests: list[Any], release: Release) -
             and (manifest.get("metadata") or {}).get("name") == given
         ]
         if not named:
-            raise Rejected(
-                f"preference: no manifest of the preference {shown(given)} is given; add it to the manifests"
-            )
+            raise Rejected(f"preference: the manifests do not contain the preference {shown(given)}; add its manifest")
         given = named[0]
     # The spec of a preference has no field `spec`.
     bare = "spec" not in given

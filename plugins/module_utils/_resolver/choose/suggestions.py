@@ -60,7 +60,7 @@ def _another(kind: str, namespace: str, name: str, listed: Names) -> str:
     known = sorted(str(manifest["metadata"]["name"]) for manifest in listed(kind, namespace))
     names = difflib.get_close_matches(name, known, n=SUGGESTED, cutoff=0.5) or known[:SUGGESTED]
     example = f", for example {either(names)}" if names else ""
-    return f"create the {kind} {name} in the namespace {namespace} first, or name another one{example}"
+    return f"create the {kind} {name} in the namespace {namespace} first, or name another {kind}{example}"
 
 
 def _failure(vm: Manifest, role: Role, cluster: Cluster) -> infer.NotInferred | None:
@@ -94,7 +94,7 @@ def best(
 
 
 def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
-    """The best instancetypes, of either kind, with which the VM's preference, if it has one, is content."""
+    """The best instancetypes, of either kind, that meet the VM's preference, if any."""
     without = copy(vm)
     without["spec"].pop(INSTANCETYPE.matcher, None)
     inferred = infer.infer(without, cluster.objects, cluster.release).vm
@@ -106,7 +106,7 @@ def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
 
 
 def _preferences(vm: Manifest, listed: Names) -> list[str]:
-    """Preferences with a name like that of the disk which says nothing, else the first ones."""
+    """Preferences with a name like that of the disk without labels, else the first preferences."""
     known = {str(manifest["metadata"]["name"]): manifest for manifest in _all(PREFERENCE, vm, listed)}
     close = [name for disk in _disks(vm) for name in difflib.get_close_matches(disk, known, n=SUGGESTED, cutoff=0.5)]
     return [_named(known[name], PREFERENCE) for name in (close or sorted(known))[:SUGGESTED]]
@@ -132,6 +132,6 @@ def _all(role: Role, vm: Manifest, listed: Names) -> list[Manifest]:
 
 
 def _named(manifest: Manifest, role: Role) -> str:
-    """A name as one has to give it: with its kind where that is the namespaced one, which is not the usual one."""
+    """A name as the user has to write it: with its kind for a namespaced object, since the default is cluster-wide."""
     name = str(manifest["metadata"]["name"])
     return f"{name} (kind {role.kind})" if manifest.get("kind") == role.kind else name

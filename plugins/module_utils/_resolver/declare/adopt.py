@@ -30,10 +30,10 @@ from .reduction import reduced, without
 
 Manifest = dict[str, Any]
 
-# Those that come near which are told where nothing fits.
+# The number of nearest matches to report if nothing fits.
 _NEAREST: Final = 3
 _NAMES: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
-# More than there are fields that can be in conflict: those that are told are taken out, and others may be told then.
+# More than the fields that can conflict: reported fields are removed, after which others may be reported.
 _FIELDS: Final = 100
 
 
@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
     """A pair, and what becomes of the VM with it.
 
     instancetype, preference: matchers, None for none. vm: rewritten. removed: the fields of its template that went.
-    differences: of the VMI, [{field, before, after}]; those that were accepted are told too.
+    differences: of the VMI, [{field, before, after}]; accepted differences are included.
     refusal: why KubeVirt would not take it, in its words, or None.
     """
 
@@ -198,7 +198,7 @@ class _Subject(NamedTuple):
         return removed
 
     def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[Conflict, ...]:
-        """None as well where KubeVirt would crash, which is told when the VMI is built."""
+        """None as well if KubeVirt would crash, which is reported when the VMI is built."""
         return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 
 
@@ -212,7 +212,7 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
 
 
 def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
-    """What to choose from, none first; of a VM that has one, which is there, just that."""
+    """The candidates, none first; only the existing object for a VM that has one."""
     if PREFERENCE.matcher_of(vm) is not None:
         return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
     named = sorted(given or (), key=lambda one: (str(one["metadata"]["name"]), one["kind"]))
@@ -257,7 +257,7 @@ def _equalize(domain: Manifest, config: Configuration) -> None:
                 amounts[name] = Quantity.of(parse(amounts[name]).value, BINARY_SI).text
     asked_anyway = "memory" not in limits and config.memory_overcommit == 100
     if asked_anyway and "memory" in requests and requests["memory"] == memory.get("guest"):
-        # Just what the pod asks for without it.
+        # Just the requests of the pod without it.
         del requests["memory"]
     if not requests:
         resources.pop("requests", None)

@@ -42,7 +42,7 @@ def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = Tr
 
 
 def check_name(options: Options) -> None:
-    """Raises FieldError for an object without a name, or with one from which those of its parts cannot be made."""
+    """Raises FieldError for an object without a name, or with a name that is too long for the names of its parts."""
     name = options.get("name") or ""
     reason = names.subdomain(name) if name else "is empty"
     if reason:

@@ -24,7 +24,7 @@ Manifest = dict[str, Any]
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
     """What it means for a VM to become as planned.
 
-    vm: as it is. future: as it will be. instance: its VMI, None without one.
+    vm: the live VM. future: the VM after the change. instance: its VMI, or None.
     """
     if future.admitted is None:
         return Impact(UNKNOWN)
@@ -53,7 +53,7 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
 def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
     """One line where a VM whose matchers the cluster has expanded has not what they stand for now, or None.
 
-    Such a VM does not follow them; nothing in it tells whether the play or the instancetype was changed.
+    Such a VM does not follow them; it does not show whether the play or the instancetype changed.
     """
     wanted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
     made = vmi.build(wanted, cluster.objects, cluster.configuration, cluster.release).spec if wanted else None
@@ -72,7 +72,7 @@ def _size(spec: Manifest) -> str:
 
 
 def _captured(vm: Manifest) -> Manifest:
-    """The VM without references to revisions that virt-controller captures anew."""
+    """The VM without references to revisions that virt-controller captures again."""
     vm = copy(vm)
     for role in ROLES:
         matcher, reference = role.matcher_of(vm), role.reference_of(vm)
@@ -87,7 +87,7 @@ def _runs(instance: Manifest) -> bool:
 
 
 def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
-    """The VM's spec when its guest was started; where that is not known any more, its spec now."""
+    """The VM's spec when its guest was started; where that is no longer known, its spec now."""
     name = (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
     found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
     data = found.get("data") if isinstance(found, dict) else None

@@ -16,7 +16,7 @@ _INSIDE = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSo
 
 
 class Need(NamedTuple):
-    """An object that is asked for; namespace is "" for a cluster-wide kind.
+    """An object that is requested; namespace is "" for a cluster-wide kind.
 
     home: the namespace of the VM. instead: of a captured revision: kind, namespace and name of the object that counts
     if the revision is of one with another name.
@@ -30,7 +30,7 @@ class Need(NamedTuple):
 
 
 def needs(vm: Manifest, release: Release) -> list[Need]:
-    """What is asked for first: instancetype, preference, their revisions, and what is inferred from.
+    """What is requested first: instancetype, preference, their revisions, and what is inferred from.
 
     vm: a plain manifest. One that is not of the API's types needs nothing: it is refused for that.
     """
@@ -52,7 +52,7 @@ def of_guest(vm: Manifest, instance: Manifest, release: Release) -> list[Need]:
 
 
 def then(need: Need, found: Manifest | None) -> list[Need]:
-    """What an object that was asked for leads to, if it is one that is inferred from. found: None: it is not there."""
+    """What an object that was requested leads to, if it is one that is inferred from. found: None: it is not there."""
     if need.kind in ROLE_OF_KIND:
         return []
     try:

@@ -17,6 +17,7 @@ from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.webhooks import gates, validate_vm
 from ..instancetype.webhooks.admission import invalid
 from . import sources
+from .minimum import too_small
 from .outlook import Outlook
 
 Manifest = dict[str, Any]
@@ -26,7 +27,7 @@ _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove t
 
 
 class Issue(NamedTuple):
-    """One line about a VM. certain: the cluster refuses it, or it cannot start; else it could not be checked.
+    """One line about a VM. certain: the cluster refuses it, or it cannot start; else there is a doubt.
 
     missing: an object is not there that the VM needs.
     """
@@ -39,8 +40,8 @@ class Issue(NamedTuple):
 def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
     """What is wrong with a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
-    live: the VM as it is. listed: all manifests of a kind in a namespace, for suggestions.
-    Only the first failing step is told, as KubeVirt does; the remedy names what would do instead.
+    live: the live VM. listed: all manifests of a kind in a namespace, for suggestions.
+    Only the first failing step is reported, as by KubeVirt; the remedy names what would do instead.
     """
     vm, admitted = future.vm, future.admitted
     if admitted is None:
@@ -59,7 +60,12 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
     applied = copy(admitted)
     answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
-        return _closed_gates(applied["spec"]["template"]["spec"], cluster)
+        preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
+        small = too_small(applied, preference)
+        return [
+            *_closed_gates(applied["spec"]["template"]["spec"], cluster),
+            *([Issue(small, certain=False)] if small else ()),
+        ]
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
 
 
@@ -133,7 +139,7 @@ def _remedy(answer: dict[str, Any], vm: Manifest, cluster: Cluster, listed: Name
 
 def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
     """The best instancetypes, of the kind that the VM names, with which its preference is content."""
-    # A kind that there is not has been told already.
+    # A missing kind has been reported already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
     namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""

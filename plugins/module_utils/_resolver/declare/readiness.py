@@ -24,7 +24,7 @@ _LOST_RACES: Final = (
     "already exists",
 )
 _RACE_GRACE: Final = 15.0
-# Conditions of a VM that say why it does not start, the one with the most to say first.
+# Conditions of a VM with the reason why it does not start, the most specific first.
 _TELLING: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
 
 _STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})

@@ -26,16 +26,16 @@ _KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 
 
 def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names) -> Iterator[str]:
-    """One line for each source that does not exist: an import from it would wait for ever.
+    """One line for each source that does not exist: an import from it would never end.
 
-    live: the VM as it is; what its DataVolumes were made from may be gone by now. What may not be read is taken to be
+    live: the live VM; what its DataVolumes were made from may be gone by now. What may not be read is taken to be
     there, since KubeVirt itself checks whether it may be cloned.
     """
     for source in _sources(vm, _templates(live or {})):
         if objects.get(source.kind, source.namespace, source.name) is None:
             names = [manifest["metadata"]["name"] for manifest in listed(source.kind, source.namespace)]
             close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
-            hint = f"did you mean {either(close)}?" if close else "create it first, or name an existing one"
+            hint = f"did you mean {either(close)}?" if close else "create the object first, or name an existing object"
             place = f"in the namespace {source.namespace}"
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
 

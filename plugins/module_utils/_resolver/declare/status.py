@@ -38,13 +38,13 @@ def is_up(vm: Manifest) -> bool:
 
 
 def same_status(one: Manifest, other: Manifest) -> bool:
-    """Whether two states of a VM tell the same of it: after a write, that nobody has looked at the VM yet."""
+    """Whether two states of a VM report the same: after a write, its controller has not seen the VM yet."""
     first, second = one.get("status") or {}, other.get("status") or {}
     return all(first.get(name) == second.get(name) for name in ("conditions", "printableStatus"))
 
 
 def observed(vm: Manifest) -> bool:
-    """Whether virt-controller has compared the VM as it is now with its running guest; also without one."""
+    """Whether virt-controller has compared the current VM with its running guest; also without a guest."""
     status = vm.get("status") or {}
     desired = status.get("desiredGeneration")
     # Releases that do not say it are not waited for.

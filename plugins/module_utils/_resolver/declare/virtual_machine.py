@@ -1,4 +1,4 @@
-"""A declared VirtualMachine seen beside the one in the cluster. What options declare is in `vm.manifest`."""
+"""A declared VirtualMachine compared with the live VirtualMachine. What options declare is in `vm.manifest`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reconciled(NamedTuple):
 def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str) -> Reconciled:
     """The declared VM seen beside the live one, so that what is no difference does not become one.
 
-    - A run strategy, and memory, that is not declared stays as it is; a new VM gets the default one.
+    - A run strategy, and memory, that is not declared stays unchanged; a new VM gets the default one.
     - A matcher that was inferred at admission counts as the declared one; its name is what a later apply sends,
       since KubeVirt refuses inferFromVolume beside a name. One that may come to nothing (policy Ignore), and did when
       the VM was made, is not tried again: a label that a disk gets later does not resize a VM.
@@ -114,7 +114,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
 
 
 def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
-    """A VM has memory of its own unless an instancetype gives it some, which one that may be ignored may not do."""
+    """A VM needs explicit memory unless an instancetype gives it some; an inference that may fail does not count."""
     matcher = INSTANCETYPE.matcher_of(desired)
     if _has_memory(desired) or (matcher and matcher.get("inferFromVolumeFailurePolicy") != IGNORE):
         return

@@ -1,4 +1,4 @@
-"""Whether a node is one for a pod at all, however full it is: taints, node selector, node affinity."""
+"""Whether a node accepts a pod at all, however full it is: taints, node selector, node affinity."""
 
 from __future__ import annotations
 

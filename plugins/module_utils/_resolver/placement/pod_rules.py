@@ -80,7 +80,7 @@ def _spread_rule(state: State, pod: Workload, constraint: Mapping[str, Any], key
     def rule(node: Node) -> str:
         value = node.labels.get(topology)
         if value is None:
-            return f"the label {topology}, by which it spreads"
+            return f"the label {topology} of its topology spread"
         return f"room to spread by {topology}" if found.get(value, 0) + own - least > most else ""
 
     return rule

@@ -64,7 +64,7 @@ class State:
         return found
 
     def repelled(self, pod: Workload) -> list[tuple[str, set[str]]]:
-        """The values of topology labels (key, values) where a pod runs that does not stand this one."""
+        """The values of topology labels (key, values) of nodes with a pod whose anti-affinity excludes this pod."""
         found = []
         for test, topology, counts in self._repellers.values():
             if test(pod):

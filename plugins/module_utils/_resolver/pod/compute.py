@@ -1,4 +1,4 @@
-"""The compute container: the one that the guest runs in (``newResourceRenderer``)."""
+"""The compute container, in which the guest runs (``newResourceRenderer``)."""
 
 from __future__ import annotations
 

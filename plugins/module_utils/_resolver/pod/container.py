@@ -20,7 +20,7 @@ class Container(NamedTuple):
 
     @property
     def stored(self) -> Amounts:
-        """The requests as the API server stores them: a limit without a request is one."""
+        """The requests as the API server stores them: a limit without a request becomes the request."""
         return {**self.limits, **self.requests}
 
     def manifest(self) -> dict[str, Any]:

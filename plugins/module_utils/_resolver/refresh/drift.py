@@ -1,4 +1,4 @@
-"""Whether what a VM has captured still is what its instancetype and preference are now, and what a refresh would do."""
+"""Whether the captured revisions of a VM still match its instancetype and preference, and the effect of a refresh."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GONE: Final = "gone"
 LOST: Final = "revision_lost"
 # Nothing is captured yet.
 NEW: Final = "not_captured"
-# The live object or the revision could not be read, so that nobody can tell.
+# The live object or the revision could not be read.
 UNKNOWN: Final = "unknown"
 
 
@@ -112,7 +112,7 @@ def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
 
 
 def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Effect:
-    """What it means for a VM (plain manifest) to have the specs `after` in place of `before`."""
+    """What it means for a VM (plain manifest) to have the specs `after` instead of `before`."""
     was, _refusal = _applied(vm, before, kubevirt)
     will, refusal = _applied(vm, after, kubevirt)
     if refusal is not None:
@@ -171,7 +171,7 @@ def _role_drift(
 
 
 def _unread(error: lookup.Problem | None, gone: str) -> tuple[str, str]:
-    """The state of what is not there to be compared, and why nobody can tell. gone: the state of what was deleted."""
+    """The state of a missing object or revision, and why it is unknown. gone: the state of what was deleted."""
     if error is None or error.code == 404:
         return gone, ""
     return UNKNOWN, error.message
@@ -199,7 +199,7 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
         missing = unmet(template, instancetype, preference, kubevirt.configuration, release)
-        # What an interface cannot be attached for is not for the revisions to tell.
+        # Why an interface cannot be attached does not depend on the revisions.
         vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except Crash as crash:

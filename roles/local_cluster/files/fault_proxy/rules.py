@@ -90,9 +90,9 @@ class Faults:
     def __init__(self, rules: list[Mapping[str, Any]], seed: int | None = None) -> None:
         """Raises RuleError."""
         if not isinstance(rules, list):
-            raise RuleError("rules: give a list, which may be empty")
+            raise RuleError("rules: expected a list, which may be empty")
         if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
-            raise RuleError(f"seed: {seed!r} cannot be used; give a whole number, or none")
+            raise RuleError(f"seed: {seed!r} is not valid; write a whole number, or leave it out")
         self.given = rules
         self.seed = seed
         self._rules = [_rule(f"rules[{number}]", rule) for number, rule in enumerate(rules)]
@@ -115,17 +115,19 @@ class Faults:
 
 def _rule(place: str, given: Any) -> Rule:
     if not isinstance(given, Mapping):
-        raise RuleError(f"{place}: {given!r} is no mapping; give one such as {{fault: status, status: 503}}")
+        raise RuleError(f"{place}: {given!r} is not a mapping; write a mapping such as {{fault: status, status: 503}}")
     fault = given.get("fault")
     if fault not in FAULTS:
-        raise RuleError(f"{place}.fault: {fault!r} is none; use one of {', '.join(FAULTS)}")
+        raise RuleError(f"{place}.fault: {fault!r} is not a fault; use one of {', '.join(FAULTS)}")
     known = FAULTS[fault]
     unknown = sorted(set(given) - set(_COMMON) - set(known))
     if unknown:
-        raise RuleError(f"{place}.{unknown[0]}: {fault} does not take it; it takes {', '.join((*_COMMON[1:], *known))}")
+        raise RuleError(
+            f"{place}.{unknown[0]}: unknown option of the fault {fault}; use one of {', '.join((*_COMMON[1:], *known))}"
+        )
     for option, required in known.items():
         if required and option not in given:
-            raise RuleError(f"{place}.{option}: is missing; {fault} needs it")
+            raise RuleError(f"{place}.{option}: required for the fault {fault}")
     for option, value in given.items():
         _check(f"{place}.{option}", option, value)
     return Rule(
@@ -163,7 +165,7 @@ def _check(place: str, option: str, value: Any) -> None:
     else:
         return  # fault
     if not good:
-        raise RuleError(f"{place}: {value!r} cannot be used; give {wanted}")
+        raise RuleError(f"{place}: {value!r} is not valid; write {wanted}")
 
 
 def _is_expression(value: Any) -> bool:

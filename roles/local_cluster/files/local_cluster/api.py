@@ -134,7 +134,7 @@ class ApiServer:
     def _done(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
         status, found = self._ask(method, path, body, content_type)
         if status >= http.client.MULTIPLE_CHOICES:
-            raise LauncherError(f"the API server refused {method} {path}: {found.get('message', status)}")
+            raise LauncherError(f"the API server rejected {method} {path}: {found.get('message', status)}")
         return found
 
     def _ask(self, method: str, path: str, body: Any = None, content_type: str = "") -> tuple[int, dict[str, Any]]:

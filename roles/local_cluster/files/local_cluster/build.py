@@ -240,7 +240,7 @@ def describe(log: Path, now: float | None = None) -> str:
     compiled = sum(not line.startswith(("#", "go: ")) for line in lines)
     if not compiled:
         # Go's own cache may have everything already; then there is only the link to wait for.
-        text = f"downloaded {downloads} modules" if downloads else "looking for what has to be compiled"
+        text = f"downloaded {downloads} modules" if downloads else "looking for packages to compile"
     else:
         text = f"compiled {compiled:,} of {PACKAGES} packages"
     if began is None:

@@ -128,24 +128,24 @@ def _parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="build the API server unless it is built")
     build.set_defaults(run=_build)
-    build.add_argument("--check", action="store_true", help="only tell whether it is built")
+    build.add_argument("--check", action="store_true", help="only report whether it is built")
     build.add_argument(
         "--wait",
         type=float,
         metavar="SECONDS",
-        help="tell how a build under way is doing after this time, or at its end",
+        help="report the progress of a running build after this time, or at its end",
     )
 
     _add_version_option(build)
 
-    start = commands.add_parser("start", help="start a cluster, or leave one that runs as it is")
+    start = commands.add_parser("start", help="start a cluster that does not run yet")
     start.set_defaults(run=_start)
     _add_cluster_options(start)
     start.add_argument(
         "--emulation",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="whether it behaves like KubeVirt, or is an API server only",
+        help="whether the cluster behaves like KubeVirt, or is an API server only",
     )
     start.add_argument(
         "--kubevirt-version",
@@ -153,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="VERSION",
         help=f"the release of KubeVirt: {releases.NEWEST} (the default), {', '.join(releases.KNOWN[1:])}",
     )
-    start.add_argument("--api-port", type=_port, default=0, metavar="PORT", help="the API server's port; 0: any")
+    start.add_argument("--api-port", type=_port, default=0, metavar="PORT", help="the API server's port; 0 for any")
     _add_version_option(start)
     start.add_argument(
         "--namespace",
@@ -161,14 +161,14 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         dest="namespaces",
         metavar="NAME",
-        help="one that is to exist; may be given again",
+        help="namespace to create; may be repeated",
     )
     start.add_argument(
         "--reference-policy",
         choices=["reference", "expand", "expandAll"],
-        help="what becomes of a VM's instancetype and preference; without it as it is, first reference",
+        help="reference policy; unchanged by default, at first reference",
     )
-    start.add_argument("--data", choices=["disk", "memory"], default="disk", help="where what is stored lies")
+    start.add_argument("--data", choices=["disk", "memory"], default="disk", help="place of the data")
     start.add_argument("--faults", action="store_true", help="start a fault proxy too, for kubeconfig-faults")
     start.add_argument("--fault-rules", type=_rules, metavar="RULES", help="as --rules of the command faults")
     start.add_argument("--fault-seed", type=int, metavar="N", help="as --seed of the command faults")
@@ -182,21 +182,21 @@ def _parser() -> argparse.ArgumentParser:
     kept.add_argument("--keep-data", action="store_true", help="keep the data for the next start")
     kept.add_argument("--remove", action="store_true", help="remove kubeconfig, certificates and logs too")
 
-    status = commands.add_parser("status", help="tell how a cluster is")
+    status = commands.add_parser("status", help="show the state of a cluster")
     status.set_defaults(run=_status)
     _add_cluster_options(status, check=False)
 
-    faults = commands.add_parser("faults", help="show or switch the faults that the fault proxy makes, and its counts")
+    faults = commands.add_parser("faults", help="show or change the rules of the fault proxy, and show its counts")
     faults.set_defaults(run=_faults)
     _add_cluster_options(faults, check=False)
     faults.add_argument(
         "--rules",
         type=_rules,
         metavar="RULES",
-        help="the rules from now on: a list in JSON or YAML, or @FILE; [] for none",
+        help="the new rules: a list in JSON or YAML, or @FILE; [] for none",
     )
-    faults.add_argument("--seed", type=int, metavar="N", help="makes the rules' dice fall alike each time")
-    faults.add_argument("--clear-counts", action="store_true", help="count from nothing again")
+    faults.add_argument("--seed", type=int, metavar="N", help="seed of the rates, for repeatable faults")
+    faults.add_argument("--clear-counts", action="store_true", help="reset the counts")
     return parser
 
 
@@ -215,19 +215,19 @@ def _rules(text: str) -> list[Any]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise argparse.ArgumentTypeError(" ".join(str(error).split())) from error
     if not isinstance(rules, list):
-        raise argparse.ArgumentTypeError("is no list")
+        raise argparse.ArgumentTypeError("is not a list")
     return rules
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser, *, check: bool = True) -> None:
     parser.add_argument("--name", default="default", help="the cluster's name; several run side by side")
-    parser.add_argument("--dir", help="its state directory (default: one for each name under $XDG_STATE_HOME)")
+    parser.add_argument("--dir", help="state directory (default: a directory of this name under $XDG_STATE_HOME)")
     if check:
-        parser.add_argument("--check", action="store_true", help="only tell what would change")
+        parser.add_argument("--check", action="store_true", help="only report what would change")
 
 
 def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is no port")
+        raise argparse.ArgumentTypeError(f"{text} is not a port")
     return number

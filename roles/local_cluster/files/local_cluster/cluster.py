@@ -88,7 +88,7 @@ class Adjustments:
         if self.fault_rules is not None and not settings.faults:
             raise LauncherError("fault_rules: the cluster has no fault proxy; set faults too")
         if self.fault_seed is not None and self.fault_rules is None:
-            raise LauncherError("fault_seed: there are no fault_rules that it could be for; give some, or leave it out")
+            raise LauncherError("fault_seed: requires fault_rules; set fault_rules too, or leave fault_seed out")
         faults.check(self.fault_rules or (), self.fault_seed)
 
 
@@ -234,7 +234,9 @@ def running_faults(layout: Layout) -> faults.Switch:
     """The faults of the cluster's running proxy. Raises LauncherError where there is none."""
     cluster = _Cluster(layout)
     if FAULT_PROXY not in cluster.running():
-        raise LauncherError(f"faults: the cluster in {layout.root} has no fault proxy running; start it with faults")
+        raise LauncherError(
+            f"faults: the cluster in {layout.root} runs without a fault proxy; start the cluster with faults"
+        )
     return cluster.switch()
 
 
@@ -304,7 +306,7 @@ def _why_start(cluster: _Cluster, settings: Settings, wanted: ControlPlane) -> s
     if reason:
         return reason
     if cluster.state.get("settings") != asdict(settings):
-        return "other settings were asked for"
+        return "the settings changed"
     if cluster.state.get("binary") != str(wanted.binary):
         return "the sources of the API server changed"
     if settings.emulation and cluster.state.get("emulation_sources") != emulation.sources_hash():
@@ -406,7 +408,7 @@ def _start_control_plane(
 ) -> int:
     """Start the control plane and return its port."""
     if settings.api_port and not ports.is_free(settings.api_port):
-        raise LauncherError(f"api_port: {ports.HOST}:{settings.api_port} is taken; give another port, or 0 for any")
+        raise LauncherError(f"api_port: {ports.HOST}:{settings.api_port} is taken; set another port, or 0 for any")
     had_data = data.present(layout.etcd)
     preferred = settings.api_port or cluster.port(CONTROL_PLANE)
 
@@ -419,7 +421,7 @@ def _start_control_plane(
         if not had_data or layout.data_kept.exists():
             raise
         # What a crash or a full disk left of unkept data need not be readable.
-        progress("the data that an earlier run left cannot be used; starting with none")
+        progress("the data of an earlier run is unusable; starting without data")
         layout.remove_data()
         data.place(layout.etcd, settings.data)
         return _with_free_port(layout, CONTROL_PLANE, preferred, run, fixed=bool(settings.api_port))

@@ -64,11 +64,12 @@ def _is_own(folder: Path) -> bool:
 
 def _check(memory: Path) -> None:
     if not memory.is_dir():
-        raise LauncherError(f"data: this machine has no file system in memory at {memory}; use 'disk'")
+        raise LauncherError(f"data: this machine has no file system in memory at {memory}; set data to disk")
     free = shutil.disk_usage(memory).free
     if free < NEEDED:
         raise LauncherError(
-            f"data: {memory} has {free // 2**20} MiB free, etcd needs {NEEDED // 2**20}; enlarge it or use 'disk'"
+            f"data: {memory} has {free // 2**20} MiB free, etcd needs {NEEDED // 2**20}; enlarge it, "
+            "or set data to disk"
         )
 
 

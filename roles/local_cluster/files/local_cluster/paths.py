@@ -123,9 +123,9 @@ class Layout:
     def create(self) -> None:
         """Make the directory and its folders; refuse one that holds something else."""
         if self.root.exists() and not self.root.is_dir():
-            raise LauncherError(f"dir: {self.root} is no directory")
+            raise LauncherError(f"dir: {self.root} is not a directory")
         if self.root.is_dir() and not self.lock.exists() and any(self.root.iterdir()):
-            raise LauncherError(f"dir: {self.root} holds files that are not a local cluster's; give an empty directory")
+            raise LauncherError(f"dir: {self.root} contains files of something else; set dir to an empty directory")
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.root.chmod(0o700)
 

@@ -24,7 +24,7 @@ OPERATOR = "virt-operator"
 
 
 class CatalogSubject(Subject):
-    """What is told of any instancetype or preference."""
+    """The result of any instancetype or preference."""
 
     def describe(self, live: Manifest) -> dict[str, Any]:
         return {"generation": live["metadata"].get("generation")}
@@ -61,7 +61,7 @@ class Preferences(_Declared):
 
 
 def left_alone(live: Manifest, existing: str) -> str | None:
-    """Why a live object is left as it is, or None."""
+    """Why a live object is left unchanged, or None."""
     labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR
     if labelled or ownership.updated(live, OPERATOR):
         return f"{OPERATOR} manages the object and reverts other changes"
@@ -119,7 +119,10 @@ def _use(users: Users, step: Planned) -> list[Finding]:
     if not vms:
         return []
     return [
-        Finding(f"in use by {labels(vms)}; move them to another one first, or set force to delete the object anyway")
+        Finding(
+            f"in use by {labels(vms)}; move these virtual machines to another object first, or set force to delete the"
+            " object anyway"
+        )
     ]
 
 

@@ -10,7 +10,7 @@ from ...api.names import shown
 Options = dict[str, Any]
 
 VOLUME: Final = "boot"
-# The image behind a URL does not tell how large it is. Room for the usual images of operating systems.
+# The size of the image behind a URL is unknown. Room for the usual images of operating systems.
 _SIZE_OF_DOWNLOAD: Final = "30Gi"
 _SOURCE_OF_SCHEME: Final = {
     "http": "http",

@@ -13,8 +13,8 @@ Options = dict[str, Any]
 class _Source(NamedTuple):
     """How a source is spelled.
 
-    fields: option → field of the API. required: options that it needs. sized: whether the size has to be given, since
-    the source does not tell it.
+    fields: option → field of the API. required: options that it needs. sized: whether the size is required, because
+    the source has none.
     """
 
     fields: dict[str, str]

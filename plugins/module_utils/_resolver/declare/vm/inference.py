@@ -83,7 +83,7 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
 
 
 def _first(role: Role, volumes: Manifest, spec: Manifest) -> Any:
-    """The volume that a VM boots from: that with the lowest boot order, else the first one."""
+    """The boot volume of a VM: that with the lowest boot order, else the first."""
     if not volumes:
         raise FieldError(f"{role.matcher}.infer", "requires a volume to infer from, and the VM has none")
     disks = ((spec["template"]["spec"].get("domain") or {}).get("devices") or {}).get("disks") or ()

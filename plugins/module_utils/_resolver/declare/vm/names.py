@@ -32,8 +32,8 @@ def derived(prefix: str, *seed: str) -> str:
 
 
 def check_label(path: str, name: str) -> None:
-    """Raises FieldError unless the name is an RFC 1123 label, as names of volumes have to be: with all its faults, as
-    virtctl tells them."""
+    """Raises FieldError unless the name is an RFC 1123 label, as names of volumes have to be: with all its faults, in
+    virtctl's words."""
     faults = []
     # The limit is one of bytes.
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:

@@ -1,4 +1,4 @@
-"""The argument spec of one virtual machine, as the module virtual_machine documents it.
+"""The argument spec of a virtual machine, as documented in the module virtual_machine.
 
 Names of virtctl's flags are kept where they say what they mean; data that may be secret is marked `no_log`.
 """

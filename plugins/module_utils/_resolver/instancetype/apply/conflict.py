@@ -29,7 +29,7 @@ def paths(conflicts: Iterable[Conflict], prefix: str = TEMPLATE_PREFIX) -> list[
 
 
 def cause_message(conflict: Conflict, release: Release = NEWEST) -> str:
-    """What virt-api says of one conflict when it refuses the VM."""
+    """virt-api's message of one conflict when it rejects the VM."""
     return release.conflict_cause.format(path=conflict.full_path())
 
 

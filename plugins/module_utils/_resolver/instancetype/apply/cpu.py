@@ -22,7 +22,7 @@ _POINTERS: Final = (
 def cpu(
     instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any], release: Release = NEWEST
 ) -> list[Conflict]:
-    """Writes the topology in any case, so that a VM's own one always conflicts. Raises Crash as topology() does."""
+    """Writes the topology in any case, so that a VM's topology always conflicts. Raises Crash as topology() does."""
     wanted = instancetype["cpu"]
     domain = spec["domain"]
     found = _conflicts(wanted, domain)

@@ -13,7 +13,7 @@ THREADS: Final = "threads"
 SPREAD: Final = "spread"
 ANY: Final = "any"
 
-# What each name means. The long ones are deprecated since KubeVirt 1.4.
+# What each name means. The long names are deprecated since KubeVirt 1.4.
 NAMES: Final = {
     "sockets": SOCKETS,
     "cores": CORES,
@@ -58,7 +58,7 @@ class SpreadError(NamedTuple):
 
 
 def preferred(preference: dict[str, Any] | None, release: Release = NEWEST) -> str:
-    """The topology a preference asks for in its plain spelling; "" for one that the release does not know."""
+    """The preferred topology in its plain spelling; "" if the release does not know it."""
     name = ((preference or {}).get("cpu") or {}).get("preferredCPUTopology")
     if name is None:
         return SOCKETS

@@ -18,8 +18,8 @@ class Problem(NamedTuple):
     """An error as a value.
 
     message: the words of the API server or of KubeVirt.
-    reason, code: those of the API's Status object. An error that is none of the API's own is what KubeVirt's
-    servers make of it, InternalError.
+    reason, code: those of the API's Status object. KubeVirt's servers return every error that is not an API error as
+    InternalError.
     """
 
     message: str

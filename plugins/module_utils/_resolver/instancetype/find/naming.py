@@ -1,4 +1,4 @@
-"""How ControllerRevisions of instancetypes and preferences are named and labelled, and which one a VM refers to."""
+"""How ControllerRevisions of instancetypes and preferences are named and labelled, and to which a VM refers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def is_latest(revision: Manifest) -> bool:
 
 
 def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
-    """The fields by which a matcher is another one than the reference in the VM's status, so that it is captured anew.
+    """The fields in which a matcher differs from the reference in the VM's status, so that KubeVirt captures again.
 
     A field that the matcher leaves out keeps what the status has.
     """

@@ -1,4 +1,4 @@
-"""ControllerRevisions of instancetypes and preferences: name, content, comparison, and which one a VM refers to.
+"""ControllerRevisions of instancetypes and preferences: name, content, comparison, and to which a VM refers.
 
 KubeVirt ``pkg/instancetype/revision``.
 """

@@ -9,7 +9,7 @@ from ...api.tree import copy
 from .disk import disks
 from .interface import interfaces
 
-# Preference field and the VM's field that it fills when that one is absent.
+# Preference field and the VM's field that it fills if absent.
 _FILLED: Final = (
     ("preferredAutoattachGraphicsDevice", "autoattachGraphicsDevice"),
     ("preferredAutoattachMemBalloon", "autoattachMemBalloon"),
@@ -42,7 +42,7 @@ def devices(preference: dict[str, Any], spec: dict[str, Any], release: Release =
 
 
 def _disable_hotplug(preferred: dict[str, Any], target: dict[str, Any]) -> None:
-    """The one device field that the preference overrides: the VM's is no pointer, so false counts as unset."""
+    """The only device field that the preference overrides: the VM's is no pointer, so false counts as unset."""
     if "preferredDisableHotplug" not in preferred:
         return
     target.pop("disableHotplug", None)

@@ -8,7 +8,7 @@ from ...api.release import NEWEST, Release
 
 
 def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
-    """In KubeVirt's order: each step sees what the one before chose."""
+    """In KubeVirt's order: each step sees the choice of the step before."""
     preferred = preference.get("firmware")
     if preferred is None:
         return

@@ -38,7 +38,7 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, *, live: bool = T
 
 
 def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
-    """Whether a running guest is likely to take the change of its spec without a restart, told from the VM alone.
+    """Whether a running guest is likely to take the change of its spec without a restart, judged by the VM alone.
 
     before, after: applied VMI specs. What the guest was started with and what the cluster allows is not known here, so
     that only virt-controller's answer is certain.

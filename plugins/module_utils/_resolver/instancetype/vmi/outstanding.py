@@ -1,8 +1,8 @@
 """What a running guest still lacks of what its VM says.
 
 KubeVirt's condition RestartRequired compares the VM with the ControllerRevision of the guest's start
-(``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The spec of
-the VMI is what the guest was started with, so it decides whether another restart would change anything.
+(``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The guest
+was started with the spec of the VMI, so it decides whether another restart would change anything.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ def outstanding(
 
     objects: revisions, instancetypes and preferences of the cluster, the revision of the guest's start among them.
     Where that is missing, all that the VM says is compared with the VMI; else only what was changed since the start,
-    and sockets and memory. A guest that was started from the VM as it is lacks nothing: another start would be the
+    and sockets and memory. A guest that was started from the current VM lacks nothing: another start would be the
     same.
     whole: whether to compare all that the VM says in any case. KubeVirt keeps the revision of an earlier start of the
-    same generation, so that it may not tell what this guest was started with.
+    same generation, so it may not be the spec that this guest was started with.
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:
@@ -145,7 +145,7 @@ def _changed(then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
 
 
 def _follows(running: dict[Path, Any], then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
-    """Whether the guest has a field as it is now. Where the VM says nothing any more it may be any default."""
+    """Whether the guest has a field as it is now. Where the VM no longer sets it, it may be any default."""
     if path in now:
         return _has(running, path, now[path])
     return path not in running or not _same(running[path], then[path], True, True)

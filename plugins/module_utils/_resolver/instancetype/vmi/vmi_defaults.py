@@ -23,7 +23,7 @@ _S390X: Final = "s390x"
 _SPINLOCKS: Final = 4096
 _PROBE: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
-# Which hyperv feature needs which other one; leaves first.
+# Which hyperv feature requires which other feature; leaves first.
 HYPERV_NEEDS: Final = (
     ("evmcs", "vapic"),
     ("ipi", "vpindex"),
@@ -42,7 +42,7 @@ def set_vmi_defaults(
 ) -> None:
     """All defaults of a new VMI but the UUID of its firmware, which is random where the VM gives none.
 
-    cpu_model: that of the cluster's configuration, if it has one.
+    cpu_model: that of the cluster's configuration, if any.
     allowed: what running guests may be given, None where the cluster does not change them.
     """
     defaults.set_spec_defaults(spec, config, release)

@@ -27,7 +27,7 @@ class Response(NamedTuple):
     """A webhook's answer.
 
     code, reason, message, causes: of the Status with which the API server refuses the object; empty if allowed.
-    warnings: told to the user of an allowed object. stage: the step of the VM's validation that refused it.
+    warnings: shown to the user of an allowed object. stage: the step of the VM's validation that refused it.
     crash: KubeVirt panics here (code 500).
     """
 
@@ -67,7 +67,7 @@ def allowed(warnings: Iterable[str] = ()) -> Response:
 
 
 def invalid(causes: Iterable[Cause], stage: str = "") -> Response:
-    """The object breaks rules: the first ten are told, the rest counted."""
+    """The object breaks rules: the first ten are listed, the rest counted."""
     found = tuple(causes)
     told = found[:_MAX_CAUSES]
     messages = [cause.message for cause in told]

@@ -15,7 +15,7 @@ _KNOWN: Final = ("amd64", "arm64", "s390x")
 
 
 def of_sources(vm: Manifest, objects: Lookup, release: Release) -> Manifest:
-    """A canonical VM with the architecture of its boot sources; the same VM where it names one or they say none.
+    """A canonical VM with the architecture of its boot sources; unchanged if the VM sets it or they have none.
 
     The first DataSource of its dataVolumeTemplates that is labelled with a known architecture counts.
     """
@@ -44,7 +44,7 @@ def _found(vm: Manifest, objects: Lookup) -> str:
 
 
 def _source(objects: Lookup, namespace: str, name: str) -> Manifest | None:
-    """A DataSource, or the one that it stands for; None where there is none or it cannot be read."""
+    """A DataSource, or the DataSource that it refers to; None if it does not exist or cannot be read."""
     source = objects.get("DataSource", namespace, name)
     if not isinstance(source, dict):
         return None

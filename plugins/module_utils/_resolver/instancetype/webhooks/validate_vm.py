@@ -67,7 +67,7 @@ def _insufficient(missing: Unmet) -> Response:
 
 
 def _apply(template: Manifest, given: Manifest | None, preferred: Manifest | None, release: Release) -> list[Cause]:
-    """Applies both to the template; a spread that leaves a rest is told instead of conflicts."""
+    """Applies both to the template; a spread that leaves a remainder is reported instead of conflicts."""
     spread = topology.spread_indivisible(given, preferred, release)
     if spread is not None:
         return [Cause(INVALID, spread.message, spread.field)]

@@ -111,7 +111,7 @@ def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
         "cannot list VirtualMachineClusterPreference, so the task ignores them",
     ]
     without = Server(denied=("virtualmachineclusterinstancetypes",)).adopt(write=False)
-    assert without.failed == "no instancetype gives the VM the CPU, memory and devices that it has"
+    assert without.failed == "no instancetype has the CPU, memory and devices of the VM"
 
 
 def test_a_pattern_that_fits_nothing_is_an_error() -> None:

@@ -84,7 +84,7 @@ def test_nothing_at_all_is_an_error() -> None:
     with pytest.raises(CatalogError) as raised:
         bundle([None])
     assert str(raised.value) == (
-        "the bundle contains no instancetype and no preference; check that the file is the right one and complete"
+        "the bundle contains no instancetype and no preference; check that the file is correct and complete"
     )
 
 

@@ -123,13 +123,13 @@ def test_a_disk_that_is_not_there() -> None:
     text = told({"boot": {"pvc": "gone"}})[0]
     assert text.endswith(
         'persistentvolumeclaims "gone" not found; create the PersistentVolumeClaim gone in the namespace shop first, '
-        "or name another one"
+        "or name another PersistentVolumeClaim"
     )
     # An instancetype would not bring it about.
     others = [disk("DataSource", name) for name in ("fedora", "rhel9", "centos")]
     text = told({"boot": {"data_source": "fedra"}}, *others)[0]
     assert text.endswith(
-        "create the DataSource fedra in the namespace shop first, or name another one, for example fedora"
+        "create the DataSource fedra in the namespace shop first, or name another DataSource, for example fedora"
     )
     text = told({"boot": {"data_source": "shop/x"}}, *others)[0]
     assert text.endswith("for example centos, fedora or rhel9")

@@ -162,7 +162,7 @@ def test_what_cannot_be_inferred_from_either() -> None:
     wanted["spec"]["template"]["spec"]["volumes"] = volumes
     assert told(wanted) == (
         'spec.instancetype.inferFromVolume, spec.preference.inferFromVolume: persistentvolumeclaims "none" not found;'
-        " create the PersistentVolumeClaim none in the namespace shop first, or name another one"
+        " create the PersistentVolumeClaim none in the namespace shop first, or name another PersistentVolumeClaim"
     )
 
 

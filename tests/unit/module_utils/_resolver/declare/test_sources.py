@@ -46,8 +46,8 @@ PATH = "spec.dataVolumeTemplates[0].spec"
     [
         (
             source("fedora"),
-            f"{PATH}.sourceRef.name: no DataSource fedora in the namespace shop; create it first, or name an "
-            "existing one",
+            f"{PATH}.sourceRef.name: no DataSource fedora in the namespace shop; create the object first, "
+            "or name an existing object",
         ),
         (
             source("fedor", namespace="images"),

@@ -98,7 +98,7 @@ def test_missing_company_and_room_to_spread() -> None:
     state = state_of(node_of("a"), node_of("b"), pods=[pod_of("w", node="a", labels={"app": "web"})])
     assert problem(state, lonely) == "a lacks pods that it must run beside"
     spread = {"labelSelector": {"matchLabels": {"app": "web"}}, "maxSkew": 1, "topologyKey": "zone"}
-    assert problem(state, pod_of(topologySpreadConstraints=[spread])) == "a lacks the label zone, by which it spreads"
+    assert problem(state, pod_of(topologySpreadConstraints=[spread])) == "a lacks the label zone of its topology spread"
     crowded = pod_of(
         requests={"cpu": "4"},
         labels={"app": "web"},
@@ -115,6 +115,7 @@ def test_vms_that_start() -> None:
     assert first == {
         "name": "a",
         "namespace": "shop",
+        "judged": True,
         "fits": True,
         "node_count": 2,
         "nodes": ["x", "y"],
@@ -124,6 +125,7 @@ def test_vms_that_start() -> None:
     assert third == {
         "name": "c",
         "namespace": "shop",
+        "judged": True,
         "fits": False,
         "node_count": 0,
         "nodes": [],

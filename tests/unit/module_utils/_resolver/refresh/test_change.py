@@ -207,6 +207,17 @@ class TestPin:
     def test_there_is_none_before_the_first(self) -> None:
         assert drifted().to("previous").refusal == "the VM has no earlier revision"
 
+    def test_what_the_vm_has(self) -> None:
+        world = drifted()
+        taste_ = world.name(1, "VirtualMachinePreference")
+        change = world.to(revision_change.CURRENT)
+        assert change.expected == {"instancetype": world.name(1), "preference": taste_}
+        assert change.effect is not None and change.effect.guest_before == change.effect.guest_after
+        world.pin(world.name(1))
+        assert world.to(revision_change.CURRENT).roles == (PREFERENCE,)
+        del world.vm["spec"]["instancetype"]["revisionName"], world.vm["status"]
+        assert world.to(revision_change.CURRENT).refusal == "the VM has not captured its revisions yet"
+
     def test_an_unknown_name(self) -> None:
         assert self.world.to("nowhere").refusal == ("the VM's instancetype and preference have no revision nowhere")
 
@@ -221,10 +232,7 @@ class TestPin:
         assert change.expected == {"instancetype": first, "preference": taste_}
         assert self.world.to({"instancetype": first}).roles == (INSTANCETYPE,)
         assert self.world.to({"instancetype": taste_}).refusal == (f"the VM's instancetype has no revision {taste_}")
-        assert (
-            self.world.to({}).refusal
-            == "none of the given revisions is for an instancetype or preference that the VM has"
-        )
+        assert self.world.to({}).refusal == "no given revision belongs to the instancetype or preference of the VM"
 
     def test_what_is_pinned_so_is_left_alone(self) -> None:
         world = drifted()

@@ -1,0 +1,151 @@
+"""Checks the VMs, instancetypes and preferences of a repository as a KubeVirt would, without a cluster.
+
+python -m ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check [options] PATH ...
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ...module_utils._resolver.api import release as releases
+from ...module_utils._resolver.api.mistake import unforeseen
+from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._resolver.catalog.versions import fitting_version
+from ...module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from . import base as bases
+from . import judge, reports, sources, tasks
+from .findings import ERROR, RULES, Finding, with_lines
+from .judge import Declared
+from .sources import UsageError
+
+Manifest = dict[str, Any]
+
+CLEAN, FOUND, UNUSABLE = 0, 1, 2
+"""The exit codes: nothing that the threshold counts; something; the check itself could not be done."""
+
+_CATALOG: Final = Path(__file__).parents[3] / "roles/common_instancetypes/files/catalog"
+_SEVERITY: Final = ("note", "warning", "error")
+
+
+class _Read(NamedTuple):
+    """objects: those of some paths. known: these, and all that is known besides. texts: the files. findings: about how
+    the files and objects are written."""
+
+    objects: list[Declared]
+    known: judge.Known
+    texts: dict[str, bytes]
+    findings: list[Finding]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the check; the result is one of the exit codes."""
+    options = _parser().parse_args(arguments)
+    try:
+        report = check(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
+        text = reports.FORMATS[options.format](report)
+        if options.output:
+            Path(options.output).write_text(text, encoding="utf-8")
+            print(report.summary)
+        else:
+            sys.stdout.write(text)
+    except (UsageError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return UNUSABLE
+    except Exception as error:
+        print(f"error: {unforeseen(error)}", file=sys.stderr)
+        return UNUSABLE
+    threshold = _SEVERITY.index(options.fail_on)
+    return FOUND if any(_SEVERITY.index(one.level) >= threshold for one in report.findings) else CLEAN
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=reports.TOOL, description="Checks VMs, instancetypes and preferences as KubeVirt would, without a cluster."
+    )
+    add = parser.add_argument
+    add("path", nargs="+", help="files, folders, or - for standard input")
+    add("--format", choices=list(reports.FORMATS), default="text", help="default: text")
+    add("--output", metavar="FILE", help="where the report goes (default: standard output)")
+    add("--kubevirt-version", metavar="VERSION", help="default: the newest that is known")
+    add("--kubevirt", metavar="FILE", help="manifest of the KubeVirt object of the cluster")
+    add("--catalog", choices=["builtin", "none"], default="builtin", help="which VMs may use (default: builtin)")
+    add("--objects", metavar="FILE", action="append", default=[], help="objects of the cluster; repeatable")
+    add("--base", metavar="FOLDER", action="append", default=[], help="earlier revision of the paths; repeatable")
+    add("--namespace", default="default", help="of objects that name none (default: default)")
+    add(
+        "--ignore",
+        metavar="RULE",
+        action="append",
+        default=[],
+        choices=list(RULES),
+        help="rule to leave out; repeatable",
+    )
+    add("--accept-unknown-fields", action="store_true", help="accept fields that only a newer KubeVirt may know")
+    add("--fail-on", choices=_SEVERITY[::-1], default=ERROR, help="least level with exit code 1 (default: error)")
+    return parser
+
+
+def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
+    """The report on what the options of the command name. Raises UsageError."""
+    kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
+    given = _read(options.objects, b"", kubevirt, options.namespace)
+    besides = [*_builtin(options.catalog, kubevirt), *(entry.manifest for entry in given.objects)]
+    head = _read(options.path, stdin, kubevirt, options.namespace, besides)
+    findings = [*head.findings, *judge.judge(head.objects, head.known, kubevirt, options.accept_unknown_fields)]
+    if options.base:
+        base = _read(options.base, b"", kubevirt, options.namespace, besides)
+        findings += bases.compare(base.objects, base.known, head.objects, head.known, kubevirt)
+    kept = [finding for finding in findings if finding.rule not in options.ignore]
+    objects = [(entry.label, entry.place.file) for entry in head.objects]
+    return reports.Report(with_lines(kept, head.texts), objects, ".".join(map(str, kubevirt.release.version[:2])))
+
+
+def _read(
+    paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
+) -> _Read:
+    repository = sources.read(paths, stdin)
+    found: list[Declared | Finding] = []
+    catalog = [source for source in repository.sources if judge.is_catalog(source.content)]
+    if catalog:
+        found += judge.catalog(catalog, kubevirt.release)
+    for place, manifest in sources.manifests(repository.sources):
+        found += judge.declared(place, manifest, kubevirt.release, namespace)
+    for source in repository.sources:
+        found += tasks.declared(source, namespace)
+    objects = [one for one in found if isinstance(one, Declared)]
+    findings = [*repository.findings, *(one for one in found if isinstance(one, Finding))]
+    # Of an object that is declared and known besides, the declared one counts.
+    known = judge.Known([*besides, *(entry.manifest for entry in objects)])
+    return _Read(objects, known, repository.texts, findings)
+
+
+def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
+    manifest = None
+    if path is not None:
+        found = [content for _place, content in sources.manifests(sources.read([path]).sources)]
+        manifest = next((one for one in found if one["kind"] == "KubeVirt"), None)
+        if manifest is None:
+            raise UsageError(f"--kubevirt: {path} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it")
+    newest = f"v{'.'.join(map(str, releases.NEWEST.version))}"
+    wanted = version or version_of(manifest or {}) or newest
+    try:
+        releases.of(wanted)
+    except releases.UnknownRelease as error:
+        raise UsageError(f"--kubevirt-version: {error}") from None
+    return kubevirt_of(manifest or {}, wanted)
+
+
+def _builtin(choice: str, kubevirt: KubeVirt) -> list[Manifest]:
+    """The built-in catalog as the role common_instancetypes deploys it on the release."""
+    if choice == "none":
+        return []
+    documents = [source.content for source in sources.read([str(_CATALOG)]).sources]
+    return bundle(documents, version=fitting_version(documents, kubevirt.release)).objects
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""What a check found, and where: findings are values, sorted by place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from ...module_utils._cluster.client.libraries import yaml
+
+ERROR: Final = "error"
+WARNING: Final = "warning"
+NOTE: Final = "note"
+
+RULES: Final[dict[str, str]] = {
+    "unreadable": "The file is not YAML or JSON, or holds a key twice.",
+    "invalid": "A field is unknown, or no cluster accepts its value.",
+    "lost-field": "The release does not know the field, and its API drops it without a message.",
+    "deprecated": "The object uses a kind, a version or a field that has a successor.",
+    "not-found": "The VM refers to an object that does not exist.",
+    "refused": "KubeVirt refuses the object.",
+    "needs-restart": "The change reaches a running guest only by a restart.",
+    "changed-size": "VMs keep what they captured of the object until their revisions are refreshed.",
+    "unchecked": "The check depends on what only a cluster or a templating engine knows.",
+}
+"""Rule → what it means. The names appear in all reports, and users ignore rules by them."""
+
+
+class Place(NamedTuple):
+    """file: as it was named or found. document: its number in the file, from 0. path: keys and positions that lead to
+    the object in the document, empty for the document itself."""
+
+    file: str
+    document: int = 0
+    path: tuple[str | int, ...] = ()
+
+
+class Finding(NamedTuple):
+    """level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file. field: its path in
+    the object, "" for all of it. line: in the file, from 1; 0 where it is not known."""
+
+    rule: str
+    level: str
+    place: Place
+    label: str
+    field: str
+    message: str
+    line: int = 0
+
+
+_STEP: Final = re.compile(r"[^.\[\]]+")
+
+
+def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Finding]:
+    """The findings with the lines of their fields, or of the deepest parent that the file has, in the order of files
+    and lines. texts: the contents of the files; only those with findings are parsed."""
+    nodes: dict[str, list[Any]] = {}
+    result = []
+    for finding in findings:
+        file = finding.place.file
+        if not finding.line and finding.rule != "unreadable" and file in texts:
+            if file not in nodes:
+                loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+                nodes[file] = list(yaml.compose_all(texts[file], Loader=loader))
+            finding = finding._replace(line=_line(nodes[file], finding))
+        result.append(finding)
+    order = {file: index for index, file in enumerate(texts)}
+    return sorted(result, key=lambda finding: (order.get(finding.place.file, -1), finding.line))
+
+
+def _line(documents: list[Any], finding: Finding) -> int:
+    if finding.place.document >= len(documents):
+        return 0
+    node = documents[finding.place.document]
+    line = int(node.start_mark.line)
+    for step in (*finding.place.path, *_STEP.findall(finding.field)):
+        if isinstance(node, yaml.SequenceNode) and str(step).isdigit() and int(step) < len(node.value):
+            node = node.value[int(step)]
+            line = node.start_mark.line
+            continue
+        entries = node.value if isinstance(node, yaml.MappingNode) else ()
+        found = next((entry for entry in entries if entry[0].value == step), None)
+        if found is None:
+            break
+        line, node = found[0].start_mark.line, found[1]
+    return line + 1

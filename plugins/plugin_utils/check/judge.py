@@ -1,0 +1,200 @@
+"""What a KubeVirt of a release and a configuration says of the objects of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from ...module_utils._resolver.api import formats, release_schema
+from ...module_utils._resolver.api.errors import Crash, FieldError
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._resolver.catalog.errors import CatalogError
+from ...module_utils._resolver.catalog.modernize import modernize
+from ...module_utils._resolver.catalog.versions import fitting_version, version_names
+from ...module_utils._resolver.declare import preflight
+from ...module_utils._resolver.declare.outlook import admit
+from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
+from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.instancetype.webhooks.validate import validate
+from .findings import ERROR, NOTE, WARNING, Finding, Place
+from .sources import Source
+
+Manifest = dict[str, Any]
+
+VM: Final = "VirtualMachine"
+# What a repository need not hold, since users make it elsewhere: the check cannot know what it says.
+_STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
+_ELSEWHERE: Final = "is not among the checked files"
+_FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
+_CATALOG_KEYS: Final = ("series", "families")
+# What users write of an object's metadata; all else is the cluster's.
+_WRITTEN: Final = ("name", "namespace", "labels", "annotations")
+
+
+class Declared(NamedTuple):
+    """An object of a repository in the form of today, and the place where it stands."""
+
+    place: Place
+    manifest: Manifest
+
+    @property
+    def label(self) -> str:
+        """``VirtualMachine shop/web``"""
+        return label(self.manifest)
+
+
+class Known:
+    """The objects of a repository, and those given besides, as a cluster would hold them."""
+
+    def __init__(self, objects: Iterable[Manifest]) -> None:
+        objects = list(objects)
+        self._objects = Objects(objects)
+        self._kinds: dict[tuple[str, str], list[Manifest]] = {}
+        for manifest in objects:
+            metadata = manifest.get("metadata") or {}
+            self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), []).append(manifest)
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        """See Lookup. A boot source that is not there may be in the cluster."""
+        found = self._objects.get(kind, namespace, name)
+        if found is None and kind in _STORAGE:
+            return Problem(f"the {kind} {namespace}/{name} {_ELSEWHERE}", "Unchecked", 403)
+        return found
+
+    def listed(self, kind: str, namespace: str) -> list[Manifest]:
+        """All manifests of a kind in a namespace, "" for a cluster-wide kind."""
+        return self._kinds.get((kind, namespace), [])
+
+
+def label(manifest: Manifest) -> str:
+    """``VirtualMachine shop/web``"""
+    metadata = manifest.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = "/".join(str(metadata[part]) for part in ("namespace", "name") if metadata.get(part))
+    return f"{manifest.get('kind')} {name}".strip()
+
+
+def is_catalog(content: Any) -> bool:
+    """Whether a document is a definition of a catalog (the role common_instancetypes teaches the language)."""
+    return (
+        isinstance(content, dict)
+        and "kind" not in content
+        and any(isinstance(content.get(key), dict) for key in _CATALOG_KEYS)
+    )
+
+
+def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | Finding]:
+    """The objects of a catalog's definitions, which may be spread over several documents.
+
+    Their place is that of the first document; the definitions' own words name series and families.
+    """
+    place, documents = sources[0].place, [source.content for source in sources]
+    try:
+        version = fitting_version(documents, release) if version_names(documents) else ""
+        for manifest in bundle(documents, version=version).objects:
+            yield Declared(place, manifest)
+    except (CatalogError, FieldError) as error:
+        yield Finding("invalid", ERROR, place, "", "", str(error))
+
+
+def declared(place: Place, manifest: Manifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
+    """An object in the current API, with what is to be said of how it is written; nothing for other kinds.
+
+    namespace: of objects that name none.
+    """
+    kind = manifest["kind"]
+    if kind not in (*_STORAGE, VM, *ROLE_OF_KIND, *_FLAVORS):
+        return
+    manifest = _with_namespace(manifest, namespace)
+    try:
+        modern = modernize(manifest, release)
+    except FieldError as error:
+        yield Finding("invalid", ERROR, place, label(manifest), error.path, error.reason)
+        return
+    for change in modern.changes:
+        instead = f"write {change.now_path}: {change.now}" if change.now_path else "remove it"
+        yield Finding(
+            "deprecated", WARNING, place, label(manifest), change.path, f"{change.note.rstrip('.')}; {instead}"
+        )
+    for left in modern.left:
+        yield Finding("deprecated", WARNING, place, label(manifest), left.path, left.note)
+    yield Declared(place, modern.manifest)
+
+
+def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
+    metadata = manifest.get("metadata")
+    if "Cluster" in manifest["kind"] or not isinstance(metadata, dict) or metadata.get("namespace"):
+        return manifest
+    return {**manifest, "metadata": {**metadata, "namespace": namespace}}
+
+
+def judge(objects: Sequence[Declared], known: Known, kubevirt: KubeVirt, accept_unknown: bool) -> Iterator[Finding]:
+    """What is wrong with each object, in order. accept_unknown: whether fields may be there that are unknown here."""
+    cluster = Cluster(known, kubevirt)
+    for entry in objects:
+        if entry.manifest["kind"] in _STORAGE:
+            continue
+        try:
+            yield from _judge(entry, known, cluster, accept_unknown)
+        except (FieldError, Crash) as error:
+            yield Finding("refused", ERROR, entry.place, entry.label, "", f"KubeVirt refuses the object: {error}")
+
+
+def _judge(entry: Declared, known: Known, cluster: Cluster, accept_unknown: bool) -> Iterator[Finding]:
+    manifest, kind = entry.manifest, entry.manifest["kind"]
+    type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
+    spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
+    invalid = _invalid(manifest, spec_type, accept_unknown)
+    if invalid is not None:
+        reason = invalid.reason.replace("set accept_unknown_fields", "use --accept-unknown-fields")
+        yield Finding("invalid", ERROR, entry.place, entry.label, invalid.path, reason)
+        return
+    version = ".".join(map(str, cluster.release.version[:2]))
+    for path, _value in release_schema.unknown(type_name, manifest, cluster.release):
+        if not path.startswith(("metadata", "status", "apiVersion", "kind")):
+            message = f"KubeVirt {version} does not know the field and drops it; remove it, or upgrade KubeVirt"
+            yield Finding("lost-field", WARNING, entry.place, entry.label, path, message)
+    if kind == VM:
+        yield from _virtual_machine(entry, known, cluster)
+        return
+    answer = validate(kind, manifest, known, release=cluster.release).as_json()
+    if not answer["allowed"]:
+        field = next((cause["field"] for cause in answer.get("causes") or [] if cause.get("field")), "")
+        yield Finding("refused", ERROR, entry.place, entry.label, field, str(answer.get("message")))
+
+
+def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldError | None:
+    metadata, spec = manifest.get("metadata"), manifest.get("spec")
+    if not isinstance(metadata, dict) or not metadata.get("name"):
+        return FieldError("metadata.name", "missing; write a name such as web-1")
+    if not isinstance(spec, dict):
+        return FieldError("spec", "missing; write the object's spec")
+    written = {part: metadata[part] for part in _WRITTEN if metadata.get(part) is not None}
+    for path, type_name, value in (("metadata", "ObjectMeta", written), ("spec", spec_type, spec)):
+        try:
+            formats.checked(type_name, value, accept_unknown)
+        except FieldError as error:
+            return error.under(path)
+    return None
+
+
+def _virtual_machine(entry: Declared, known: Known, cluster: Cluster) -> Iterator[Finding]:
+    live = None
+    for issue in preflight.issues(admit(entry.manifest, live, cluster), live, cluster, known.listed):
+        field, message = _parted(issue.text)
+        if _ELSEWHERE in message:
+            reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; give its manifest with --objects"
+            yield Finding("unchecked", NOTE, entry.place, entry.label, field, reason)
+        elif not issue.certain:
+            yield Finding("unchecked", NOTE, entry.place, entry.label, field, message)
+        else:
+            yield Finding("not-found" if issue.missing else "refused", ERROR, entry.place, entry.label, field, message)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The first field that a line of preflight begins with, "" where there is none, and the rest of the line."""
+    fields, colon, message = text.partition(": ")
+    first = fields.split(", ")[0]
+    return (first, message) if colon and first.startswith(("spec.", "metadata.")) and " " not in first else ("", text)

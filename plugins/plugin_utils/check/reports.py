@@ -1,0 +1,163 @@
+"""Findings as people and tools read them: text, JSON, JUnit XML, SARIF 2.1.0, annotations of GitHub."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from .findings import ERROR, NOTE, RULES, WARNING, Finding
+
+TOOL: Final = "virtshape-check"
+_HOME: Final = "https://github.com/virtshape/instancetypes"
+_LEVELS: Final = (ERROR, WARNING, NOTE)
+
+
+class Report(NamedTuple):
+    """findings: in the order of files and lines. objects: labels of all objects that were checked, with their files.
+    release: of KubeVirt."""
+
+    findings: Sequence[Finding]
+    objects: Sequence[tuple[str, str]]
+    release: str
+
+    @property
+    def summary(self) -> str:
+        """``120 objects checked for KubeVirt 1.9: 2 errors, 1 warning``"""
+        amounts = [(level, sum(finding.level == level for finding in self.findings)) for level in _LEVELS]
+        found = ", ".join(f"{amount} {level}{'s' * (amount != 1)}" for level, amount in amounts if amount)
+        number = f"{len(self.objects):,} object{'s' * (len(self.objects) != 1)}"
+        return f"{number} checked for KubeVirt {self.release}: {found or 'nothing found'}"
+
+
+def text(report: Report) -> str:
+    """A line for each finding, as compilers write them, and the summary."""
+    lines = [f"{_place(finding)}: {finding.level}: {_message(finding)} [{finding.rule}]" for finding in report.findings]
+    return "\n".join([*lines, report.summary]) + "\n"
+
+
+def as_json(report: Report) -> str:
+    """{summary, kubevirt_version, objects, findings: [{rule, level, file, line, object, field, message}]}"""
+    findings = [
+        {
+            "rule": finding.rule,
+            "level": finding.level,
+            "file": finding.place.file,
+            "line": finding.line,
+            "object": finding.label,
+            "field": finding.field,
+            "message": finding.message,
+        }
+        for finding in report.findings
+    ]
+    data = {
+        "summary": report.summary,
+        "kubevirt_version": report.release,
+        "objects": len(report.objects),
+        "findings": findings,
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def junit(report: Report) -> str:
+    """A test case for each object and for each file with a finding of its own; errors are its failures."""
+    cases: dict[tuple[str, str], list[Finding]] = {(file, label): [] for label, file in report.objects}
+    for finding in report.findings:
+        cases.setdefault((finding.place.file, finding.label), []).append(finding)
+    failed = sum(any(one.level == ERROR for one in found) for found in cases.values())
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(
+        root, "testsuite", name=TOOL, tests=str(len(cases)), failures=str(failed), errors="0"
+    )
+    for (file, label), found in cases.items():
+        case = ElementTree.SubElement(suite, "testcase", classname=file, name=label or file)
+        errors = [one for one in found if one.level == ERROR]
+        if errors:
+            failure = ElementTree.SubElement(case, "failure", type=errors[0].rule, message=_readable(errors[0].message))
+            failure.text = _readable("\n".join(f"{_place(one)}: {_message(one)}" for one in errors))
+        others = [one for one in found if one.level != ERROR]
+        if others:
+            output = ElementTree.SubElement(case, "system-out")
+            output.text = _readable("\n".join(f"{_place(one)}: {one.level}: {_message(one)}" for one in others))
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def sarif(report: Report) -> str:
+    """A run of the Static Analysis Results Interchange Format 2.1.0."""
+    rules = [{"id": rule, "shortDescription": {"text": meaning}} for rule, meaning in RULES.items()]
+    numbers = {rule: index for index, rule in enumerate(RULES)}
+    results = []
+    for finding in report.findings:
+        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.place.file)}}
+        if finding.line:
+            location["region"] = {"startLine": finding.line}
+        entry: dict[str, Any] = {"physicalLocation": location}
+        if finding.label:
+            name = ".".join(part for part in (finding.label, finding.field) if part)
+            entry["logicalLocations"] = [{"fullyQualifiedName": name}]
+        results.append(
+            {
+                "ruleId": finding.rule,
+                "ruleIndex": numbers[finding.rule],
+                "level": finding.level,
+                "message": {"text": _message(finding)},
+                "locations": [entry],
+            }
+        )
+    driver = {"name": TOOL, "informationUri": _HOME, "rules": rules}
+    data = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results}],
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+_GITHUB_LEVELS: Final = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
+
+
+def github(report: Report) -> str:
+    """Workflow commands of GitHub Actions, which show findings beside the lines of a pull request."""
+    lines = []
+    for finding in report.findings:
+        line = f",line={finding.line}" if finding.line else ""
+        place = f"file={_escaped(finding.place.file, True)}{line},title={_escaped(finding.rule, True)}"
+        lines.append(f"::{_GITHUB_LEVELS[finding.level]} {place}::{_escaped(_message(finding))}")
+    return "\n".join([*lines, report.summary]) + "\n"
+
+
+FORMATS: Final[dict[str, Callable[[Report], str]]] = {
+    "text": text,
+    "json": as_json,
+    "junit": junit,
+    "sarif": sarif,
+    "github": github,
+}
+
+
+def _place(finding: Finding) -> str:
+    return f"{finding.place.file}:{finding.line}" if finding.line else finding.place.file
+
+
+def _message(finding: Finding) -> str:
+    return ": ".join(part for part in (finding.label, finding.field, finding.message) if part)
+
+
+def _uri(file: str) -> str:
+    path = Path(file)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+
+
+def _readable(value: str) -> str:
+    """XML has no way to write most control characters."""
+    return "".join(char if char >= " " or char in "\t\n" else "\N{REPLACEMENT CHARACTER}" for char in value)
+
+
+def _escaped(value: str, of_a_property: bool = False) -> str:
+    for char in "%\r\n" + (":," if of_a_property else ""):
+        value = value.replace(char, f"%{ord(char):02X}")
+    return value

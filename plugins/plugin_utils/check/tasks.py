@@ -1,0 +1,158 @@
+"""VMs, instancetypes and preferences that tasks and variables of Ansible declare with this collection.
+
+Only what stands there as it is can be checked. Names and namespaces may be templates; a note says where another
+template keeps an object from being checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
+
+from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.names import nearest
+from ...module_utils._resolver.api.shapes import misshapen
+from ...module_utils._resolver.declare import manifests
+from ...module_utils._resolver.declare.argument_spec import options as typed_options
+from ...module_utils._resolver.declare.entries import merged, spelled_out
+from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
+from ...module_utils._resolver.declare.vm.options import SPEC
+from .findings import ERROR, NOTE, Finding, Place
+from .judge import Declared
+from .sources import Source
+
+Options = dict[str, Any]
+
+_COLLECTION: Final = "virtshape.instancetypes."
+_TEMPLATED: Final = ("{{", "{%")
+_STRINGS: Final = ("name", "namespace")
+# The value that a templated name has for the check: the object's own.
+_SOMETHING: Final = "templated"
+
+
+class _Module(NamedTuple):
+    """plural: the option that holds the list. spec: of one object's options. manifest: makes its manifest of them."""
+
+    plural: str
+    spec: Options
+    manifest: Callable[[Options], Options]
+
+
+def _sizes(role_spec: str) -> Options:
+    return {
+        **typed_options(role_spec, required=False),
+        **{name: {"type": "str"} for name in ("name", "namespace", "kind", "state")},
+        **{name: {"type": "dict"} for name in ("labels", "annotations", "spec")},
+        "accept_unknown_fields": {"type": "bool"},
+    }
+
+
+_MODULES: Final = {
+    "virtual_machine": _Module("virtual_machines", SPEC, virtual_machine),
+    "instancetype": _Module("instancetypes", _sizes("VirtualMachineInstancetypeSpec"), manifests.instancetype),
+    "preference": _Module("preferences", _sizes("VirtualMachinePreferenceSpec"), manifests.preference),
+}
+# The variables of the role virtual_machines, wherever they are set.
+_ROLE_LIST: Final = "virtual_machines_list"
+_ROLE_DEFAULTS: Final = "virtual_machines_defaults"
+
+
+class _Entry(NamedTuple):
+    """One object's options, and its place."""
+
+    module: _Module
+    place: Place
+    options: Options
+
+
+def declared(source: Source, namespace: str) -> Iterator[Declared | Finding]:
+    """The objects that a document of Ansible declares. namespace: of VMs that name none."""
+    for entry in _entries(source.place, source.content):
+        yield from _declared(entry, namespace)
+
+
+def _entries(place: Place, content: Any) -> Iterator[_Entry]:
+    """Tasks stand in lists and blocks, variables in mappings: all of the document is walked."""
+    if isinstance(content, list):
+        for index, inside in enumerate(content):
+            yield from _entries(place._replace(path=(*place.path, index)), inside)
+    if not isinstance(content, dict) or "apiVersion" in content:
+        return
+    for key, value in content.items():
+        here = place._replace(path=(*place.path, str(key)))
+        name = str(key).removeprefix(_COLLECTION)
+        if name in _MODULES and name != key and isinstance(value, dict):
+            yield from _of_task(_MODULES[name], here, value)
+        elif key == _ROLE_LIST and isinstance(value, list):
+            yield from _of_list(_MODULES["virtual_machine"], here, value, content.get(_ROLE_DEFAULTS) or {})
+        else:
+            yield from _entries(here, value)
+
+
+def _of_task(module: _Module, place: Place, options: Options) -> Iterator[_Entry]:
+    entries = options.get(module.plural)
+    own = {name: value for name, value in options.items() if name in module.spec or name in _aliases(module.spec)}
+    if isinstance(entries, list):
+        defaults = options.get("defaults")
+        below = merged(defaults if isinstance(defaults, dict) else {}, own, module.spec)
+        yield from _of_list(module, place._replace(path=(*place.path, module.plural)), entries, below)
+    elif options.get("name") is not None:
+        yield _Entry(module, place, own)
+
+
+def _aliases(spec: Options) -> set[str]:
+    return {alias for option in spec.values() for alias in option.get("aliases") or ()}
+
+
+def _of_list(module: _Module, place: Place, entries: list[Any], below: Any) -> Iterator[_Entry]:
+    shared = spelled_out(below, module.spec) if isinstance(below, dict) else {}
+    for index, entry in enumerate(entries):
+        if isinstance(entry, dict):
+            options = merged(shared, spelled_out(entry, module.spec), module.spec)
+            yield _Entry(module, place._replace(path=(*place.path, index)), options)
+
+
+def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
+    options = spelled_out(dict(entry.options), entry.module.spec)
+    for name in _STRINGS:
+        if _is_templated(options.get(name)):
+            options[name] = _SOMETHING
+    if options.get("state") == "absent":
+        return
+    label = f"{entry.module.plural.rstrip('s').replace('_', ' ')} {options.get('name') or ''}".strip()
+    if templated := next((name for name, value in options.items() if _is_templated(value)), None):
+        message = "has a template, so the object is not checked; run the playbook with --check against a cluster"
+        yield Finding("unchecked", NOTE, entry.place, label, templated, message)
+        return
+    problem = misshapen(options, entry.module.spec)
+    if problem is None:
+        result = ArgumentSpecValidator(entry.module.spec).validate(options)
+        problem = next((_words(error, entry.module.spec) for error in result.errors), None)
+        options = result.validated_parameters
+    if problem is not None:
+        yield Finding("invalid", ERROR, entry.place, label, "", problem)
+        return
+    if entry.module.plural == "virtual_machines":
+        options["namespace"] = options.get("namespace") or namespace
+    try:
+        yield Declared(entry.place, entry.module.manifest(options))
+    except FieldError as error:
+        yield Finding("invalid", ERROR, entry.place, label, error.path, error.reason)
+
+
+def _words(error: Exception, spec: Options) -> str:
+    if not isinstance(error, UnsupportedError):
+        return str(error)
+    # Ansible lists the options behind the name of the unknown one, and leaves it to its caller to say so.
+    name = str(error).partition(".")[0]
+    return f"{name}: unknown option{nearest(name, spec)}"
+
+
+def _is_templated(value: Any) -> bool:
+    if isinstance(value, str):
+        return any(mark in value for mark in _TEMPLATED)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_is_templated(entry) for entry in inside)

@@ -1,0 +1,35 @@
+"""The playbook check runs the same check as the command, and fails as it does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: shop}
+spec: {runStrategy: Always, instancetype: {name: INSTANCETYPE}, template: {spec: {domain: {devices: {}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("instancetype", "options", "code", "told"),
+    [
+        ("u1.medium", "[]", 0, "1 object checked for KubeVirt 1.9: nothing found"),
+        ("u1.none", "[--kubevirt-version, v1.6.2]", 2, "1 object checked for KubeVirt 1.6: 1 error"),
+        ("u1.medium", "[--catalog, none]", 2, '"u1.medium" not found; the cluster has 0'),
+        ("u1.medium", "[--format, x]", 2, "invalid choice: 'x'"),
+    ],
+)
+def test_the_playbook(tmp_path: Path, instancetype: str, options: str, code: int, told: str) -> None:
+    (tmp_path / "vm.yaml").write_text(VM.replace("INSTANCETYPE", instancetype))
+    variables = f"{{check_paths: [{tmp_path}], check_options: {options}}}"
+    program = str(Path(sys.executable).with_name("ansible-playbook"))
+    command = [program, "virtshape.instancetypes.check", "-e", variables]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    output = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == code and told in output.replace("''", "'"), output

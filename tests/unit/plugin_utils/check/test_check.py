@@ -1,0 +1,313 @@
+"""What the check says of manifests, tasks, variables and catalogs; by the command, as users run it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    kubevirt_of,
+)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Place
+
+VALIDATED = Path(__file__).parents[3] / "conformance" / "vectors" / "validate" / "vm.json"
+Check = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Runs the command over files given by their names; answers with its exit code and lines."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(files: dict[str, Any], *options: str) -> tuple[int, list[str]]:
+        for name, content in files.items():
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, list):
+                content = yaml.safe_dump_all(content)
+            path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+        code = main([*options, *files])
+        return code, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def vm(name: str = "web", template: Any = None, **spec: Any) -> dict[str, Any]:
+    inside = {"domain": {"devices": {}}, **(template or {})}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"runStrategy": "Always", **spec, "template": {"spec": inside}},
+    }
+
+
+def instancetype(name: str, cpus: int = 2, **more: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": name},
+        "spec": {"cpu": {"guest": cpus}, "memory": {"guest": "4Gi"}} | more,
+    }
+
+
+def test_what_is_in_order(check: Check) -> None:
+    code, lines = check({"vm.yaml": vm(instancetype={"name": "u1.medium"}, preference={"name": "fedora"})})
+    assert (code, lines) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "line"),
+    [
+        (
+            vm(instancetype={"name": "u1.medum"}),
+            "vm.yaml:8: error: VirtualMachine shop/web: spec.instancetype.name: virtualmachineclusterinstancetypes"
+            '.instancetype.kubevirt.io "u1.medum" not found; did you mean u1.medium, u1.2xmedium or o1.medium?'
+            " [not-found]",
+        ),
+        (
+            vm(template={"domain": {"devices": {}, "cpus": {}}}),
+            "vm.yaml:11: error: VirtualMachine shop/web: spec.template.spec.domain.cpus: unknown field; did you mean"
+            " cpu? Otherwise use --accept-unknown-fields if a newer KubeVirt has the field [invalid]",
+        ),
+        (
+            vm(instancetype={"name": "u1.nano"}, preference={"name": "windows.11"}),
+            "vm.yaml:7: error: VirtualMachine shop/web: spec.instancetype: failure checking preference requirements:"
+            " insufficient CPU resources of 1 vCPU provided by instance type, preference requires 2 vCPU; use for"
+            " example u1.2xmedium, u1.large or u1.xlarge [refused]",
+        ),
+        (
+            vm(
+                instancetype={"inferFromVolume": "root"},
+                template={"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]},
+            ),
+            "vm.yaml:8: note: VirtualMachine shop/web: spec.instancetype.inferFromVolume: the PersistentVolumeClaim"
+            " shop/disk is not among the checked files; give its manifest with --objects [unchecked]",
+        ),
+        (
+            instancetype("big", memory={"guest": "lots"}),
+            "vm.yaml:9: error: VirtualMachineClusterInstancetype big: spec.memory.guest: 'lots' is not a quantity;"
+            " write a quantity such as 512Mi, 4Gi or 4G [invalid]",
+        ),
+        (
+            {"kind": "VirtualMachine", "apiVersion": "kubevirt.io/v1", "metadata": {"name": "x"}},
+            "vm.yaml:1: error: VirtualMachine default/x: spec: missing; write the object's spec [invalid]",
+        ),
+        (
+            {**vm(), "spec": {"running": True, "template": {"spec": {"domain": {"devices": {}}}}}},
+            "vm.yaml:7: warning: VirtualMachine shop/web: spec.running: Deprecated since KubeVirt 1.3; write"
+            " spec.runStrategy: Always [deprecated]",
+        ),
+    ],
+)
+def test_what_is_found(check: Check, manifest: dict[str, Any], line: str) -> None:
+    _code, lines = check({"vm.yaml": manifest})
+    assert lines[0] == line
+
+
+def test_objects_of_a_list_and_the_line_of_each(check: Check) -> None:
+    listed = {"apiVersion": "v1", "kind": "List", "items": [vm("a"), vm("b", instancetype={"name": "none"})]}
+    code, lines = check({"list.json": json.dumps(listed, indent=1)})
+    assert code == 1 and lines[1] == "2 objects checked for KubeVirt 1.9: 1 error"
+    place = int(lines[0].split(":")[1])
+    assert '"name": "none"' in Path("list.json").read_text().splitlines()[place - 1]
+
+
+def test_files_may_hold_what_vms_refer_to(check: Check) -> None:
+    files = {"a.yaml": [instancetype("own"), vm(instancetype={"name": "own"})]}
+    assert check(files, "--catalog", "none") == (0, ["2 objects checked for KubeVirt 1.9: nothing found"])
+    catalog = {"series": {"c1": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
+    files = {"catalog.yml": catalog, "b.yaml": vm(instancetype={"name": "c1.small"})}
+    assert check(files, "--catalog", "none")[0] == 0
+    catalog["series"]["c1"]["sizes"]["small"] = {"cpu": 1}
+    code, lines = check({"catalog.yml": catalog})
+    assert code == 1 and lines[0] == (
+        "catalog.yml:1: error: instancetype c1.small: spec.memory.guest: required in an instancetype, for example 4Gi"
+        " [invalid]"
+    )
+
+
+def test_known_objects_are_not_checked(check: Check) -> None:
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": "disk",
+            "namespace": "shop",
+            "labels": {"instancetype.kubevirt.io/default-instancetype": "u1.medium"},
+        },
+        "spec": {},
+    }
+    Path("known.yaml").write_text(yaml.safe_dump_all([claim, vm("broken", instancetype={"name": "none"})]))
+    inferring = vm(
+        instancetype={"inferFromVolume": "root"},
+        template={"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]},
+    )
+    done = check({"vm.yaml": inferring}, "--objects", "known.yaml")
+    assert done == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+
+
+def test_releases_and_configurations(check: Check) -> None:
+    preference = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "p"},
+        "spec": {"firmware": {"preferredEfi": {"persistent": True}}},
+    }
+    code, lines = check({"p.yaml": preference}, "--kubevirt-version", "1.0.1")
+    assert code == 0 and lines[0] == (
+        "p.yaml:7: warning: VirtualMachineClusterPreference p: spec.firmware.preferredEfi: KubeVirt 1.0 does not know"
+        " the field and drops it; remove it, or upgrade KubeVirt [lost-field]"
+    )
+    tpm = vm(template={"domain": {"devices": {"tpm": {"persistent": True}}}})
+    assert check({"vm.yaml": tpm}, "--kubevirt-version", "1.5.0")[0] == 1
+    open_gate = {"configuration": {"developerConfiguration": {"featureGates": ["VMPersistentState"]}}}
+    kubevirt = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt", "spec": open_gate}
+    kubevirt["status"] = {"observedKubeVirtVersion": "v1.5.0"}
+    Path("kubevirt.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": [kubevirt]}))
+    done = check({"vm.yaml": tpm}, "--kubevirt", "kubevirt.yaml")
+    assert done == (0, ["1 object checked for KubeVirt 1.5: nothing found"])
+
+
+TASKS = """
+- name: Declare
+  virtshape.instancetypes.virtual_machine:
+    namespace: "{{ shop }}"
+    defaults: {instancetype: u1.medium, preference: fedora}
+    virtual_machines:
+      - name: right
+      - name: wrong
+        memry: 4Gi
+      - name: other
+        instancetype: u1.huge
+      - name: "{{ item }}"
+        labels: {team: "{{ team }}"}
+      - {name: gone, state: absent, instancetype: none}
+- block:
+    - virtshape.instancetypes.instancetype:
+        name: big
+        cpu: {guest: 0}
+        memory: {guest: 4Gi}
+- name: Declare by the role
+  ansible.builtin.include_role: {name: virtshape.instancetypes.virtual_machines}
+  vars:
+    password: !vault |
+      $ANSIBLE_VAULT;1.1;AES256
+    virtual_machines_defaults: {namespace: shop}
+    virtual_machines_list: [{name: listed, preference: fedoro}]
+"""
+
+
+def test_tasks_and_variables(check: Check) -> None:
+    code, lines = check({"tasks.yml": TASKS})
+    assert (code, lines) == (
+        1,
+        [
+            "tasks.yml:8: error: virtual machine wrong: memry: unknown option; did you mean memory? [invalid]",
+            "tasks.yml:10: error: VirtualMachine templated/other: spec.instancetype.name:"
+            ' virtualmachineclusterinstancetypes.instancetype.kubevirt.io "u1.huge" not found; did you mean u1.large,'
+            " u1.xlarge or u1.8xlarge? [not-found]",
+            "tasks.yml:13: note: virtual machine templated: labels: has a template, so the object is not checked; run"
+            " the playbook with --check against a cluster [unchecked]",
+            "tasks.yml:16: error: instancetype big: spec.cpu.guest: 0 is too small; write 1 or more [invalid]",
+            "tasks.yml:26: error: VirtualMachine shop/listed: spec.preference.name: virtualmachineclusterpreferences"
+            '.instancetype.kubevirt.io "fedoro" not found; did you mean fedora, fedora.s390x or fedora.arm64?'
+            " [not-found]",
+            "3 objects checked for KubeVirt 1.9: 4 errors, 1 note",
+        ],
+    )
+
+
+def test_changes_since_a_base(check: Check) -> None:
+    stopped = vm("off", instancetype={"name": "u1.medium"})
+    stopped["spec"]["runStrategy"] = "Halted"
+    before = [
+        instancetype("own"),
+        vm("grows", instancetype={"name": "own"}),
+        vm("same", instancetype={"name": "own"}),
+        stopped,
+    ]
+    check({"base/all.yaml": before})
+    after = yaml.safe_load(yaml.safe_dump(before))
+    after[0]["spec"]["cpu"]["guest"] = 3
+    after[1]["spec"]["instancetype"]["name"] = "u1.2xlarge"
+    after[3]["spec"]["instancetype"]["name"] = "u1.2xlarge"
+    code, lines = check({"head.yaml": [*after, vm("new")]}, "--base", "base")
+    assert (code, lines) == (
+        0,
+        [
+            "head.yaml:5: note: VirtualMachineClusterInstancetype own: spec: 1 VM captured the object as it was; run"
+            " refresh_revisions [changed-size]",
+            "head.yaml:16: warning: VirtualMachine shop/grows: spec: the change needs a restart of a running guest: CPU"
+            " sockets updated in template spec to a value higher than what's available [needs-restart]",
+            "5 objects checked for KubeVirt 1.9: 1 warning, 1 note",
+        ],
+    )
+    assert check({"head.yaml": after}, "--base", "base", "--fail-on", "warning")[0] == 1
+    assert check({"head.yaml": after}, "--base", "base", "--fail-on", "note", "--ignore", "changed-size")[0] == 1
+    assert check({"base/all.yaml": before}, "--base", "base", "--fail-on", "note")[0] == 0
+
+
+def test_files_and_folders(check: Check, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    check(
+        {"repository/.hidden/x.yaml": "a: [", "repository/chart/Chart.yaml": "name: x", "repository/notes.txt": "a: ["}
+    )
+    check(
+        {
+            "repository/chart/templates/vm.yaml": "{{ if }}",
+            "repository/vm.yaml": vm(),
+            "repository/deep/two.yaml": "a: 1\na: 2",
+        }
+    )
+    assert main(["repository"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "repository/deep/two.yaml:2: warning: duplicate key 'a', first used in line 1; remove one of them [unreadable]",
+        "1 object checked for KubeVirt 1.9: 1 warning",
+    ]
+    assert main(["repository/deep/two.yaml"]) == 1
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(yaml.safe_dump(vm()).encode())))
+    assert main(["-"]) == 0
+    assert capsys.readouterr().out == "1 object checked for KubeVirt 1.9: nothing found\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["none"], "error: none: no such file or folder; name a file, a folder, or - for standard input\n"),
+        ([".", "--kubevirt-version", "x"], "error: --kubevirt-version: 'x' is not a version"),
+        ([".", "--objects", "none"], "error: none: no such file"),
+        (["vm.yaml", "--kubevirt", "vm.yaml"], "error: --kubevirt: vm.yaml has no KubeVirt object; kubectl get"),
+        (["vm.yaml", "--output", "none/report"], "error: [Errno 2] No such file or directory: 'none/report'"),
+    ],
+)
+def test_what_cannot_be_done(
+    check: Check, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    check({"vm.yaml": vm()})
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(problem)
+
+
+def test_whatever_kubevirt_refuses_is_an_error() -> None:
+    """By KubeVirt's own answers to VMs, recorded for the conformance tests."""
+    refused = 0
+    for case in json.loads(VALIDATED.read_text()):
+        given = case["input"]
+        known = judge.Known([one for one in given.get("objects") or [] if one.get("kind")])
+        kubevirt = kubevirt_of({"spec": {"configuration": given.get("config") or {}}}, "v1.9.0")
+        entry = judge.Declared(Place("vm.json"), given["object"])
+        found = list(judge.judge([entry], known, kubevirt, accept_unknown=True))
+        if not case["expect"].get("allowed"):
+            refused += 1
+            assert any(finding.level == "error" for finding in found), case
+    assert refused >= 30

@@ -1,0 +1,115 @@
+"""The reports of the check, each read by what is made to read it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from sarif_pydantic import Sarif
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import __main__ as command
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import reports
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import (
+    ERROR,
+    NOTE,
+    RULES,
+    WARNING,
+    Finding,
+    Place,
+)
+
+PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text()
+
+FINDINGS = (
+    Finding(
+        "refused", ERROR, Place("a b/vm.yaml"), "VirtualMachine shop/web", "spec.instancetype", "conflicts, 100%", 7
+    ),
+    Finding("deprecated", WARNING, Place("a b/vm.yaml"), "VirtualMachine shop/web", "spec.running", "old", 9),
+    Finding("unchecked", NOTE, Place("a b/vm.yaml"), "VirtualMachine shop/db", "", "has a \x1b template"),
+    Finding("unreadable", ERROR, Place("/x.yaml"), "", "", "line\nbreak", 3),
+)
+OBJECTS = (
+    ("VirtualMachine shop/web", "a b/vm.yaml"),
+    ("VirtualMachine shop/db", "a b/vm.yaml"),
+    ("VirtualMachine shop/ok", "c.yaml"),
+)
+REPORT = reports.Report(FINDINGS, OBJECTS, "1.9")
+
+
+def test_text() -> None:
+    assert reports.text(REPORT).splitlines()[0] == (
+        "a b/vm.yaml:7: error: VirtualMachine shop/web: spec.instancetype: conflicts, 100% [refused]"
+    )
+    assert reports.text(REPORT).endswith("\n3 objects checked for KubeVirt 1.9: 2 errors, 1 warning, 1 note\n")
+    nothing = reports.text(reports.Report((), OBJECTS[:1], "1.9"))
+    assert nothing == "1 object checked for KubeVirt 1.9: nothing found\n"
+
+
+def test_json() -> None:
+    data = json.loads(reports.as_json(REPORT))
+    assert data["kubevirt_version"] == "1.9" and data["objects"] == 3
+    assert data["findings"][1] == {
+        "rule": "deprecated",
+        "level": "warning",
+        "file": "a b/vm.yaml",
+        "line": 9,
+        "object": "VirtualMachine shop/web",
+        "field": "spec.running",
+        "message": "old",
+    }
+
+
+def test_junit() -> None:
+    suite = ElementTree.fromstring(reports.junit(REPORT)).find("testsuite")
+    assert suite is not None and (suite.get("tests"), suite.get("failures")) == ("4", "2")
+    cases = {(case.get("classname"), case.get("name")): case for case in suite}
+    web = cases["a b/vm.yaml", "VirtualMachine shop/web"]
+    failure, output = web.find("failure"), web.find("system-out")
+    assert failure is not None and failure.get("message") == "conflicts, 100%"
+    assert output is not None and output.text is not None and "spec.running: old" in output.text
+    # A note is no failure, and the object without a finding is there.
+    assert cases["a b/vm.yaml", "VirtualMachine shop/db"].find("failure") is None
+    assert len(cases["c.yaml", "VirtualMachine shop/ok"]) == 0
+    assert cases["/x.yaml", "/x.yaml"].find("failure") is not None
+
+
+def test_sarif() -> None:
+    # The model refuses what the schema of SARIF 2.1.0 refuses: missing properties, other levels, other types.
+    run = Sarif.model_validate_json(reports.sarif(REPORT)).runs[0]
+    assert [rule.id for rule in run.tool.driver.rules or []] == list(RULES)
+    places = [result.locations[0].physical_location for result in run.results or []]
+    assert [place.artifact_location.uri for place in places] == ["a%20b/vm.yaml"] * 3 + ["file:///x.yaml"]
+    assert [place.region and place.region.start_line for place in places] == [7, 9, None, 3]
+    for result in run.results or []:
+        assert list(RULES)[result.rule_index] == result.rule_id
+
+
+def test_github() -> None:
+    assert reports.github(REPORT).splitlines()[:4] == [
+        "::error file=a b/vm.yaml,line=7,title=refused::VirtualMachine shop/web: spec.instancetype: conflicts, 100%25",
+        "::warning file=a b/vm.yaml,line=9,title=deprecated::VirtualMachine shop/web: spec.running: old",
+        "::notice file=a b/vm.yaml,title=unchecked::VirtualMachine shop/db: has a \x1b template",
+        "::error file=/x.yaml,line=3,title=unreadable::line%0Abreak",
+    ]
+
+
+def test_the_page_has_all_rules_and_options() -> None:
+    assert set(re.findall(r"^\| `([a-z-]+)` \| (?:error|warning|note)", PAGE, re.MULTILINE)) == set(RULES)
+    options = {option for action in command._parser()._actions for option in action.option_strings}
+    assert set(re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE)) == options - {"-h", "--help"}
+
+
+@pytest.mark.parametrize(
+    "job", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), ids=["github", "gitlab", "pre-commit"]
+)
+def test_the_jobs_run_the_command(job: str) -> None:
+    """The check of each job of the page takes the options that the job gives, and what the tool appends."""
+    written = json.dumps(yaml.safe_load(job))
+    [arguments] = re.findall(r"plugin_utils\.check([^\"]*)", written)
+    files = ["vm.yaml"] if "hooks" in written else []
+    options = command._parser().parse_args([*arguments.split(), *files])
+    assert options.path
