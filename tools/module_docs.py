@@ -28,7 +28,12 @@ class Listed(NamedTuple):
 
 
 LISTED = {
-    "virtual_machine": Listed("virtual_machines", "VM", ("restart", "field_manager")),
+    "virtual_machine": Listed(
+        "virtual_machines",
+        "VM",
+        ("restart", "field_manager", "quota", "preflight_placement"),
+        "virtual_machine_fields",
+    ),
     "instancetype": Listed("instancetypes", "instancetype", ("existing", "force"), "instancetype_fields"),
     "preference": Listed("preferences", "preference", ("existing", "force"), "preference_fields"),
     "boot_source": Listed("boot_sources", "boot source", unknown_fields=""),

@@ -111,7 +111,7 @@ _value:
       C(catalog_version), C(deprecated) and C(used_by).
     - C(orphaned_revisions), which are of no VM that there is, and C(kept_revisions), which are of one, both as in
       O(unreferenced).
-    - C(virtual_machines), what is told of each VM.
+    - C(virtual_machines), the data of each VM.
   type: raw
 """
 

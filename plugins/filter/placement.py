@@ -118,6 +118,9 @@ _value:
       contains:
         name: {description: Name of the VM., type: str}
         namespace: {description: Its namespace., type: str}
+        judged:
+          description: Whether there is a pod to judge. Without a pod, RV(_value.virtual_machines[].problem) says why.
+          type: bool
         fits:
           description: Whether the VM finds room in addition to the VMs before it. True for a running VM.
           type: bool

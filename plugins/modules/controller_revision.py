@@ -51,7 +51,8 @@ options:
   revision:
     description:
       - The ControllerRevision to pin to, or V(previous) to roll back to the revision before the newest revision of the
-        VM. A VM that has this or an older revision keeps it. O(state=pinned) requires O(revision) or O(revisions).
+        VM. A VM that has this or an older revision keeps it. V(current) pins to the revisions that the VM has, so that
+        a snapshot of the stopped VM keeps them. O(state=pinned) requires O(revision) or O(revisions).
     type: str
   revisions:
     description:

@@ -101,6 +101,10 @@ virtual_machines:
       description: Namespace of the VM.
       type: str
       returned: always
+    judged:
+      description: Whether there is a pod to judge. Without a pod, RV(virtual_machines[].problem) says why.
+      type: bool
+      returned: always
     fits:
       description: Whether the VM finds room in addition to the VMs before it. True for a running VM.
       type: bool

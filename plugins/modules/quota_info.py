@@ -7,37 +7,36 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: quota_info
-short_description: Show whether quotas and limit ranges let VMs run
+short_description: Check VMs against quotas and limit ranges
 version_added: 1.0.0
 description:
-  - Computes the virt-launcher pod of each VM as the cluster's KubeVirt would write it, and whether the API server would
-    take it, by the ResourceQuotas and LimitRanges of the namespace, as their admission does.
-  - ApplicationAwareResourceQuotas count, too, by the way of counting that the AAQ object names. A pod that one of them
-    has no room for is created and waits.
-  - VMs that do not run are counted as if they started, one after the other. For a VM that does not exist, the VM
-    itself, its revisions, its data volumes and their claims count, too.
-  - A claim is counted with the size of its data volume. What CDI adds for a file system, its temporary claims and pods
-    and sizes that a data volume leaves to its source are not known. ApplicationAwareClusterResourceQuotas are not
-    judged.
+  - Computes the virt-launcher pod of each VM for the cluster's KubeVirt, and checks like the API server whether the
+    ResourceQuotas and LimitRanges of the namespace admit the pod.
+  - Includes ApplicationAwareResourceQuotas, with the counting method of the AAQ object. A pod without room in such a
+    quota is created and waits.
+  - Counts stopped VMs as if they started in order. For a VM that does not exist, counts also the VM itself, its
+    revisions, its data volumes and their claims.
+  - Counts a claim with the size of its data volume. Ignores CDI's overhead for file systems, its temporary claims and
+    pods, sizes that a data volume takes from its source, and ApplicationAwareClusterResourceQuotas.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
     description:
-      - Namespace of the VMs; all namespaces when it is not given. With O(manifests), the namespace of those that name
-        none.
+      - Namespace of the VMs. Default is all namespaces. With O(manifests), the namespace of manifests without a
+        namespace.
     type: str
   manifests:
     description:
-      - Manifests of VMs to judge in place of those of the cluster. They need not exist.
+      - Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
     type: list
     elements: dict
   running:
     description:
-      - What becomes of VMs that run. With V(keep), nothing; what they use is counted already.
-      - With V(restart), a new pod takes the place of the present one, with the size that the VM gets at its next start.
-      - With V(migrate), such a pod runs beside the present one, as a live update or a drain needs it. Each VM is judged
-        by itself, since guests need not migrate at once. AAQ counts only what the guest grows by.
+      - What to assume for running VMs. With V(keep) they keep running; the quotas already count them.
+      - With V(restart), a pod of the VM's next size replaces the present pod.
+      - With V(migrate), such a pod runs in addition to the present pod, as a live update or a drain needs it. Each VM
+        is checked separately, because guests need not migrate at once. AAQ counts only the growth of the guest.
     type: str
     choices: [keep, restart, migrate]
     default: keep
@@ -50,7 +49,7 @@ seealso:
   - module: virtshape.instancetypes.placement_info
   - plugin: virtshape.instancetypes.resources
     plugin_type: filter
-    description: What the pod of a VM asks for.
+    description: The resources of a VM's pod.
 """
 
 EXAMPLES = r"""
@@ -80,11 +79,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 fits:
-  description: Whether quotas and limit ranges let all VMs run.
+  description: Whether quotas and limit ranges admit all VMs.
   type: bool
   returned: always
 virtual_machines:
-  description: The VMs, those of the cluster in order of namespace and name, O(manifests) in their order.
+  description: The VMs of the cluster in order of namespace and name, or O(manifests) in their order.
   type: list
   elements: dict
   returned: always
@@ -94,21 +93,26 @@ virtual_machines:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the VM.
       type: str
       returned: always
     runs:
       description: Whether the VM has a pod.
       type: bool
       returned: always
+    judged:
+      description: Whether there is a pod to judge. Without a pod, RV(virtual_machines[].problem) says why.
+      type: bool
+      returned: always
     fits:
-      description: Whether quotas have room for it beside all those before it that fit.
+      description: Whether quotas have room for the VM in addition to the VMs before it that fit.
       type: bool
       returned: always
     problem:
-      description: What is exceeded by how much, what a LimitRange refuses, or why the VM has no pod.
+      description: The exceeded quota with the missing amount, the violated LimitRange, or the reason why the VM has no
+        pod.
       type: str
-      returned: when it does not fit
+      returned: when the VM does not fit
       sample: ResourceQuota team lacks 2.25Gi of requests.memory (4.25Gi wanted, 2Gi left)
 quotas:
   description: The quotas of the VMs' namespaces.
@@ -125,18 +129,17 @@ quotas:
       type: str
       returned: always
     namespace:
-      description: Its namespace.
+      description: Namespace of the quota.
       type: str
       returned: always
     fits:
-      description: Whether it has room for all VMs together.
+      description: Whether the quota has room for all VMs together.
       type: bool
       returned: always
     resources:
       description:
-        - By the name of a resource, the quantities V(hard) (what there may be), V(used) (what there is), V(wanted)
-          (what the VMs take together, those that do not fit included) and V(left), and V(lacks) where they exceed it.
-          With O(running=migrate), migrations are not part of the sums.
+        - By resource name, the quantities V(hard) (the limit), V(used), V(wanted) (the sum of all VMs, also of VMs that
+          do not fit), V(left) and, if exceeded, V(lacks). With O(running=migrate), the sums do not include migrations.
       type: dict
       returned: always
       sample: {requests.memory: {hard: 8Gi, used: 6Gi, wanted: 4352Mi, left: "0", lacks: 2304Mi}}

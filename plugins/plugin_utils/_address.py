@@ -67,7 +67,7 @@ def service_endpoint(
         if _type(service) not in (_LOAD_BALANCER, _NODE_PORT) or not _leads_to(service, instance):
             continue
         if sum(_leads_to(service, other) for other in instances) > 1:
-            # Nobody knows at which of them a connection would end.
+            # It is unknown at which of them a connection would end.
             continue
         for entry in service["spec"].get("ports") or []:
             if _target(entry, instance) == port and (entry.get("protocol") or "TCP") == "TCP":

@@ -1,4 +1,4 @@
-"""What the filters answer about the pods of VMs: what they ask for, and where they fit."""
+"""What the filters answer about the pods of VMs: their requests, and where they fit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Launch(NamedTuple):
 def resources(
     vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, **place: Any
 ) -> dict[str, Any]:
-    """{guest, pod}: what the VM's guest gets and what its pod asks for; see resources.resources. place: as in Place."""
+    """{guest, pod}: the resources of guest and pod; see resources.resources. place: as in Place."""
     where = Place(**place)
     source = labels_of(where.migrates_from) if where.migrates_from is not None else None
     launch = _launch(vm, given, objects, release, where)

@@ -1,6 +1,6 @@
 """What the filters answer about one VM: expanded, its conflicts, what it requires, where its fields come from.
 
-Each takes plain manifests. An instancetype or preference may be given as a manifest or as its bare spec, in place of
+Each takes plain manifests. An instancetype or preference may be given as a manifest or as its bare spec, instead of
 what the VM's matcher names; else it is looked up by the matcher among `objects`. release: the KubeVirt that answers.
 """
 

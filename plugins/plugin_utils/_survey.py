@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the answers of a survey mean once YAML has read them anew."""
+"""What the answers of a survey mean once YAML has read them again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible.errors import AnsibleFilterError
 def text(name: str, value: Any) -> str:
     """The text that was answered; empty for no answer.
 
-    A number or date becomes its usual spelling. Strings are returned as they are but for blanks around them, so a mark
+    A number or date becomes its usual spelling. Strings are returned unchanged but for blanks around them, so a mark
     as unsafe stays. Raises AnsibleFilterError for a boolean, whose spelling is lost, and for what is no scalar.
     """
     if value is None:

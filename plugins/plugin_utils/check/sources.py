@@ -15,12 +15,12 @@ Manifest = dict[str, Any]
 STDIN: Final = "-"
 _PLACE: Final = re.compile(r", line (\d+), column \d+: (.*)", re.DOTALL)
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
-# Folders of tools, of which nobody means the files when naming the repository.
+# Folders of tools: a user who names the repository does not mean their files.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
 
 
 class UsageError(Exception):
-    """What the user asked for cannot be done; one line with the remedy."""
+    """What the user requested cannot be done; one line with the remedy."""
 
 
 class Source(NamedTuple):

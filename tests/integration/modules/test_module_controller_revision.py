@@ -134,6 +134,21 @@ def test_roll_back_and_forward_again(run: Run, shop: str) -> None:
     assert (revision_of(run, shop, "db"), guest(run, shop, "db")) == (second, (4, "8Gi"))
 
 
+def test_a_vm_is_pinned_to_what_it_has(run: Run, shop: str, api: Any) -> None:
+    run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
+    has = revision_of(run, shop, "db")
+    grow(run, shop)
+    pin = {"namespace": shop, "names": ["db"], "state": "pinned", "revision": "current"}
+    pinned = run("controller_revision", **pin, restart="if_required")
+    assert pinned["changed"] and not pinned["results"][0]["restarted"], pinned
+    assert pinned["results"][0]["revisions"]["instancetype"] == has
+    assert not run("controller_revision", **pin)["changed"]
+    # A snapshot of a stopped VM keeps its spec alone.
+    stored = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(name="db", namespace=shop)
+    assert stored.spec.instancetype.revisionName == has
+    assert guest(run, shop, "db") == (2, "4Gi")
+
+
 def test_an_unknown_revision(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     refused = run("controller_revision", namespace=shop, state="pinned", revision="nowhere")

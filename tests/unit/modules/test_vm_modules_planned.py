@@ -174,3 +174,10 @@ def test_what_a_refresh_or_a_pin_would_do(run: Run) -> None:
     pruned = run("controller_revision", cluster, check=True, state="pruned", namespace="shop")
     assert [one["name"] for one in pruned["results"]] == ["idle-1"]
     assert cluster.writes == []
+
+
+def test_a_guest_that_is_too_small_to_boot_is_a_warning(run: Run) -> None:
+    for memory, warned in (("4Mi", True), ("64Mi", False)):
+        made = run("virtual_machine", store(), check=True, namespace="shop", name="a", memory=memory)
+        assert not made.get("failed"), made
+        assert any("4Mi is too little for a guest to boot" in warning for warning in made["warnings"]) is warned

@@ -1,4 +1,4 @@
-"""Adopts VMs of a cluster: gives them an instancetype and a preference with which their VMIs stay as they are."""
+"""Adopts VMs of a cluster: gives them an instancetype and a preference that do not change their VMIs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Wanted:
 class Adopted:
     """What became of one VM. adoption: None where it has an instancetype already. impact: what it means for its guest.
 
-    vm: as it is. failed: why, on one line.
+    vm: the live VM. failed: why, on one line.
     """
 
     vm: Manifest

@@ -35,9 +35,9 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for.
+    """What is requested.
 
-    manifests: as they are to be deployed, with the labels of their catalog. namespaces: where to look for what is gone;
+    manifests: ready to deploy, with the labels of their catalog. namespaces: where to look for what is gone;
     "" is cluster-wide. state: `present` or `absent`. prune: `never`, `unused` or `always`. existing: `keep` or `apply`.
     force: delete what VMs use. on_lost_fields: `fail`, `warn` or `ignore`.
     """
@@ -54,7 +54,7 @@ class Request:
 
 @dataclass
 class Change:
-    """An object whose spec changes, [{field, before, after}]. used_by: the VMs that name it; None if nobody knows."""
+    """An object whose spec changes, [{field, before, after}]. used_by: the VMs that name it; None if unknown."""
 
     place: Place
     changes: list[dict[str, Any]]
@@ -295,7 +295,7 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
 
 
 def _afterwards(result: Result) -> Manifest | None:
-    """The object as it is after the run, or would be after one without check mode; as far as labels go."""
+    """The object after the run, also in check mode; as far as labels go."""
     if result.action == plan.DELETE:
         return result.found if result.failed else None
     return result.entry.manifest if result.changed else result.live

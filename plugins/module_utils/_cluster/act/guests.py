@@ -98,7 +98,7 @@ class Guests:
             if not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
                 if result.may_restart:
                     raise ConnectionFailed(_PENDING)
-                # Without a restart KubeVirt decides when: the VM has its revisions, which is all that was asked for.
+                # Without a restart KubeVirt decides when: the VM has its revisions, which is all that was requested.
                 result.warnings.append(_PENDING)
                 return vm, instance, lacks
 
@@ -134,7 +134,7 @@ class Guests:
         if vm is None or instance is None:
             return
         old_uid = instance["metadata"]["uid"]
-        # One that an earlier run asked for, and that has not begun, would make the API refuse another.
+        # One that an earlier run requested, and that has not begun, would make the API refuse another.
         if power.decide(power.Wanted(power.RESTARTED), vm, instance).needed:
             entry = Entry(seen.namespace, seen.name, power.Wanted(power.RESTARTED))
             send(self._session, Result(entry, vm=vm, instance=instance))
@@ -179,7 +179,7 @@ class Guests:
             time.sleep(_QUIET)
             moving = [result for result in moving if self._moved(result)]
         for result in results:
-            # Its guest was started from the VM as it is.
+            # Its guest was started from the current VM.
             result.settled = True
             if restart_required(result.vm or {}) is not None:
                 result.warnings.append(still_asked(result.vm or {}))

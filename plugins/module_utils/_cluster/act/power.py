@@ -33,7 +33,7 @@ _IN_FLIGHT = "in-flight migration detected"
 
 
 class Entry(NamedTuple):
-    """One VM and the state that it shall have."""
+    """One VM and its desired state."""
 
     namespace: str
     name: str

@@ -114,7 +114,7 @@ class Recapture:
         result.written = True
 
     def _release(self, result: Changed, vm: Manifest) -> None:
-        """Makes virt-controller capture anew what it has captured."""
+        """Makes virt-controller capture again what it has captured."""
         if result.method == _STATUS:
             try:
                 _patch(self._session, result.before, steps.released(_freed(result)), _STATUS)

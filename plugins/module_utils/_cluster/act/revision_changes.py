@@ -27,7 +27,7 @@ def change(
 ) -> list[Changed]:
     """Gives VMs the revisions that `decide` says; restart: never, if_required or always.
 
-    What KubeVirt would refuse afterwards is decided as a refusal: such a VM is left as it is and fails. A VM that was
+    What KubeVirt would refuse afterwards is decided as a refusal: such a VM is left unchanged and fails. A VM that was
     changed by a run which was cut off before its restart is restarted by the next one; one that was restarted is not.
     Guests are restarted once all VMs have their revisions.
     server_dry_run: whether check mode asks the server what it would say to the writes.

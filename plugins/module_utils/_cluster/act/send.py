@@ -25,7 +25,7 @@ def verb_of(step: Plan) -> str:
 
 
 def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Manifest | None:
-    """The object as it is after the planned write, None after a deletion.
+    """The object after the planned write, None after a deletion.
 
     found: the object as it was. Raises ApiError or ConnectionFailed.
     """
@@ -49,7 +49,7 @@ def rehearse(session: Session, key: Key, step: Plan, found: Manifest | None, for
 
 
 def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:
-    """Gives the shares of others to our manager, of the object as it is then."""
+    """Gives the shares of others to our manager, of the object at that time."""
     for left in reversed(range(_ATTEMPTS)):
         steps = taking_over({**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken)
         query = {"fieldManager": session.field_manager}

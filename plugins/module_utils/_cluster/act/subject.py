@@ -69,7 +69,7 @@ class Planned(NamedTuple):
 
 @dataclass
 class Result:
-    """What became of one entry. failed: why it failed. left: why it was left as it is.
+    """What became of one entry. failed: why it failed. left: why it was left unchanged.
 
     live: the object as last seen; found: as it was before. kept: what the cluster keeps of an object that is deleted.
     written: whether the write was carried out. impact: what the change means, as the subject foresees it.
@@ -123,7 +123,7 @@ class Subject:
         return step
 
     def leave(self, live: Manifest) -> str | None:
-        """Why a live object is left as it is, whatever is declared, or None."""
+        """Why a live object is left unchanged, whatever is declared, or None."""
         return None
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:

@@ -116,7 +116,7 @@ def _take(session: Session, wish: Upload, claim: Manifest) -> None:
         name = claim["metadata"]["name"]
         session.request("PUT", _CLAIM.path(wish.namespace, name), body=changed)
     for kind in (_CLAIM,) if wish.claim else (_CLAIM, _DATA_VOLUME):
-        # virtctl leaves existing volumes without the labels that were asked for.
+        # virtctl leaves existing volumes without the labels that were requested.
         found = session.get(kind, wish.namespace, wish.name) if wish.labels else None
         patch = rules.label_patch(wish, found) if found is not None else None
         if patch is not None:

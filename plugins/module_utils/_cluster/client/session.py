@@ -78,7 +78,7 @@ class Session:
         self._reached = threading.Event()
         self._accepted = threading.Event()
         self._lock = threading.Lock()
-        # How often the credentials were read anew, and whether that is of no use until they are accepted again.
+        # How often the credentials were read again, and whether that is of no use until they are accepted again.
         self._renewals = 0
         self._used_up = False
         self._dry_run = False
@@ -90,7 +90,7 @@ class Session:
         self._pool: Any = connections(self._configuration)
 
     def rehearsal(self) -> Session:
-        """This session with dry runs in place of writes: the server answers as it would, and stores nothing."""
+        """This session with dry runs instead of writes: the server answers as it would, and stores nothing."""
         other = copy.copy(self)
         other._dry_run = True
         return other
@@ -273,7 +273,7 @@ class Session:
             body = {**(body or {}), "dryRun": ["All"]}
         text = None if body is None else _encoded(body)
         safe = method != "POST" if retry is None else retry
-        # Whoever says which version is to be changed wants to know that it is not there any more.
+        # Whoever says which version is to be changed wants to know that it no longer exists.
         versioned = not isinstance(body, dict) or "resourceVersion" in body.get("metadata", {})
         if versioned and method not in ("GET", "DELETE"):
             final = (*final, 409)
@@ -313,7 +313,7 @@ class Session:
     def _renew(self, renewals: int) -> bool:
         """Whether there are other credentials than those that were refused: what a kubeconfig refers to may be new.
 
-        renewals: how often they had been read anew when they were sent.
+        renewals: how often they had been read again when they were sent.
         """
         with self._lock:
             if self._renewals != renewals:
@@ -484,7 +484,7 @@ def _is_event(event: Any) -> bool:
 
 
 def _is_another(error: ApiError) -> bool:
-    """Whether the object has not the uid that was asked for."""
+    """Whether the object has not the uid that was requested."""
     return error.code == 409 and "Precondition failed: UID" in error.message
 
 

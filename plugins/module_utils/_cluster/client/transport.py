@@ -17,7 +17,7 @@ deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 """When an answer that is under way in this thread is given up, on the clock of time.monotonic."""
 
 _BUFFER = 65536
-# What a pool would read from files anew for each connection; the context holds it already.
+# What a pool would read from files again for each connection; the context holds it already.
 _FILES = ("ca_certs", "cert_file", "key_file")
 
 
@@ -40,7 +40,7 @@ def connections(configuration: Any) -> Any:
 
 
 class _Until(io.RawIOBase):
-    """Bytes of a connection until the deadline: its own timeout starts anew with each byte that comes."""
+    """Bytes of a connection until the deadline: its own timeout restarts with each byte that comes."""
 
     def __init__(self, raw: Any) -> None:
         self._raw = raw

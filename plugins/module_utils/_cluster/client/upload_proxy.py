@@ -43,7 +43,7 @@ def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
     """A pool of connections that checks the proxy's certificate as asked. Raises OSError for an unusable CA."""
     context = ssl.create_default_context(cafile=ca_cert)
     if not validate_certs:
-        # It was asked for, and would be said of every request.
+        # It was requested, and would be said of every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

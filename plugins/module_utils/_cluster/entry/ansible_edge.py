@@ -77,7 +77,7 @@ def make_module(
 
 
 def _refuse_unreadable(given: dict[str, Any]) -> None:
-    """Numbers that Ansible would read for ever, or not without a traceback: 1e999999999, .inf."""
+    """Numbers that Ansible would never finish to read, or not without a traceback: 1e999999999, .inf."""
     for option in (*limits.NUMBERS, "qps"):
         value = given.get(option)
         text = str(value) if isinstance(value, float) else value

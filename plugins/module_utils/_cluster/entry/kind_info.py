@@ -29,7 +29,7 @@ _FIGURES: dict[str, dict[str, Any]] = {
 
 
 def run(role: Role, features: Told, exact: tuple[str, ...]) -> None:
-    """Lists the objects of a role. features: those that may be asked for. exact: options that a figure has to equal."""
+    """Lists the objects of a role. features: those that may be requested. exact: options that a figure has to equal."""
     module = make_module(
         argument_spec={
             **AUTH,

@@ -17,7 +17,7 @@ _NAMED = 5
 
 
 class Users:
-    """One LIST of VMs for each namespace asked for, or one of all for the cluster-wide kinds."""
+    """One LIST of VMs for each namespace requested, or one of all for the cluster-wide kinds."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -1,4 +1,4 @@
-"""VMs as a person asks for them: what they refer to and have captured, what their guests get, how they are."""
+"""VMs as a person asks for them: what they refer to and have captured, what their guests get, and their state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects of the cluster for the resolver's questions, read when they are first asked for."""
+"""Objects of the cluster for the resolver's questions, read when they are first requested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .problem import problem
 
 Manifest = dict[str, Any]
 
-# Small in number and asked for by everybody: read whole at once.
+# Small in number and requested by everybody: read whole at once.
 _LISTED = frozenset(name for name in BY_NAME if name.endswith(("Instancetype", "Preference")))
 # From so many single reads of a kind and namespace on, its whole list costs less.
 _SINGLE_READS = 3
@@ -26,7 +26,7 @@ _SIDE_BY_SIDE = 8
 class ClusterLookup:
     """A find.Lookup in front of an API server: few GETs, or one LIST, for each kind and namespace.
 
-    What is needed is gathered first; what nobody foresaw is read when it is asked for.
+    What is needed is gathered first; what was not foreseen is read when it is requested.
     """
 
     def __init__(self, session: Session) -> None:

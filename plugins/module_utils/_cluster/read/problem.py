@@ -8,7 +8,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 
 
 def problem(error: ApiError | ConnectionFailed, verb: str, kind: Kind) -> Problem:
-    """What to answer to whoever asked for the object."""
+    """What to answer to whoever requested the object."""
     code = error.code if isinstance(error, ApiError) else 503
     reason = error.reason if isinstance(error, ApiError) else "ServiceUnavailable"
     return Problem(explain(error, verb, kind), reason, code)

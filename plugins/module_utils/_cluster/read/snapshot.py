@@ -1,4 +1,4 @@
-"""What the cluster holds now: one LIST for each kind and namespace, however many objects are asked for."""
+"""What the cluster holds now: one LIST for each kind and namespace, however many objects are requested."""
 
 from __future__ import annotations
 

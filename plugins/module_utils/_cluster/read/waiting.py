@@ -47,7 +47,7 @@ def _of(
 
 
 def _late(what: str, item: Manifest, telling: tuple[str, ...]) -> Iterator[str]:
-    """`DataVolume web-boot: ImportInProgress 35.2%: why`, unless it is where it shall be."""
+    """`DataVolume web-boot: ImportInProgress 35.2%: why`, unless it is in the desired state."""
     status = item.get("status") or {}
     phase = str(status.get("phase") or "without a phase")
     if phase in _DONE:

@@ -160,7 +160,7 @@ class _Wait:
 
 
 def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
-    """One LIST and the watches that go on from it, until something has to be looked at anew or no watch can go on."""
+    """One LIST and the watches that go on from it, until something has to be looked at again or no watch can go on."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
     items, version = session.list(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}

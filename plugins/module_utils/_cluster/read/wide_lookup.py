@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
@@ -12,11 +14,13 @@ from .problem import problem
 
 Manifest = dict[str, Any]
 
+_SIDE_BY_SIDE = 8
+
 
 class WideLookup:
-    """A find.Lookup over many namespaces: one LIST for each kind that is asked for, however many there are.
+    """A find.Lookup over many namespaces: one LIST for each kind that is requested, however many there are.
 
-    A kind that may not be listed in all namespaces at once is listed in each one that is asked for. A missing right is
+    A kind that may not be listed in all namespaces at once is listed in each one that is requested. A missing right is
     a Problem; for all else that goes wrong ApiError or ConnectionFailed is raised.
     """
 
@@ -27,6 +31,12 @@ class WideLookup:
         self._answers: dict[tuple[str, str | None], dict[str, dict[str, Manifest]] | Problem] = {}
         self.problems: dict[str, Problem] = {}
         """Why a kind could not be listed, in the first namespace where that was so."""
+
+    def gather(self, places: Iterable[tuple[str, str]]) -> None:
+        """Lists kinds in namespaces side by side; what is asked of them later takes no request."""
+        first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in places)
+        with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
+            list(pool.map(lambda place: self._ask(*place), first))
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""
@@ -40,13 +50,17 @@ class WideLookup:
 
     def _in(self, kind: str, namespace: str) -> dict[str, Manifest] | Problem:
         namespaced = BY_NAME[kind].namespaced
-        whole = self._everywhere or not namespaced
-        answer = self._ask(kind, None if whole else namespace)
-        if isinstance(answer, Problem) and whole and namespaced:
+        first = self._first(kind, namespace)
+        answer = self._ask(kind, first)
+        if isinstance(answer, Problem) and first is None and namespaced:
             answer = self._ask(kind, namespace)
         if isinstance(answer, Problem):
             return self.problems.setdefault(kind, answer)
         return answer.get(namespace if namespaced else "", {})
+
+    def _first(self, kind: str, namespace: str) -> str | None:
+        """The namespace that is listed first, None for all at once."""
+        return None if self._everywhere or not BY_NAME[kind].namespaced else namespace
 
     def _ask(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         """The objects by namespace and name."""

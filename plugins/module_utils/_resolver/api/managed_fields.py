@@ -28,7 +28,7 @@ def leaves(value: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
 
 
 def declared(manifest: dict[str, Any]) -> dict[Field, Any]:
-    """What a manifest declares: its leaves but for those that only name the object."""
+    """What a manifest declares: its leaves except those that only name the object."""
     return {path: value for path, value in leaves(manifest) if path and path not in _IDENTITY}
 
 
@@ -115,7 +115,7 @@ def put(target: dict[str, Any], field: Field, value: Any) -> None:
 
 
 def take(target: dict[str, Any], field: Field) -> None:
-    """Takes a field out, if it is there, and the objects around it that have nothing in them any more."""
+    """Takes a field out, if it is there, and the objects around it that are then empty."""
     inside = target.get(field[0])
     if len(field) > 1 and isinstance(inside, dict):
         take(inside, field[1:])

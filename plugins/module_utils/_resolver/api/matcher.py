@@ -1,6 +1,6 @@
 """The two objects that a VM refers to, instancetype and preference, and how it does so.
 
-Both work alike in KubeVirt, but for names; a `Role` holds the names.
+Both work alike in KubeVirt, except for names; a `Role` holds the names.
 """
 
 from __future__ import annotations

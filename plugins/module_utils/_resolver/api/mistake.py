@@ -1,4 +1,4 @@
-"""What to say of an error that nobody has foreseen."""
+"""What to say of an unforeseen error."""
 
 from __future__ import annotations
 

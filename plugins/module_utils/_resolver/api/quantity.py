@@ -23,7 +23,7 @@ _MAX_INT64: Final = 2**63 - 1
 _MOST: Final = _MAX_INT64 * _NANO
 # Above it apimachinery leaves int64 arithmetic.
 _FAST_DIGITS: Final = 18
-# Go takes any 32-bit exponent; nobody means such a number, and writing it out would take for ever.
+# Go takes any 32-bit exponent; no user means such a number, and writing it out would never end.
 _MAX_EXPONENT: Final = 400
 # Nor a number of so many digits; Python reads no more than 4300 at once.
 _MAX_LENGTH: Final = 1000

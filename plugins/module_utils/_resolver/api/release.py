@@ -44,7 +44,7 @@ class Release(NamedTuple):
     creates_panic_device: preferredPanicDeviceModel gives a VM a panic device, not only a model to those that it has.
 
     Requirements:
-    vm_memory_counts: a VM's own guest memory counts in place of the instancetype's.
+    vm_memory_counts: a VM's own guest memory counts instead of the instancetype's.
     names_spread_by_across: `across` decides what a spread provides, instead of cores and sockets.
     checks_requirements_first: of the VM as it was written, before anything is applied to it.
 
@@ -73,7 +73,7 @@ class Release(NamedTuple):
     storing_needs_kind: no revision is stored for a matcher without kind.
     old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
     fields are known; "lenient", as much of them as is known.
-    upgrades_revisions: revisions of older versions are created anew.
+    upgrades_revisions: revisions of older versions are created again.
 
     Running guests:
     updates_live_by_default: without a rollout strategy changes reach running guests.

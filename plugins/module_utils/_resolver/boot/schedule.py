@@ -45,7 +45,7 @@ _NANOS: Final = {
 }
 _SECOND: Final = 10**9
 _LONGEST: Final = 2**63
-# Nobody means a number of more digits; Python reads no more than 4300 at once.
+# No user means a number of more digits; Python reads no more than 4300 at once.
 _MOST_CHARACTERS: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _PART: Final = re.compile(r"([0-9]*)((?:\.[0-9]*)?)([^0-9.]*)", re.ASCII)

@@ -1,4 +1,4 @@
-"""From the documents of a bundle to the objects of a catalog that shall be in a cluster."""
+"""From the documents of a bundle to the objects of a catalog to deploy."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def marked(
     labels: dict[str, str] | None = None,
     name_prefix: str = "",
 ) -> list[Manifest]:
-    """The objects as they are deployed: with the labels of their catalog, in a namespace or cluster-wide.
+    """The objects ready to deploy: with the labels of their catalog, in a namespace or cluster-wide.
 
     Raises CatalogError for a catalog or version that is no label's value, as `adapt` does, and for what the API server
     would refuse of an object: labels, and what KubeVirt's webhooks look at.

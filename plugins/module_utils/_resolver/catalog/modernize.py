@@ -3,7 +3,7 @@
 Earlier forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs
 that name a flavor, and fields and values that KubeVirt has deprecated since. A modern manifest gives the same VMI as
 the old one gave, with one exception, described at `_secure_boot`; what would need another object to change too
-stays as it is, and `left` says so.
+stays unchanged, and `left` says so.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Draft(NamedTuple):
 
 
 def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
-    """The manifest as it is written today; manifests of other kinds come back as they are.
+    """The manifest in the current API; manifests of other kinds come back unchanged.
 
     manifest: a plain one, left unchanged. release: replacements that it does not know are not made.
     Raises FieldError for what has no counterpart today, or contradicts itself.
@@ -193,7 +193,7 @@ def _spread_ratio(draft: _Draft, spec: Manifest) -> None:
 
 
 def _firmware(draft: _Draft, firmware: Manifest) -> None:
-    """preferredEfi in place of preferredUseEfi and preferredUseSecureBoot.
+    """preferredEfi instead of preferredUseEfi and preferredUseSecureBoot.
 
     Both fill only what the VM leaves open, but preferredUseSecureBoot also the EFI that a VM chooses itself.
     """

@@ -27,7 +27,7 @@ def gone(live: Iterable[Manifest], wanted: Iterable[Place], catalog: str) -> lis
 class Planned:
     """A find.Lookup of a cluster as it will be.
 
-    after: by place the manifests that will be there, None for those that will not. now: the cluster as it is.
+    after: by place the manifests that will be there, None for those that will not. now: the current cluster.
     """
 
     def __init__(self, after: Mapping[Place, Manifest | None], now: Lookup) -> None:

@@ -257,7 +257,7 @@ def _equalize(domain: Manifest, config: Configuration) -> None:
                 amounts[name] = Quantity.of(parse(amounts[name]).value, BINARY_SI).text
     asked_anyway = "memory" not in limits and config.memory_overcommit == 100
     if asked_anyway and "memory" in requests and requests["memory"] == memory.get("guest"):
-        # Just what the pod asks for without it.
+        # Just the requests of the pod without it.
         del requests["memory"]
     if not requests:
         resources.pop("requests", None)

@@ -16,7 +16,7 @@ _TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source"}
 
 
 def spelled_out(options: Options, spec: Spec) -> Options:
-    """The options without shorthand: objects in place of texts, kinds as the API has them. What is wrong stays."""
+    """The options without shorthand: objects instead of texts, kinds as the API has them. What is wrong stays."""
     result = dict(options)
     for name, part in _TEXTS.items():
         # Text that holds an object is Ansible's to read.

@@ -72,7 +72,7 @@ def _size(spec: Manifest) -> str:
 
 
 def _captured(vm: Manifest) -> Manifest:
-    """The VM without references to revisions that virt-controller captures anew."""
+    """The VM without references to revisions that virt-controller captures again."""
     vm = copy(vm)
     for role in ROLES:
         matcher, reference = role.matcher_of(vm), role.reference_of(vm)
@@ -87,7 +87,7 @@ def _runs(instance: Manifest) -> bool:
 
 
 def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
-    """The VM's spec when its guest was started; where that is not known any more, its spec now."""
+    """The VM's spec when its guest was started; where that is no longer known, its spec now."""
     name = (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
     found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
     data = found.get("data") if isinstance(found, dict) else None

@@ -27,13 +27,13 @@ WRITES = (CREATE, APPLY, DELETE)
 
 class Plan(NamedTuple):
     """action: NONE, CREATE, APPLY or DELETE. manifest: what to apply, or what names the object to delete.
-    before, after: the part of the object that changes, as it is and as it will be ({} where there is none).
+    before, after: the part of the object that changes, before and after ({} where there is none).
     first: values to set by a merge patch before the apply, None for a field to take out.
-    kept: fields that are not declared any more and stay, with the managers who declare them too.
+    kept: fields that are no longer declared and stay, with the managers who declare them too.
     conflict: why the API server will reject the apply, as far as values and owners show, or None.
     refusal: why the plan cannot be carried out, or None.
     taken: managers whose share of the fields is taken over before the apply. fields: which these are, with their
-    declared values, None for one that is not declared any more."""
+    declared values, None for one that is no longer declared."""
 
     action: str
     manifest: dict[str, Any]
@@ -55,11 +55,11 @@ def present(
     force: bool = False,
     take_over: TakeOver = nobody,
 ) -> Plan:
-    """The plan for an object that shall be as declared.
+    """The plan to bring an object to its declared state.
 
     manifest: as schema.declared gives it. live: as the API server returned it, or None. owner: the fields that our
     field manager owns (ownership.owned), or None if it never applied the object. manager: its name, to find the other
-    owners and their fields. force: whether to take out what is not declared any more although others own it, too.
+    owners and their fields. force: whether to take out what is no longer declared although others own it, too.
     take_over: whether a manager's share of what is or was declared is taken over.
     An object is unchanged when every declared field has its value and exactly these fields are owned.
     """
@@ -121,7 +121,7 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
-    """The plan for an object that shall not be there."""
+    """The plan to delete an object."""
     if live is None:
         return Plan(NONE, manifest, {}, {})
     return Plan(DELETE, manifest, _body(live), {})

@@ -87,7 +87,7 @@ def decide(wanted: Wanted, vm: Manifest, instance: Manifest | None) -> Decision:
     if wanted.state == STOPPED:
         return _stop(seen, wanted)
     if wanted.state == RESTARTED:
-        # One that was asked for and has not begun is as good as another.
+        # One that was requested and has not begun is as good as another.
         return _NOTHING if seen.restarting else _SEND
     if seen.starting:
         return _STILL_STARTING
@@ -131,7 +131,7 @@ class _Seen:
 
     @property
     def restarting(self) -> bool:
-        """Whether a restart was asked for and has not begun."""
+        """Whether a restart was requested and has not begun."""
         return self.stop_requested and self.start_requested
 
     @property
@@ -218,7 +218,7 @@ def gone(instance: Manifest | None) -> bool:
 
 
 def migrated(before: Manifest | None, instance: Manifest | None) -> Readiness:
-    """How far the migration of a VMI is that was asked for. before: the VMI as it was then."""
+    """How far the migration of a VMI is that was requested. before: the VMI as it was then."""
     if instance is None or ((instance.get("status") or {}).get("phase") in _FINAL):
         return Readiness(failed="the VMI ended during the migration")
     earlier: Manifest = ((before or {}).get("status") or {}).get("migrationState") or {}

@@ -17,6 +17,7 @@ from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.webhooks import gates, validate_vm
 from ..instancetype.webhooks.admission import invalid
 from . import sources
+from .minimum import too_small
 from .outlook import Outlook
 
 Manifest = dict[str, Any]
@@ -26,7 +27,7 @@ _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove t
 
 
 class Issue(NamedTuple):
-    """One line about a VM. certain: the cluster refuses it, or it cannot start; else it could not be checked.
+    """One line about a VM. certain: the cluster refuses it, or it cannot start; else there is a doubt.
 
     missing: an object is not there that the VM needs.
     """
@@ -39,7 +40,7 @@ class Issue(NamedTuple):
 def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
     """What is wrong with a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
-    live: the VM as it is. listed: all manifests of a kind in a namespace, for suggestions.
+    live: the live VM. listed: all manifests of a kind in a namespace, for suggestions.
     Only the first failing step is reported, as by KubeVirt; the remedy names what would do instead.
     """
     vm, admitted = future.vm, future.admitted
@@ -59,7 +60,12 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
     applied = copy(admitted)
     answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
-        return _closed_gates(applied["spec"]["template"]["spec"], cluster)
+        preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
+        small = too_small(applied, preference)
+        return [
+            *_closed_gates(applied["spec"]["template"]["spec"], cluster),
+            *([Issue(small, certain=False)] if small else ()),
+        ]
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
 
 

@@ -26,9 +26,9 @@ _KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 
 
 def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names) -> Iterator[str]:
-    """One line for each source that does not exist: an import from it would wait for ever.
+    """One line for each source that does not exist: an import from it would never end.
 
-    live: the VM as it is; what its DataVolumes were made from may be gone by now. What may not be read is taken to be
+    live: the live VM; what its DataVolumes were made from may be gone by now. What may not be read is taken to be
     there, since KubeVirt itself checks whether it may be cloned.
     """
     for source in _sources(vm, _templates(live or {})):

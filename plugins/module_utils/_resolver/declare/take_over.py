@@ -54,7 +54,7 @@ def whose(option: Any) -> TakeOver:
 def holders(live: Manifest, fields: Mapping[Field, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
     """The managers among those to be taken over who own some of the fields.
 
-    fields: with their declared values; None for those that are not to be declared any more.
+    fields: with their declared values; None for those that are no longer declared.
     """
     if take_over is nobody:
         return ()
@@ -123,7 +123,7 @@ def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[
             inner = {field: value for field, value in fields.items() if field[: len(here)] == here}
             kept, gone = _without(entry, here, inner) if inner else (entry, [])
             found += gone
-            # Who has nothing in an object any more does not keep the object.
+            # Who no longer owns anything in an object does not keep the object.
             if not gone or set(kept) - {"."}:
                 rest[key] = kept
     return (rest if set(rest) - {"."} or path else {}), found

@@ -31,7 +31,7 @@ class Reconciled(NamedTuple):
 def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str) -> Reconciled:
     """The declared VM seen beside the live one, so that what is no difference does not become one.
 
-    - A run strategy, and memory, that is not declared stays as it is; a new VM gets the default one.
+    - A run strategy, and memory, that is not declared stays unchanged; a new VM gets the default one.
     - A matcher that was inferred at admission counts as the declared one; its name is what a later apply sends,
       since KubeVirt refuses inferFromVolume beside a name. One that may come to nothing (policy Ignore), and did when
       the VM was made, is not tried again: a label that a disk gets later does not resize a VM.

@@ -22,7 +22,7 @@ class Batch:
 
     Of pods that look alike to the scheduler and that mind no others, the nodes are kept in order, so that thousands of
     pods on hundreds of nodes take seconds. Scores only fall while pods are placed, so a node whose score is still the
-    best when it is computed anew is the best.
+    best when it is recomputed is the best.
     """
 
     def __init__(self, state: State) -> None:
@@ -54,7 +54,7 @@ class Batch:
         return number
 
     def more(self, pod: Workload) -> int:
-        """How many such pods would still fit, where they mind no others; the state stays as it is."""
+        """How many such pods would still fit, where they mind no others; the state stays unchanged."""
         found = 0
         for number in self.eligible(pod):
             node, used = self.state.nodes[number], self.state.used[number]

@@ -61,21 +61,26 @@ def outcome(
 
 
 def _placed(batch: Batch, vm: Asked) -> dict[str, Any]:
-    """{name, namespace, fits, node_count, nodes, node or problem}. nodes: those it fits on before it is placed."""
+    """{name, namespace, judged, fits, node_count, nodes, node or problem}. judged: whether it has a pod. nodes: those
+    it fits on before it is placed."""
     nodes, number, missing = _place(batch, vm.pod, vm.problem)
-    found = {"name": vm.name, "namespace": vm.namespace, "fits": number is not None, **nodes}
+    found = {**_head(vm), "fits": number is not None, **nodes}
     return {**found, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
 
 
 def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
-    """{name, namespace, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
+    """{name, namespace, judged, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
 
     The target of its migration is not placed, since guests need not migrate at once.
     """
     nodes = _fitting(batch, vm.pod)
     missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
     migration = {"fits": bool(nodes["nodes"]), **nodes, **missing}
-    return {"name": vm.name, "namespace": vm.namespace, "fits": True, "node": vm.node, "migration": migration}
+    return {**_head(vm), "fits": True, "node": vm.node, "migration": migration}
+
+
+def _head(vm: Asked) -> dict[str, Any]:
+    return {"name": vm.name, "namespace": vm.namespace, "judged": vm.pod is not None}
 
 
 def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:

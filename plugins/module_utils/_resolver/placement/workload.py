@@ -80,7 +80,7 @@ def of_manifest(manifest: Mapping[str, Any]) -> Workload:
 
 
 def is_over(manifest: Mapping[str, Any]) -> bool:
-    """Whether a pod has ended, so that it needs nothing any more."""
+    """Whether a pod has ended, so that it no longer needs anything."""
     return (manifest.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 

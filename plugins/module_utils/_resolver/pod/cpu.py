@@ -34,7 +34,7 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, ar
 
 
 def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
-    """A CPU more for the emulator, or two where the VM asks for an even number."""
+    """A CPU more for the emulator, or two where the VM requests an even number."""
     limit = limits.get("cpu", Quantity.of(0, DECIMAL_SI))
     if not around.rules.dedicated_wins:
         limit = Quantity.of(vcpus(spec), DECIMAL_SI)

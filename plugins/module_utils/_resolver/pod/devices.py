@@ -42,7 +42,7 @@ def _hypervisor(around: Environment) -> str:
 
 
 def plugged(namespace: str, spec: Spec, around: Environment) -> Iterator[str]:
-    """The resource name of each further device, as often as it is asked for: requests and limits.
+    """The resource name of each further device, as often as it is requested: requests and limits.
 
     Raises UnknownNetwork if networks are known, but not this network.
     """

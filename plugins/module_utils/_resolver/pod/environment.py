@@ -51,7 +51,7 @@ class Environment(NamedTuple):
 
     @property
     def memory_overcommit(self) -> int:
-        """The guests' memory in percent of what their pods ask for."""
+        """The guests' memory in percent of the requests of their pods."""
         return self.developer.get("memoryOvercommit") or 100
 
     @property

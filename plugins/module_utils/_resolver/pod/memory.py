@@ -15,7 +15,7 @@ _LIMIT_RATIO: Final = 2.0
 
 
 def request(spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
-    """Sets what is asked for where the VM does not: its limit, else its guest's memory or a huge page.
+    """Sets what is requested where the VM does not: its limit, else its guest's memory or a huge page.
 
     requests: the VM's own, which are changed.
     """
@@ -50,7 +50,7 @@ def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quan
 
 
 def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> Amounts:
-    """The huge pages that are requests and limits; memory becomes what is asked for besides them and the overhead."""
+    """The huge pages that are requests and limits; memory becomes what is requested besides them and the overhead."""
     memory = spec["domain"]["memory"]
     asked = requests.get("memory", _nothing())
     guest = parse(memory["guest"]) if "guest" in memory else None
@@ -72,7 +72,7 @@ def _nothing() -> Quantity:
 
 
 def automatic_limit(requests: Amounts, around: Environment) -> Quantity:
-    """The limit in a namespace whose quota has one: twice what is asked for, or by the ratio of its label."""
+    """The limit in a namespace whose quota has one: twice what is requested, or by the ratio of its label."""
     try:
         ratio = float(around.namespace_labels.get(_RATIO_LABEL, ""))
     except ValueError:

@@ -40,7 +40,7 @@ def overhead(spec: Spec, around: Environment) -> Quantity:
 
 
 def _page_tables(spec: Spec) -> int:
-    """A bit for each 512 bits of memory that the VM itself asks for; guest memory alone does not count."""
+    """A bit for each 512 bits of memory that the VM itself requests; guest memory alone does not count."""
     request = (spec["domain"]["resources"].get("requests") or {}).get("memory")
     if request is None:
         return 0

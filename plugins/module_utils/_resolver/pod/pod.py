@@ -1,4 +1,4 @@
-"""The launcher pod of a VMI: what it asks for and where it may run (``renderLaunchManifest``)."""
+"""The launcher pod of a VMI: its requests and where it may run (``renderLaunchManifest``)."""
 
 from __future__ import annotations
 

@@ -33,10 +33,10 @@ class Rules(NamedTuple):
     snp_overhead: SEV-SNP needs memory as SEV does.
 
     Compute container:
-    pool_needs_cpu: each thread of the supplemental IO thread pool asks for a CPU.
-    dedicated_wins: dedicated CPUs replace the CPU that the VM asks for. limits_gate: the gate of automatic limits, ""
+    pool_needs_cpu: each thread of the supplemental IO thread pool requests a CPU.
+    dedicated_wins: dedicated CPUs replace the CPU that the VM requests. limits_gate: the gate of automatic limits, ""
     for none. sev_device_of_snp: SEV-SNP needs the device of SEV. has_tdx_device: TDX needs one of its own.
-    nameless_devices: a device without a resource name is asked for under an empty one.
+    nameless_devices: a device without a resource name is requested under an empty one.
     claims_once: of several requests to one claim the first counts. claims_need_request: a device without a request
     name claims nothing. checks_claimed_devices: permittedHostDevices counts for devices with claims, too.
 

@@ -22,7 +22,7 @@ class Unreadable(ValueError):
 
 
 class _Type(NamedTuple):
-    """What containers of a type (as in supportContainerResources) ask for and are limited to, by resource name."""
+    """What containers of a type (as in supportContainerResources) request and are limited to, by resource name."""
 
     name: str
     requests: Mapping[str, str]
@@ -39,7 +39,7 @@ _HOOK_GUARANTEED: Final = _HOOK._replace(limits={"cpu": "200m", "memory": "64M"}
 
 
 def _container(name: str, kind: _Type, around: Environment, guaranteed: bool, restarts: bool = False) -> Container:
-    """guaranteed: it asks for what it is limited to."""
+    """guaranteed: its requests equal its limits."""
     requests, limits = _amounts(kind, "requests", around), _amounts(kind, "limits", around)
     return Container(name, {**requests, **limits} if guaranteed else requests, limits, restarts=restarts)
 

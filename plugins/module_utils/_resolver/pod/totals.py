@@ -1,4 +1,4 @@
-"""What a pod asks for as a whole, as scheduler and quota count it, and its QoS class."""
+"""The requests of a whole pod, as scheduler and quota count it, and its QoS class."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def is_dedicated(spec: Spec) -> bool:
 
 
 def wants_guaranteed(spec: Spec) -> bool:
-    """Whether the VM asks for as much CPU and memory as it limits (``WantsToHaveQOSGuaranteed``)."""
+    """Whether the VM requests as much CPU and memory as it limits (``WantsToHaveQOSGuaranteed``)."""
     cpu_request, cpu_limit = _pair(spec, "cpu")
     request, limit = _pair(spec, "memory")
     memory = bool(limit) if not request else request == limit
@@ -44,7 +44,7 @@ def _pair(spec: Spec, name: str) -> tuple[int, int]:
 
 
 def is_guaranteed(spec: Spec) -> bool:
-    """Whether the pod's containers ask for what they are limited to."""
+    """Whether the pod's containers request what they are limited to."""
     return is_dedicated(spec) or wants_guaranteed(spec)
 
 

@@ -57,7 +57,7 @@ def quotas(
     """{virtual_machines, quotas}: whether each VM fits beside those before it, and the sums of all.
 
     A VM that does not run starts; what it needs besides its pod counts if there is no such VM yet. of_running: what
-    becomes of VMs that run, KEEP: nothing, RESTART: a new pod in place of the present one, MIGRATE: a second pod, for
+    becomes of VMs that run, KEEP: nothing, RESTART: a new pod instead of the present one, MIGRATE: a second pod, for
     each VM by itself. lookup: the instancetypes, preferences and revisions. Raises FieldError.
     """
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
@@ -69,12 +69,12 @@ def quotas(
     for vm in vms:
         key = namespace_of(vm), name_of(vm)
         room, old = rooms[key[0]], there.get(key)
-        answer = {"name": key[1], "namespace": key[0], "runs": old is not None}
+        answer = {"name": key[1], "namespace": key[0], "runs": old is not None, "judged": True}
         try:
             change = room.change(vm, lookup, kubevirt, old, key in exist, of_running)
             problems = room.judge(change)
         except (NoPod, FieldError) as error:
-            problems = [" ".join(str(error).split())]
+            problems, answer["judged"] = [" ".join(str(error).split())], False
         answer["fits"] = not problems
         results.append({**answer, **({"problem": "; ".join(problems)} if problems else {})})
     return {"virtual_machines": results, "quotas": [line for room in rooms.values() for line in room.sums.lines()]}

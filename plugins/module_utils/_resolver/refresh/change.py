@@ -1,8 +1,8 @@
 """What is written to give a VM other revisions: refreshed, pinned or unpinned. `_cluster` carries it out.
 
 Facts of KubeVirt 1.5 and later: the captured revision is in the VM's status; a revisionName in the spec counts before
-it and is copied there; taking it out keeps what was pinned; only a released reference is captured anew. Up to 1.4 the
-captured revision is in the spec, and taking it out captures anew.
+it and is copied there; taking it out keeps what was pinned; only a released reference is captured again. Up to 1.4 the
+captured revision is in the spec, and taking it out captures again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .drift import Drift, Effect, Specs
 Manifest = dict[str, Any]
 
 PREVIOUS: Final = "previous"
+CURRENT: Final = "current"
 
 
 class Change(NamedTuple):
@@ -66,9 +67,10 @@ def pin(
     revisions: Iterable[Manifest],
     kubevirt: KubeVirt,
 ) -> Change:
-    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), or to a revision for each matcher.
+    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to the revisions that it has (CURRENT), or
+    to a revision for each matcher.
 
-    wanted: a name, PREVIOUS, or names by role's matcher; a mapping has to fit in all that it names.
+    wanted: a name, PREVIOUS, CURRENT, or names by role's matcher; a mapping has to fit in all that it names.
     revisions: the ControllerRevisions of the VM's namespace.
     """
     chosen, refusal = _chosen(vm, roles, wanted, list(revisions), kubevirt.release)
@@ -104,6 +106,8 @@ def _chosen(
         name = wanted if isinstance(wanted, str) else wanted.get(role.matcher)
         if not name or not role.matcher_of(vm):
             continue
+        if name == CURRENT:
+            name = naming.referenced(vm, role, release).name
         target = _previous(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions, release)
         if target is not None:
             chosen[role] = target
@@ -115,6 +119,8 @@ def _chosen(
 def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
     if wanted == PREVIOUS:
         return "the VM has no earlier revision"
+    if wanted == CURRENT:
+        return "the VM has not captured its revisions yet"
     if not isinstance(wanted, str):
         return "no given revision belongs to the instancetype or preference of the VM"
     return f"the VM's instancetype and preference have no revision {wanted}"

@@ -112,7 +112,7 @@ def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
 
 
 def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Effect:
-    """What it means for a VM (plain manifest) to have the specs `after` in place of `before`."""
+    """What it means for a VM (plain manifest) to have the specs `after` instead of `before`."""
     was, _refusal = _applied(vm, before, kubevirt)
     will, refusal = _applied(vm, after, kubevirt)
     if refusal is not None:

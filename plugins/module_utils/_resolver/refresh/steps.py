@@ -1,7 +1,7 @@
-"""The writes by which a VM captures its revisions anew and its guest gets them in one restart, as values.
+"""The writes by which a VM captures its revisions again and its guest gets them in one restart, as values.
 
 KubeVirt judges a running guest by the ControllerRevision of its start, which it writes once for each generation of the
-VM. A refresh by the status leaves the generation as it is; from KubeVirt 1.7 on the condition RestartRequired then
+VM. A refresh by the status leaves the generation unchanged; from KubeVirt 1.7 on the condition RestartRequired then
 outlives every restart. So the generation is raised first, by writes that leave no trace in the spec.
 """
 
@@ -33,12 +33,12 @@ class Spelling(NamedTuple):
 
 
 def released(roles: Iterable[Role]) -> Manifest:
-    """The merge patch of a VM's status after which virt-controller captures anew."""
+    """The merge patch of a VM's status after which virt-controller captures again."""
     return {"status": {role.reference: {"controllerRevisionRef": None} for role in roles}}
 
 
 def respelled(vm: Manifest, roles: Iterable[Role]) -> Spelling:
-    """Spells the kind of matchers in another way than the status, after which virt-controller captures anew."""
+    """Spells the kind of matchers in another way than the status, after which virt-controller captures again."""
     there, back = {}, {}
     for role in roles:
         matcher = role.matcher_of(vm) or {}

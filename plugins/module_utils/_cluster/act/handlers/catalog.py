@@ -61,7 +61,7 @@ class Preferences(_Declared):
 
 
 def left_alone(live: Manifest, existing: str) -> str | None:
-    """Why a live object is left as it is, or None."""
+    """Why a live object is left unchanged, or None."""
     labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR
     if labelled or ownership.updated(live, OPERATOR):
         return f"{OPERATOR} manages the object and reverts other changes"

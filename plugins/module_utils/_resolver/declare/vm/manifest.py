@@ -1,7 +1,7 @@
 """A VirtualMachine's manifest from the options of the module virtual_machine.
 
 Everything that `virtctl create vm` can do is an option, and for the same wishes the same manifest comes out
-(tests/virtctl compares them), but for names: those that virtctl makes at random are always the same here.
+(tests/virtctl compares them), except for names: those that virtctl makes at random are always the same here.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _add_volumes(options: Options, spec: Manifest) -> None:
 
 
 def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Options | None]:
-    """The credentials, and the options in effect for the volume cloudinitdisk; None if there shall be none."""
+    """The credentials, and the options in effect for the volume cloudinitdisk; None if none is wanted."""
     given = options.get("cloud_init")
     credentials, wanted = access_credentials.build(options.get("access_credentials") or [], given)
     # A volume of the user's own making is left alone.

@@ -30,7 +30,7 @@ class Applied(NamedTuple):
 
 
 def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, release: Release = NEWEST) -> Applied:
-    """The template as the VMI would have it; inputs are plain manifests' parts and stay as they are.
+    """The template as the VMI would have it; inputs are plain manifests' parts and stay unchanged.
 
     template: a VM's spec.template. instancetype, preference: the `spec` of one, or None.
     Raises schema.FieldError for input that is not of the API's types.
@@ -52,7 +52,7 @@ def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, releas
 def apply_in_place(
     meta: dict[str, Any], spec: dict[str, Any], instancetype: Spec, preference: Spec, release: Release = NEWEST
 ) -> list[Conflict]:
-    """Changes canonical metadata and VMI spec; all other arguments are canonical too and stay as they are.
+    """Changes canonical metadata and VMI spec; all other arguments are canonical too and stay unchanged.
 
     With conflicts, meta and spec are half done and of no use. Raises Crash where KubeVirt panics.
     """

@@ -40,7 +40,7 @@ def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release 
 
 
 def requested(guest: str, percent: int) -> str:
-    """The memory that the pod asks for when the guest's is overcommitted: a quantity in the guest's format.
+    """The memory request of the pod when the guest's is overcommitted: a quantity in the guest's format.
 
     KubeVirt computes it in 32-bit floats, so the result is off by up to one part in ten million: kept, to the byte.
     """

@@ -96,7 +96,7 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
     if api_version != API_VERSION or kind not in ROLE_OF_KIND:
         return Decoded(error=f"unexpected type in ControllerRevision: {go_type}")
     try:
-        # Both kinds of either are alike but for their name.
+        # Both kinds of either are alike except for their name.
         manifest = release_schema.canonical(ROLE_OF_KIND[kind].kind, data, release)
     except FieldError as error:
         return Decoded(error=_FAILED + go_reason(error))

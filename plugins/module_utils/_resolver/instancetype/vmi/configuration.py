@@ -22,7 +22,7 @@ class Configuration(NamedTuple):
     architecture: that of VMs which name none. machine_type: "" or the machine type of all VMs.
     machine_types: the machine type for an architecture. cpu_request: a quantity.
     network_interface: bridge, masquerade or slirp. bridge_permitted: whether bridge may be used on the pod network.
-    memory_overcommit: the guests' memory in percent of what their pods ask for.
+    memory_overcommit: the guests' memory in percent of the requests of their pods.
     """
 
     architecture: str = DEFAULT_ARCHITECTURE

@@ -89,7 +89,7 @@ def _set_cpu_request(spec: Spec, config: Configuration) -> None:
 
 
 def _set_memory_request(spec: Spec, config: Configuration) -> None:
-    """What the pod asks for: the limit, else the guest's memory, else the size of its huge pages."""
+    """The requests of the pod: the limit, else the guest's memory, else the size of its huge pages."""
     resources = spec["domain"]["resources"]
     limit = resources.get("limits", {}).get("memory")
     if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("memory")):

@@ -65,7 +65,7 @@ def outstanding(
 
     objects: revisions, instancetypes and preferences of the cluster, the revision of the guest's start among them.
     Where that is missing, all that the VM says is compared with the VMI; else only what was changed since the start,
-    and sockets and memory. A guest that was started from the VM as it is lacks nothing: another start would be the
+    and sockets and memory. A guest that was started from the current VM lacks nothing: another start would be the
     same.
     whole: whether to compare all that the VM says in any case. KubeVirt keeps the revision of an earlier start of the
     same generation, so it may not be the spec that this guest was started with.
@@ -97,7 +97,7 @@ def start_revision_name(vm: Manifest) -> str:
 
 def start_revision_prefix(vm: Manifest) -> str:
     """How the names of all start revisions of a VM begin."""
-    return f"revision-start-vm-{vm['metadata'].get('uid')}-"
+    return f"{naming.START}{vm['metadata'].get('uid')}-"
 
 
 def started_spec(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:
@@ -145,7 +145,7 @@ def _changed(then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
 
 
 def _follows(running: dict[Path, Any], then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
-    """Whether the guest has a field as it is now. Where the VM says nothing any more it may be any default."""
+    """Whether the guest has a field as it is now. Where the VM no longer sets it, it may be any default."""
     if path in now:
         return _has(running, path, now[path])
     return path not in running or not _same(running[path], then[path], True, True)

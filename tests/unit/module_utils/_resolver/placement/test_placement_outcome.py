@@ -115,6 +115,7 @@ def test_vms_that_start() -> None:
     assert first == {
         "name": "a",
         "namespace": "shop",
+        "judged": True,
         "fits": True,
         "node_count": 2,
         "nodes": ["x", "y"],
@@ -124,6 +125,7 @@ def test_vms_that_start() -> None:
     assert third == {
         "name": "c",
         "namespace": "shop",
+        "judged": True,
         "fits": False,
         "node_count": 0,
         "nodes": [],

@@ -207,6 +207,17 @@ class TestPin:
     def test_there_is_none_before_the_first(self) -> None:
         assert drifted().to("previous").refusal == "the VM has no earlier revision"
 
+    def test_what_the_vm_has(self) -> None:
+        world = drifted()
+        taste_ = world.name(1, "VirtualMachinePreference")
+        change = world.to(revision_change.CURRENT)
+        assert change.expected == {"instancetype": world.name(1), "preference": taste_}
+        assert change.effect is not None and change.effect.guest_before == change.effect.guest_after
+        world.pin(world.name(1))
+        assert world.to(revision_change.CURRENT).roles == (PREFERENCE,)
+        del world.vm["spec"]["instancetype"]["revisionName"], world.vm["status"]
+        assert world.to(revision_change.CURRENT).refusal == "the VM has not captured its revisions yet"
+
     def test_an_unknown_name(self) -> None:
         assert self.world.to("nowhere").refusal == ("the VM's instancetype and preference have no revision nowhere")
 

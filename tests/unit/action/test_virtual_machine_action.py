@@ -1,0 +1,126 @@
+"""What the action of virtual_machine asks quotas and nodes before the module runs."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import pytest
+from ansible.errors import AnsibleActionFail
+
+from ansible_collections.virtshape.instancetypes.plugins.action.virtual_machine import ActionModule
+
+Answer = dict[str, Any]
+
+MODULE = "virtshape.instancetypes.virtual_machine"
+QUOTA = "virtshape.instancetypes.quota_info"
+PLACEMENT = "virtshape.instancetypes.placement_info"
+
+
+def vm(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "memory": "2Gi", **more}
+
+
+def unfit(name: str, judged: bool = True) -> Answer:
+    return {"name": name, "namespace": "shop", "judged": judged, "fits": False, "problem": "too large"}
+
+
+def answer(*vms: Answer) -> Answer:
+    return {"virtual_machines": list(vms), "warnings": []}
+
+
+def ran(answers: dict[str, Answer] | None = None, **options: Any) -> tuple[Answer, dict[str, Answer]]:
+    """(the task's result, the options that each module was run with)."""
+    task = mock.Mock(args=options, action=MODULE, async_val=0, diff=False)
+    action = ActionModule(task, mock.Mock(), mock.Mock(check_mode=False), mock.Mock(), mock.Mock(), mock.Mock())
+    told = {MODULE: {"changed": True}, QUOTA: answer(), PLACEMENT: answer(), **(answers or {})}
+    with mock.patch.object(
+        action, "_execute_module", side_effect=lambda module_name, **_: told[module_name]
+    ) as execute:
+        result = action.run(task_vars={})
+    return result, {call.kwargs["module_name"]: call.kwargs["module_args"] for call in execute.call_args_list}
+
+
+def names(asked: Answer) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in asked["manifests"]]
+
+
+def test_nothing_is_asked_unless_it_is_wanted() -> None:
+    for options in ({}, {"quota": "off"}, {"quota": False}, {"preflight_placement": True, "preflight": "off"}):
+        result, asked = ran(namespace="shop", **vm("a"), **options)
+        assert (result["changed"], list(asked)) == (True, [MODULE]), options
+
+
+def test_both_are_asked_about_the_vms_that_are_to_run() -> None:
+    entries = [
+        vm("a"),
+        vm("b", run_strategy="Halted"),
+        vm("c", state="absent"),
+        vm("d", nonsense=1),
+        vm("e", memory="lots"),
+        vm("f", cloud_init={"user": "me", "password_file": "/etc/shadow"}),
+        "g",
+    ]
+    result, asked = ran(
+        api_key="k",
+        verify_ssl=False,
+        defaults={"labels": {"team": "shop"}},
+        namespace="shop",
+        virtual_machines=entries,
+        quota="strict",
+        preflight_placement="yes",
+    )
+    assert result["changed"] is True
+    assert names(asked[QUOTA]) == names(asked[PLACEMENT]) == ["a", "f"]
+    first, second = asked[QUOTA]["manifests"]
+    assert first["metadata"] == {"name": "a", "namespace": "shop", "labels": {"team": "shop"}}
+    assert first["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
+    assert not second["spec"]["template"]["spec"].get("volumes")
+    assert {name: asked[QUOTA][name] for name in asked[QUOTA] if name != "manifests"} == {
+        "api_key": "k",
+        "verify_ssl": False,
+    }
+
+
+def test_strict_fails_before_anything_is_sent() -> None:
+    result, asked = ran({QUOTA: answer(*map(unfit, "abcdefg"))}, namespace="shop", **vm("a"), quota="strict")
+    assert result["failed"] and MODULE not in asked
+    assert result["msg"].startswith("quota: shop/a: too large; shop/b: too large; ")
+    assert result["msg"].endswith("shop/e: too large; and 2 more. Nothing was sent")
+
+
+def test_warn_goes_on() -> None:
+    refusals = {QUOTA: answer(unfit("a")), PLACEMENT: answer(unfit("a")), MODULE: {"changed": True, "warnings": ["w"]}}
+    result, _asked = ran(
+        refusals, namespace="shop", **vm("a"), quota="warn", preflight_placement=True, preflight="warn"
+    )
+    assert result["changed"] is True
+    assert result["warnings"] == ["quota: shop/a: too large", "preflight_placement: shop/a: too large", "w"]
+
+
+def test_a_vm_without_a_pod_is_a_warning() -> None:
+    result, _asked = ran({QUOTA: answer(unfit("a", judged=False))}, namespace="shop", **vm("a"), quota="strict")
+    assert (result["changed"], result["warnings"]) == (True, ["quota: shop/a: too large"])
+
+
+def test_what_cannot_be_asked() -> None:
+    failed = {PLACEMENT: {"failed": True, "msg": "cannot list nodes", "warnings": ["doubt"]}}
+    result, asked = ran(failed, namespace="shop", **vm("a"), preflight_placement=True)
+    assert (result["msg"], result["warnings"]) == (
+        "preflight_placement: cannot list nodes. Nothing was sent",
+        ["doubt"],
+    )
+    assert MODULE not in asked
+
+
+def test_vms_that_the_module_refuses_are_left_to_it() -> None:
+    for options in ({"virtual_machines": "a"}, {"name": None, "virtual_machines": []}, {}):
+        _result, asked = ran(namespace="shop", quota="strict", **options)
+        assert list(asked) == [MODULE]
+
+
+def test_options_that_make_no_sense() -> None:
+    with pytest.raises(AnsibleActionFail, match="quota: choose from strict, warn, off, not maybe"):
+        ran(**vm("a"), quota="maybe")
+    with pytest.raises(AnsibleActionFail, match="preflight_placement: "):
+        ran(**vm("a"), preflight_placement="perhaps")
