@@ -118,6 +118,8 @@ def test_an_image_and_its_successors(
 
     seen = [first]
     for _time in range(2):
+        # Kubernetes knows when an object was created to the second, and the older one goes.
+        time.sleep(1.1)
         seen.append(image(registry))
         assert boot(**options)["msg"] == "1 boot source: 1 changed"
     assert names(session, shop) == {f"fedora-{one['digest'][:12]}" for one in seen[1:]}

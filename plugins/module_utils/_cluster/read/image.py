@@ -11,8 +11,8 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.boot import checksum
 from ..._resolver.boot.image import ImageError, credentials, reference
 from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.registry import Registry, RegistryError
 from ..client.session import Session
+from .registry import Registry, RegistryError
 
 Options = dict[str, Any]
 

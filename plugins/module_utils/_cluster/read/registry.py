@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference
-from .libraries import urllib3
+from ..client.libraries import urllib3
 
 _TIMEOUT: Final = 30
 _REDIRECTS: Final = 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from loopback_registry import LoopbackRegistry, loopback_registry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.registry import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.registry import (
     Registry,
     RegistryError,
 )
