@@ -23,11 +23,16 @@ class Listed(NamedTuple):
     option: str
     noun: str
     task: tuple[str, ...]
-    fields: str = ""
+    fields: str
 
 
 LISTED = {
-    "virtual_machine": Listed("virtual_machines", "VM", ("restart", "field_manager", "quota", "preflight_placement")),
+    "virtual_machine": Listed(
+        "virtual_machines",
+        "VM",
+        ("restart", "field_manager", "quota", "preflight_placement"),
+        "virtual_machine_fields",
+    ),
     "instancetype": Listed("instancetypes", "instancetype", ("existing", "force"), "instancetype_fields"),
     "preference": Listed("preferences", "preference", ("existing", "force"), "preference_fields"),
 }
@@ -57,7 +62,7 @@ def entries(module: str) -> dict[str, Any]:
     """The documented option for the list of a module's objects, with the options of its entries."""
     listed = LISTED[module]
     options: dict[str, Any] = {}
-    for fragment in filter(None, (listed.fields, "entries")):
+    for fragment in (listed.fields, "entries"):
         options.update(documentation(PLUGINS / "doc_fragments" / f"{fragment}.py")["options"])
     options.update(documentation(PLUGINS / "modules" / f"{module}.py")["options"])
     for name in (*listed.task, "defaults"):

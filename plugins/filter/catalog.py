@@ -88,7 +88,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, room
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, capacities
 
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
@@ -110,7 +110,7 @@ def catalog(
     if isinstance(capacity, (str, Mapping)) or not isinstance(capacity, Iterable):
         raise AnsibleFilterError(f"catalog: capacity: expected a list of what a module returned, found {capacity!r}")
     try:
-        known = room(capacity)
+        known = capacities(capacity)
     except FleetError as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
     if isinstance(value, Mapping) and "misses" in value:

@@ -118,8 +118,8 @@ _value:
       C(catalog_version), C(deprecated) and C(used_by).
     - C(orphaned_revisions), which are of no VM that there is, and C(kept_revisions), which are of one, both as in
       O(unreferenced).
-    - C(room), as O(capacity).
-    - C(virtual_machines), what is told of each VM.
+    - C(capacity), as O(capacity).
+    - C(virtual_machines), the data of each VM.
   type: raw
 """
 

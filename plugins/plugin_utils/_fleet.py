@@ -82,13 +82,13 @@ def summary(
         "deprecated": [entry for entry in entries if entry["deprecated"]],
         "orphaned_revisions": orphaned,
         "kept_revisions": kept,
-        "room": room(capacity),
+        "capacity": capacities(capacity),
         "virtual_machines": rows,
     }
     return {"totals": _totals(result), **result}
 
 
-def room(capacity: Iterable[Told], what: str = "capacity") -> list[Told]:
+def capacities(capacity: Iterable[Told], what: str = "capacity") -> list[Told]:
     """Instancetypes as placement_info returns them, if that is what they are. Raises FleetError."""
     found = list(capacity)
     for index, one in enumerate(found):

@@ -285,7 +285,7 @@ CAPACITY = [
 
 
 def test_instancetypes_that_fit_the_nodes() -> None:
-    assert fleet([], now=NOW, capacity=CAPACITY)["room"][0] == {**CAPACITY[0], "problem": ""}
+    assert fleet([], now=NOW, capacity=CAPACITY)["capacity"][0] == {**CAPACITY[0], "problem": ""}
     shown = page([], capacity=CAPACITY)
     assert not shown.open and not shown.references
     assert "1 of 2 instancetypes fit the nodes" in shown.text

@@ -9,6 +9,7 @@ from ..._resolver.api import effects
 from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import plan
+from ..._resolver.declare.needs import of_guest
 from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.declare.status import has_guest, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import outstanding, start_revision_name
@@ -41,10 +42,10 @@ def settled(session: Session, vms: list[Manifest]) -> list[bool]:
     except (Unreadable, ConnectionFailed):
         return [False for _one in vms]
     lookup = ClusterLookup(session)
+    running = {key: (one, instances[key]) for key, one in asked.items() if key in instances}
+    lookup.gather(need for pair in running.values() for need in of_guest(*pair, found.release))
     complete = {
-        key: outstanding(one, instance, lookup, found.configuration, found.release).complete
-        for key, one in asked.items()
-        if (instance := instances.get(key)) is not None
+        key: outstanding(*pair, lookup, found.configuration, found.release).complete for key, pair in running.items()
     }
     return [bool(one) and complete.get(_instance_of(one), False) for one in vms]
 

@@ -8,7 +8,7 @@ from ..._resolver.api.effects import NOTHING, UNKNOWN, Impact
 from ..._resolver.declare import plan, virtual_machine
 from ..._resolver.declare import preflight as rules
 from ..._resolver.declare.impact import impact, outgrown
-from ..._resolver.declare.needs import needs
+from ..._resolver.declare.needs import needs, of_guest
 from ..._resolver.declare.outlook import Outlook, admit
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed
@@ -56,14 +56,13 @@ class Judge:
 
     def notes(self, planned: list[Planned]) -> list[list[str]]:
         """What should be known of planned VMs, changed or not, in order."""
-        return [[note] if (note := self._outgrown(step)) else [] for step in planned]
-
-    def _outgrown(self, step: Planned) -> str | None:
-        if step.live is None or step.plan.action == plan.DELETE:
-            return None
-        if not virtual_machine.expanded(step.entry.manifest, step.live):
-            return None
-        return outgrown(step.entry.manifest, step.live, self._cluster)
+        grown = {step.entry.key: pair for step in planned if (pair := _expanded(step)) is not None}
+        if not grown:
+            return [[] for _step in planned]
+        cluster = self._cluster
+        self._lookup.gather(need for pair in grown.values() for vm in pair for need in needs(vm, cluster.release))
+        told = {key: outgrown(*pair, cluster) for key, pair in grown.items()}
+        return [[note] if (note := told.get(step.entry.key)) else [] for step in planned]
 
     def foresee(self, planned: list[Planned]) -> list[Impact | None]:
         """What the change of each planned VM means, in order; None for one that is created, deleted or unchanged.
@@ -82,13 +81,26 @@ class Judge:
         except (Unreadable, ConnectionFailed):
             return [Impact(UNKNOWN) if index in changed else one for index, one in enumerate(told)]
         cluster = self._cluster
-        for index in changed:
-            step = planned[index]
+        pairs = [(planned[index], instances.get(_instance(planned[index]))) for index in changed]
+        self._lookup.gather(
+            need
+            for step, instance in pairs
+            if step.live is not None and instance is not None
+            for need in of_guest(step.live, instance, cluster.release)
+        )
+        for index, (step, instance) in zip(changed, pairs):
             future = self._outlooks.pop(step.entry.key, None) or admit(
                 plan.merged(step.plan, step.live), step.live, cluster
             )
-            told[index] = impact(step.live or {}, future, instances.get(_instance(step)), cluster)
+            told[index] = impact(step.live or {}, future, instance, cluster)
         return told
+
+
+def _expanded(step: Planned) -> tuple[Manifest, Manifest] | None:
+    """A VM as it is declared and as it is, if it stays and the cluster has replaced its matchers."""
+    if step.live is None or step.plan.action == plan.DELETE:
+        return None
+    return (step.entry.manifest, step.live) if virtual_machine.expanded(step.entry.manifest, step.live) else None
 
 
 def _changes_spec(step: Planned) -> bool:

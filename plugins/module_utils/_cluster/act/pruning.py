@@ -13,12 +13,12 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.instancetype.find import naming
+from ..._resolver.instancetype.find.lookup import Objects
 from ..._resolver.instancetype.revision import upgrade
 from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
 from ..._resolver.refresh.unreferenced import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.lookup import ClusterLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
 
@@ -110,8 +110,7 @@ def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tu
 
     Returns whether there was anything to do, and why it failed or None.
     """
-    lookup = ClusterLookup(session)
-    writes = upgrade.upgrade(seen.vm, lookup, _style(seen.vm))
+    writes = upgrade.upgrade(seen.vm, Objects(seen.revisions), _style(seen.vm))
     if writes.error is not None:
         return False, writes.error.message
     try:
@@ -131,9 +130,10 @@ def _is_done(session: Session, seen: Inspected) -> bool:
     """Whether nothing is left to do. A patch whose answer was lost is refused when it is sent again."""
     try:
         live = session.get(_VM, seen.namespace, seen.name)
+        revisions, _version = session.list(_REVISION, seen.namespace)
     except (ApiError, ConnectionFailed):
         return False
-    left = upgrade.upgrade(live, ClusterLookup(session), _style(live)) if live is not None else None
+    left = upgrade.upgrade(live, Objects(revisions), _style(live)) if live is not None else None
     return left is not None and left.error is None and not left.actions
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.declare.needs import needs
 from ..._resolver.placement.question import Cluster, placement
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -35,6 +36,7 @@ def where_vms_fit(
     warnings: list[str] = []
     optional = [if_any(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
+    lookup.gather(need for vm in vms for need in needs(vm, known.release))
     samples = _instancetypes(lookup, instancetypes)
     cluster = Cluster(nodes, pods, namespaces or [], quotas or [], networks, drain, samples)
     return placement(vms, lookup, known, cluster), warnings

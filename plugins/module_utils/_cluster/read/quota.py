@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.declare.needs import needs
+from ..._resolver.declare.needs import needs
 from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
@@ -47,7 +49,9 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
         vms=listed(session, BY_NAME["VirtualMachine"], space),
         default_class=_default_class(session, vms, warnings),
     )
-    return quotas(vms, ClusterLookup(session), kubevirt(session), cluster, of_running), warnings
+    known, lookup = kubevirt(session), ClusterLookup(session)
+    lookup.gather(need for vm in vms for need in needs(vm, known.release))
+    return quotas(vms, lookup, known, cluster, of_running), warnings
 
 
 def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +102,7 @@ def inspect(
         vms = [vm for vm in vms if vm["metadata"]["name"] in names]
     vms.sort(key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
     lookup = WideLookup(session, everywhere=namespace is None)
+    lookup.gather(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
     kept = {place: lookup.list("ControllerRevision", place) for place in places}
     problem = lookup.problems.get("ControllerRevision")
@@ -123,6 +125,18 @@ def inspected(
     if instance is not None and has_guest(vm):
         lacks = outstanding(vm, instance, lookup, known.configuration, known.release)
     return Inspected(vm, found, revisions, known, instance, lacks)
+
+
+def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
+    """The kinds that VMs refer to, with the VMs' namespaces."""
+    for vm in vms:
+        namespace = vm["metadata"]["namespace"]
+        yield "ControllerRevision", namespace
+        for role in ROLES:
+            matcher = role.matcher_of(vm)
+            kind = role.kind_of(matcher) if matcher else None
+            if kind is not None:
+                yield kind, namespace
 
 
 def _instances(session: Session, namespace: str | None) -> dict[tuple[str, str], Manifest]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
@@ -11,6 +13,8 @@ from ..client.session import Session
 from .problem import problem
 
 Manifest = dict[str, Any]
+
+_SIDE_BY_SIDE = 8
 
 
 class WideLookup:
@@ -28,6 +32,12 @@ class WideLookup:
         self.problems: dict[str, Problem] = {}
         """Why a kind could not be listed, in the first namespace where that was so."""
 
+    def gather(self, places: Iterable[tuple[str, str]]) -> None:
+        """Lists kinds in namespaces side by side; what is asked of them later takes no request."""
+        first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in places)
+        with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
+            list(pool.map(lambda place: self._ask(*place), first))
+
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""
         found = self._in(kind, namespace)
@@ -40,13 +50,17 @@ class WideLookup:
 
     def _in(self, kind: str, namespace: str) -> dict[str, Manifest] | Problem:
         namespaced = BY_NAME[kind].namespaced
-        whole = self._everywhere or not namespaced
-        answer = self._ask(kind, None if whole else namespace)
-        if isinstance(answer, Problem) and whole and namespaced:
+        first = self._first(kind, namespace)
+        answer = self._ask(kind, first)
+        if isinstance(answer, Problem) and first is None and namespaced:
             answer = self._ask(kind, namespace)
         if isinstance(answer, Problem):
             return self.problems.setdefault(kind, answer)
         return answer.get(namespace if namespaced else "", {})
+
+    def _first(self, kind: str, namespace: str) -> str | None:
+        """The namespace that is listed first, None for all at once."""
+        return None if self._everywhere or not BY_NAME[kind].namespaced else namespace
 
     def _ask(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         """The objects by namespace and name."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..api.kinds import BY_NAME
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
-from ..api.release import Release
+from ..api.release import NEWEST, Release
 from ..instancetype.find import naming
 
 Manifest = dict[str, Any]
@@ -35,9 +35,20 @@ def needs(vm: Manifest, release: Release) -> list[Need]:
     vm: a plain manifest. One that is not of the API's types needs nothing: it is refused for that.
     """
     try:
-        return list(_needs(vm, release))
+        return [*_matched(vm, release), *_copied(vm)]
     except (AttributeError, KeyError, TypeError):
         return []
+
+
+def of_guest(vm: Manifest, instance: Manifest, release: Release) -> list[Need]:
+    """What is asked for to compare a stored VM with its VMI: what it refers to, and the revision of the guest's start.
+
+    What its disks were copied from is not.
+    """
+    home = str(vm["metadata"].get("namespace") or "")
+    name = (instance.get("status") or {}).get("virtualMachineRevisionName")
+    started = [Need("ControllerRevision", home, str(name), home)] if name else []
+    return [*_matched(vm, release), *started]
 
 
 def then(need: Need, found: Manifest | None) -> list[Need]:
@@ -50,9 +61,12 @@ def then(need: Need, found: Manifest | None) -> list[Need]:
         return []
 
 
-def _needs(vm: Manifest, release: Release) -> Iterator[Need]:
-    home = str((vm.get("metadata") or {}).get("namespace") or "")
-    spec = vm["spec"]
+def _home(vm: Manifest) -> str:
+    return str((vm.get("metadata") or {}).get("namespace") or "")
+
+
+def _matched(vm: Manifest, release: Release) -> Iterator[Need]:
+    home, spec = _home(vm), vm["spec"]
     for role in ROLES:
         matcher = role.matcher_of(vm)
         if not matcher:
@@ -67,9 +81,12 @@ def _needs(vm: Manifest, release: Release) -> Iterator[Need]:
             yield Need("ControllerRevision", home, reference.name, home, instead)
         else:
             yield from live
-    for template in spec.get("dataVolumeTemplates") or ():
-        # DataSources say what architecture they are for.
-        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, home)
+
+
+def _copied(vm: Manifest) -> Iterator[Need]:
+    """DataSources say what architecture they are for."""
+    for template in vm["spec"].get("dataVolumeTemplates") or ():
+        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, _home(vm))
 
 
 def _volume(spec: Manifest, name: str, home: str) -> Iterator[Need]:
@@ -109,6 +126,9 @@ def _then(need: Need, found: Manifest | None) -> Iterator[Need]:
     if need.kind == "ControllerRevision":
         if found is not None and need.instead and naming.labels(found).get(naming.NAME_LABEL) != need.instead[2]:
             yield Need(*need.instead, need.home)
+        elif found is not None and need.name.startswith(naming.START):
+            # It has the spec that the VM had then, with the revisions of that time.
+            yield from _matched({"metadata": {"namespace": need.home}, "spec": found["data"]["spec"]}, NEWEST)
         return
     if found is None:
         if need.kind == "DataVolume":

@@ -20,6 +20,10 @@ UID_LABEL: Final = f"{_LABEL}uid"
 VERSION_LABEL: Final = f"{_LABEL}version"
 
 
+# How the names of the revisions that a VM's guests are started from begin.
+START: Final = "revision-start-vm-"
+
+
 class Reference(NamedTuple):
     """Which ControllerRevision a VM refers to.
 

@@ -97,7 +97,7 @@ def start_revision_name(vm: Manifest) -> str:
 
 def start_revision_prefix(vm: Manifest) -> str:
     """How the names of all start revisions of a VM begin."""
-    return f"revision-start-vm-{vm['metadata'].get('uid')}-"
+    return f"{naming.START}{vm['metadata'].get('uid')}-"
 
 
 def started_spec(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:

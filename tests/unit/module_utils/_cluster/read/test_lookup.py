@@ -57,6 +57,20 @@ def test_one_list_for_all_namespaces_where_that_is_permitted() -> None:
     assert (len(store.asked), lookup.problems) == (1, {})
 
 
+def test_what_was_gathered_takes_no_request() -> None:
+    store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
+    places = [("ControllerRevision", "shop"), ("ControllerRevision", "lab")]
+    with session_with(store) as session:
+        wide, narrow = WideLookup(session, everywhere=True), WideLookup(session, everywhere=False)
+        wide.gather(places)
+        narrow.gather(places)
+        asked = sorted(path for _method, path in store.asked)
+        assert asked == sorted([ALL_REVISIONS, REVISIONS.format("shop"), REVISIONS.format("lab")])
+        assert wide.get("ControllerRevision", "lab", "b") == {**named("b", "lab"), **kind()}
+        assert narrow.list("ControllerRevision", "shop") == []
+    assert len(store.asked) == len(asked)
+
+
 def kind() -> dict[str, str]:
     return {"apiVersion": "apps/v1", "kind": "ControllerRevision"}
 

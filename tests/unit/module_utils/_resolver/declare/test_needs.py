@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import Need, needs, then
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import (
+    Need,
+    needs,
+    of_guest,
+    then,
+)
 
 CLUSTER = "VirtualMachineClusterInstancetype"
 
@@ -73,3 +78,23 @@ def test_a_revision_of_another_object_leads_to_the_one_that_is_named() -> None:
     assert then(revision, {"metadata": {"labels": {name: "small"}}}) == []
     assert then(revision, {"metadata": {"labels": {name: "other"}}}) == [Need(CLUSTER, "", "small", "shop")]
     assert then(revision, None) == []
+
+
+def test_what_a_guest_is_compared_by() -> None:
+    vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"instancetype": {"name": "small"}}}
+    start = "revision-start-vm-1234-1"
+    assert [one[:3] for one in of_guest(vm, {"status": {"virtualMachineRevisionName": start}}, NEWEST)] == [
+        (CLUSTER, "", "small"),
+        ("ControllerRevision", "shop", start),
+    ]
+    assert [one[:3] for one in of_guest(vm, {}, NEWEST)] == [(CLUSTER, "", "small")]
+
+
+def test_a_start_leads_to_the_revisions_of_that_time() -> None:
+    need = Need("ControllerRevision", "shop", "revision-start-vm-1234-1", "shop")
+    spec = {"instancetype": {"name": "small", "revisionName": "kept"}, "preference": {"name": "linux"}}
+    assert [one[:3] for one in then(need, {"metadata": {}, "data": {"spec": spec}})] == [
+        ("ControllerRevision", "shop", "kept"),
+        ("VirtualMachineClusterPreference", "", "linux"),
+    ]
+    assert then(need, None) == then(need, {"metadata": {}, "data": None}) == []

@@ -8,11 +8,12 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import entries
+from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import entries, virtual_machine_fields
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.argument_spec import WAIT
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine
 
+FIELDS = virtual_machine_fields.ModuleDocFragment.DOCUMENTATION
 KEYS = ("type", "elements", "default", "choices", "aliases", "required")
 
 
@@ -34,13 +35,13 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
 
 def test_documentation_and_argument_spec_agree() -> None:
     shared = yaml.safe_load(entries.ModuleDocFragment.DOCUMENTATION)["options"]
-    options = yaml.safe_load(virtual_machine.DOCUMENTATION)["options"]
+    options = {**yaml.safe_load(FIELDS)["options"], **yaml.safe_load(virtual_machine.DOCUMENTATION)["options"]}
     options["accept_unknown_fields"] = shared["accept_unknown_fields"]
     assert documented(options, "suboptions") == documented({**SPEC, **virtual_machine.SETTINGS}, "options")
 
 
 def test_references_to_options_lead_somewhere() -> None:
-    found = set(re.findall(r"\bO\(([^)=]+)\)", virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
+    found = set(re.findall(r"\bO\(([^)=]+)\)", FIELDS + virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
     assert found
     assert found <= set(paths({**SPEC, **virtual_machine.SETTINGS, **WAIT}))
 
