@@ -180,7 +180,7 @@ results:
       returned: when there are any
 result:
   description: The only entry of RV(results).
-  returned: when O(name) is given
+  returned: when O(name) is set
   type: dict
 """
 

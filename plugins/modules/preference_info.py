@@ -10,56 +10,56 @@ module: preference_info
 short_description: Read preferences, and which VMs use them
 version_added: 1.0.0
 description:
-  - Reads preferences with the figures by which they are chosen, and the VMs that use them. One list request for each
-    kind and one for VMs.
+  - Reads preferences with their requirements and features, and the VMs that use them. Sends one list request per kind
+    and one for VMs.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
   names:
     description:
-      - Names of the preferences. All of them when it is not given.
+      - Names of the preferences. Default is all.
     type: list
     elements: str
     aliases: [name]
   namespace:
     description:
-      - Namespace of namespaced objects; those of all namespaces when it is not given.
+      - Namespace of namespaced objects. Default is all namespaces.
     type: str
   scope:
     description:
-      - Whether to read cluster-wide objects, namespaced ones, or both.
+      - Whether to read cluster-wide objects, namespaced objects, or both.
     type: str
     choices: [all, cluster, namespaced]
     default: all
   label_selectors:
     description:
-      - Label selectors that the objects must match, all of them.
+      - Label selectors that the objects must all match.
     type: list
     elements: str
     default: []
   catalog:
     description:
-      - Only objects of the catalog of this name, as M(virtshape.instancetypes.catalog) deployed them.
+      - Selects objects of this catalog, deployed by M(virtshape.instancetypes.catalog).
     type: str
   vcpus_min:
     description:
-      - The least number of vCPUs that it requires.
+      - Minimum number of vCPUs that the preferences require.
     type: int
   vcpus_max:
     description:
-      - The largest number of vCPUs that it requires.
+      - Maximum number of vCPUs that the preferences require.
     type: int
   memory_min:
     description:
-      - The least memory that it requires, a quantity such as V(4Gi).
+      - Minimum memory that the preferences require, a quantity such as V(4Gi).
     type: str
   memory_max:
     description:
-      - The largest memory that it requires.
+      - Maximum memory that the preferences require.
     type: str
   features:
     description:
-      - Features that it must have, all of them. A feature is there when its field is set.
+      - Features that the objects must all have. An object has a feature if its field is set.
     type: list
     elements: str
     choices:
@@ -82,19 +82,19 @@ options:
     default: []
   os:
     description:
-      - Only those for this operating system, by the label C(instancetype.kubevirt.io/os-type).
+      - Selects objects with this value of the label C(instancetype.kubevirt.io/os-type).
     type: str
   architecture:
     description:
-      - Only those that require or prefer this architecture.
+      - Selects objects that require or prefer this architecture.
     type: str
   in_use:
     description:
-      - With V(true) only those that a VM names, with V(false) only those that none does.
+      - With V(true), selects objects that a VM names; with V(false), objects that no VM names.
     type: bool
   used_by:
     description:
-      - Only those that one of these VMs names, each given as C(namespace/name).
+      - Selects objects that one of these VMs names, as a list of C(namespace/name).
     type: list
     elements: str
 extends_documentation_fragment:
@@ -152,7 +152,7 @@ preferences:
       elements: str
       returned: always
     os:
-      description: Operating system of the preference, empty if it names none.
+      description: Operating system of the preference, empty if not set.
       type: str
       returned: always
     architecture:

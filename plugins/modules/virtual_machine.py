@@ -298,7 +298,7 @@ results:
     restart_required:
       description:
         - Whether the guest needs a restart to match the VM. In check mode, and without O(wait) and O(restart), the
-          collection predicts the value for a changed VM. Otherwise the value is what KubeVirt says, unless the guest
+          collection predicts the value for a changed VM. Otherwise the value is that of KubeVirt, unless the guest
           already matches the VM.
       type: bool
       returned: when it exists
@@ -325,7 +325,7 @@ results:
       returned: once it is captured
 result:
   description: The only entry of RV(results).
-  returned: when O(name) is given
+  returned: when O(name) is set
   type: dict
 """
 

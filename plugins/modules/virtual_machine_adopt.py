@@ -59,7 +59,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.attributes
 notes:
   - If another client changes a VM at the same time, the module does not write the VM, and the VM fails.
-  - Nobody owns the removed fields any more. A playbook or manifest that still declares them conflicts with the
+  - The removed fields no longer have an owner. A playbook or manifest that still declares them conflicts with the
     instancetype, and KubeVirt rejects it. Replace it by RV(results[].manifest).
   - On a cluster with the reference policy C(expand) or C(expandAll), KubeVirt restores the fields and removes the
     instancetype.

@@ -13,8 +13,8 @@ description:
   - Starts, stops, restarts, pauses, unpauses, migrates or soft-reboots one VM or many. With O(wait) the task waits for
     all VMs with one watch per namespace.
   - The task leaves a VM alone that already has the state, so a second run changes nothing. V(restarted), V(migrated)
-    and V(soft_rebooted) are actions, which every run performs. If a restart or migration is already under way, the
-    task waits for it instead of requesting another one.
+    and V(soft_rebooted) are actions, which every run performs. If a restart or migration is already under way, the task
+    waits for it instead of requesting another.
   - A request that KubeVirt rejects, such as the start of a VM whose run strategy does not permit it, fails the VM with
     KubeVirt's message. The task still handles all other VMs.
   - When the answer to a request is lost, the task reads the VM and sends the request again only if it had no effect.

@@ -69,13 +69,13 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("path", nargs="+", help="files, folders, or - for standard input")
     add("--format", choices=list(reports.FORMATS), default="text", help="default: text")
-    add("--output", metavar="FILE", help="where the report goes (default: standard output)")
-    add("--kubevirt-version", metavar="VERSION", help="default: the newest that is known")
+    add("--output", metavar="FILE", help="file for the report (default: standard output)")
+    add("--kubevirt-version", metavar="VERSION", help="default: the newest known release")
     add("--kubevirt", metavar="FILE", help="manifest of the KubeVirt object of the cluster")
-    add("--catalog", choices=["builtin", "none"], default="builtin", help="which VMs may use (default: builtin)")
+    add("--catalog", choices=["builtin", "none"], default="builtin", help="catalog that VMs may use (default: builtin)")
     add("--objects", metavar="FILE", action="append", default=[], help="objects of the cluster; repeatable")
     add("--base", metavar="FOLDER", action="append", default=[], help="earlier revision of the paths; repeatable")
-    add("--namespace", default="default", help="of objects that name none (default: default)")
+    add("--namespace", default="default", help="namespace of objects without a namespace (default: default)")
     add(
         "--ignore",
         metavar="RULE",

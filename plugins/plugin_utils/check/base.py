@@ -67,7 +67,7 @@ def _restart(entry: Declared, was: Manifest, old: Cluster, new: Cluster) -> Iter
         message = f"the change needs a restart of a running guest: {effect.reason or fields}"
         yield Finding("needs-restart", WARNING, entry.place, entry.label, "spec", message)
     elif effect.needs == UNKNOWN:
-        message = "the effect on a running guest cannot be told before the errors of the VM are mended"
+        message = "the effect on a running guest is unknown until the errors of the VM are fixed"
         yield Finding("unchecked", NOTE, entry.place, entry.label, "spec", message)
 
 
@@ -87,7 +87,7 @@ def _changed(entry: Declared, was: Manifest, vms: Sequence[Manifest], kubevirt: 
     old, new = (canonical(role.spec_type, one.get("spec"), kubevirt.release) for one in (was, entry.manifest))
     users = sum(_refers(vm, entry.manifest) for vm in vms)
     if users and not equal(role.spec_type, old, new):
-        message = f"{users} VM{'s' * (users != 1)} captured the object as it was; run refresh_revisions"
+        message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
         yield Finding("changed-size", NOTE, entry.place, entry.label, "spec", message)
 
 

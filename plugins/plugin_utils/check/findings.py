@@ -18,10 +18,10 @@ RULES: Final[dict[str, str]] = {
     "lost-field": "The release does not know the field, and its API drops it without a message.",
     "deprecated": "The object uses a kind, a version or a field that has a successor.",
     "not-found": "The VM refers to an object that does not exist.",
-    "refused": "KubeVirt refuses the object.",
+    "refused": "KubeVirt rejects the object.",
     "needs-restart": "The change reaches a running guest only by a restart.",
-    "changed-size": "VMs keep what they captured of the object until their revisions are refreshed.",
-    "unchecked": "The check depends on what only a cluster or a templating engine knows.",
+    "changed-size": "VMs keep their captured revision of the object until a refresh.",
+    "unchecked": "The check requires a cluster or a templating engine.",
 }
 """Rule → what it means. The names appear in all reports, and users ignore rules by them."""
 

@@ -139,7 +139,7 @@ def judge(objects: Sequence[Declared], known: Known, kubevirt: KubeVirt, accept_
         try:
             yield from _judge(entry, known, cluster, accept_unknown)
         except (FieldError, Crash) as error:
-            yield Finding("refused", ERROR, entry.place, entry.label, "", f"KubeVirt refuses the object: {error}")
+            yield Finding("refused", ERROR, entry.place, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
 def _judge(entry: Declared, known: Known, cluster: Cluster, accept_unknown: bool) -> Iterator[Finding]:
@@ -185,7 +185,7 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster) -> Iterato
     for issue in preflight.issues(admit(entry.manifest, live, cluster), live, cluster, known.listed):
         field, message = _parted(issue.text)
         if _ELSEWHERE in message:
-            reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; give its manifest with --objects"
+            reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, reason)
         elif not issue.certain:
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, message)

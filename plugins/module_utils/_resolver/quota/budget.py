@@ -102,8 +102,8 @@ def shown(quota: Quota, name: str, nanos: int) -> str:
 
 def _silent(quota: Quota, items: Iterable[Item]) -> list[str]:
     return [
-        f"{quota.called} wants {name} of each container, which {', '.join(containers)} "
-        f"{'does' if len(containers) == 1 else 'do'} not say"
+        f"{quota.called} requires {name} in each container, but {', '.join(containers)} "
+        f"{'does' if len(containers) == 1 else 'do'} not set it"
         for item in items
         if quota.demands and item.resource == PODS and quota.takes(item)
         for name, containers in unsaid(item, quota.hard).items()

@@ -73,7 +73,7 @@ def _reversed(container: Container) -> Iterator[str]:
 def _broken(container: Container) -> Iterator[str]:
     for name, amount in container.requests.items():
         if name.startswith(HUGE_PAGES) and amount.nanos % parse(name.removeprefix(HUGE_PAGES)).nanos:
-            yield f"{container.name} requests {amount.text} of {name}, which is no multiple of the page size"
+            yield f"{container.name} requests {amount.text} of {name}, which is not a multiple of the page size"
 
 
 def violations(item: Item, limits: Iterable[Limit]) -> list[str]:

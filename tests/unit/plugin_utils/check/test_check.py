@@ -91,7 +91,7 @@ def test_what_is_in_order(check: Check) -> None:
                 template={"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]},
             ),
             "vm.yaml:8: note: VirtualMachine shop/web: spec.instancetype.inferFromVolume: the PersistentVolumeClaim"
-            " shop/disk is not among the checked files; give its manifest with --objects [unchecked]",
+            " shop/disk is not among the checked files; pass its manifest with --objects [unchecked]",
         ),
         (
             instancetype("big", memory={"guest": "lots"}),
@@ -245,8 +245,8 @@ def test_changes_since_a_base(check: Check) -> None:
     assert (code, lines) == (
         0,
         [
-            "head.yaml:5: note: VirtualMachineClusterInstancetype own: spec: 1 VM captured the object as it was; run"
-            " refresh_revisions [changed-size]",
+            "head.yaml:5: note: VirtualMachineClusterInstancetype own: spec: 1 VM captured the object before the"
+            " change; run refresh_revisions [changed-size]",
             "head.yaml:16: warning: VirtualMachine shop/grows: spec: the change needs a restart of a running guest: CPU"
             " sockets updated in template spec to a value higher than what's available [needs-restart]",
             "5 objects checked for KubeVirt 1.9: 1 warning, 1 note",

@@ -162,7 +162,7 @@ def test_containers_that_do_not_say_what_a_quota_wants() -> None:
     hooks = {"hooks.kubevirt.io/hookSidecars": '[{"image": "x"}]'}
     one = vm(guest=guest)
     one["spec"]["template"]["metadata"] = {"annotations": hooks}
-    assert "ResourceQuota team wants requests.cpu of each container, which hook-sidecar-0 does not say" in problem(
+    assert "ResourceQuota team requires requests.cpu in each container, but hook-sidecar-0 does not set it" in problem(
         one, quotas=[quota(requests_cpu="9")]
     )
 
