@@ -6,7 +6,6 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare.needs import needs
-from ..._resolver.declare.needs import needs
 from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
