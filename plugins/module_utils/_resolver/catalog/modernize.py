@@ -2,8 +2,8 @@
 
 Earlier forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs
 that name a flavor, and fields and values that KubeVirt has deprecated since. A modern manifest gives the same VMI as
-the old one gave, with one exception, described at `deprecated._secure_boot`; what would need another object to change too
-stays unchanged, and `left` says so.
+the old one gave, with one exception, described at `deprecated._secure_boot`; what would need another object to change
+too stays unchanged, and `left` says so.
 """
 
 from __future__ import annotations
