@@ -33,6 +33,13 @@ options:
     type: str
     choices: [data, markdown, html, svg]
     default: data
+  capacity:
+    description:
+      - C(instancetypes) from the result of M(virtshape.instancetypes.placement_info). With O(form=html) the page then
+        shows which instancetypes fit the nodes of the cluster.
+    type: list
+    elements: dict
+    default: []
   title:
     description: Heading of a table or page.
     type: str
@@ -81,11 +88,18 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, capacities
 
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
 
-def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and preferences", version: Any = "") -> Any:
+def catalog(
+    value: Any,
+    form: Any = "data",
+    title: Any = "Instancetypes and preferences",
+    version: Any = "",
+    capacity: Any = (),
+) -> Any:
     """See DOCUMENTATION."""
     if form != "data" and form not in FORMS:
         raise AnsibleFilterError(f"catalog: form: {form!r} is not a valid value; choose data, {', '.join(FORMS)}")
@@ -93,8 +107,14 @@ def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and pref
         raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
     if not isinstance(version, str):
         raise AnsibleFilterError(f"catalog: version: expected text, found {version!r}")
+    if isinstance(capacity, (str, Mapping)) or not isinstance(capacity, Iterable):
+        raise AnsibleFilterError(f"catalog: capacity: expected a list of what a module returned, found {capacity!r}")
+    try:
+        known = capacities(capacity)
+    except FleetError as error:
+        raise AnsibleFilterError(f"catalog: {error}") from error
     if isinstance(value, Mapping) and "misses" in value:
-        return _shown(from_data(value), form, title)
+        return _shown(from_data(value), form, title, known)
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
@@ -104,10 +124,12 @@ def catalog(value: Any, form: Any = "data", title: Any = "Instancetypes and pref
         found = matrix(bundle(documents, version=version).objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
-    return _shown(found, form, title)
+    return _shown(found, form, title, known)
 
 
-def _shown(found: Matrix, form: str, title: str) -> Any:
+def _shown(found: Matrix, form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
+    if form == "html":
+        return html(found, title, capacity)
     return as_data(found) if form == "data" else FORMS[form](found, title)
 
 

@@ -120,8 +120,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,
     expand_catalog,
-    select,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import select
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
 
 KINDS = {role.matcher: role for role in ROLES}

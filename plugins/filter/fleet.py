@@ -46,6 +46,13 @@ options:
     type: list
     elements: dict
     default: []
+  capacity:
+    description:
+      - C(instancetypes) from the result of M(virtshape.instancetypes.placement_info), for the instancetypes that fit
+        the nodes of the cluster.
+    type: list
+    elements: dict
+    default: []
   now:
     description:
       - Time of the report, to compute ages, such as V(2026-03-01T08:00:00Z). Default is the current time.
@@ -111,6 +118,7 @@ _value:
       C(catalog_version), C(deprecated) and C(used_by).
     - C(orphaned_revisions), which are of no VM that there is, and C(kept_revisions), which are of one, both as in
       O(unreferenced).
+    - C(capacity), as O(capacity).
     - C(virtual_machines), the data of each VM.
   type: raw
 """
@@ -140,6 +148,7 @@ def fleet(
     unreferenced: Any = (),
     instancetypes: Any = (),
     preferences: Any = (),
+    capacity: Any = (),
     now: Any = None,
     form: Any = "data",
     title: Any = "Fleet report",
@@ -154,14 +163,14 @@ def fleet(
         "instancetypes": instancetypes,
         "preferences": preferences,
     }
-    for option, entries in lists.items():
+    for option, entries in {**lists, "capacity": capacity}.items():
         if isinstance(entries, (str, Mapping)) or not isinstance(entries, Iterable):
             raise AnsibleFilterError(f"fleet: {option}: expected a list of what a module returned, found {entries!r}")
     form = checked("fleet", "form", form, _FORM)
     rows = checked("fleet", "rows", rows, whole_number)
     time = checked("fleet", "now", now, _moment)
     try:
-        found = summary(*lists.values(), time)
+        found = summary(*lists.values(), time, capacity)
     except FleetError as error:
         raise AnsibleFilterError(f"fleet: {error}") from error
     if form == "data":

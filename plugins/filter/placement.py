@@ -87,7 +87,7 @@ seealso:
 EXAMPLES = r"""
 - name: Does the VM find room, and how many more like it would?
   ansible.builtin.debug:
-    msg: "{{ found.virtual_machines | map(attribute='problem', default='it fits') }}, {{ found.more }}"
+    msg: "{{ found.virtual_machines | map(attribute='problem', default='it fits') }}, {{ found.instancetypes[0].more }}"
   vars:
     found: "{{ [web] | virtshape.instancetypes.placement(nodes=[node], objects=[large], instancetypes=[large]) }}"
     node:
@@ -156,10 +156,19 @@ _value:
         nodes: {description: The first twenty of these nodes., type: list, elements: str}
         target: {description: The new node., type: str}
         problem: {description: "Missing resources, if the guest does not fit.", type: str}
-    more:
-      description: Number of additional VMs that fit, by name of the instancetype.
-      type: dict
-      sample: {u1.small: 112, u1.large: 27}
+    instancetypes:
+      description: One entry for each instancetype.
+      type: list
+      elements: dict
+      contains:
+        name: {description: Name of the instancetype., type: str}
+        fits:
+          description: Whether a node could run a VM with only this instancetype if nothing else ran there.
+          type: bool
+        node_count: {description: Number of nodes that could run such a VM., type: int}
+        nodes_in_all: {description: Number of nodes., type: int}
+        more: {description: Number of additional VMs that fit now., type: int}
+        problem: {description: "Missing resources, if no node could run such a VM.", type: str}
 """
 
 from collections.abc import Iterable, Mapping

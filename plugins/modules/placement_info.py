@@ -39,8 +39,8 @@ options:
     default: []
   instancetypes:
     description:
-      - Names of cluster-wide instancetypes. The module computes how many VMs with only this instancetype fit in
-        addition.
+      - Names of cluster-wide instancetypes, or V(*) for all. The module computes which nodes could run a VM with only
+        this instancetype, and how many such VMs fit in addition.
     type: list
     elements: str
     default: []
@@ -170,11 +170,37 @@ drained:
       description: Missing resources, if the guest does not fit.
       type: str
       returned: when it does not fit
-more:
-  description: Number of additional VMs that fit, by name of the instancetype.
-  type: dict
+instancetypes:
+  description: The instancetypes of O(instancetypes), in its order. With V(*), in order of their names.
+  type: list
+  elements: dict
   returned: always
-  sample: {u1.small: 112, u1.large: 27}
+  contains:
+    name:
+      description: Name of the instancetype.
+      type: str
+      returned: always
+    fits:
+      description: Whether a node could run a VM with only this instancetype if nothing else ran there.
+      type: bool
+      returned: always
+    node_count:
+      description: Number of nodes that could run such a VM.
+      type: int
+      returned: always
+    nodes_in_all:
+      description: Number of nodes of the cluster.
+      type: int
+      returned: always
+    more:
+      description: Number of additional VMs that fit now.
+      type: int
+      returned: always
+    problem:
+      description: Missing resources, if no node could run such a VM.
+      type: str
+      returned: when it does not fit
+      sample: 0 of 4 nodes have nvidia.com/A100
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import

@@ -75,12 +75,14 @@ def svg(found: Matrix, title: str) -> str:
     return "\n".join(parts)
 
 
-def html(found: Matrix, title: str) -> str:
-    """A page with the picture, its legend and the counts."""
+def html(found: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
+    """A page with the picture, its legend and the counts. capacity: `instancetypes` of placement_info, if it is known
+    which of them the nodes of a cluster can run."""
     fitting = sum(not cell.sign for cells in found.cells for cell in cells)
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
+    picture = Markup(svg(found, title))
     return render(
-        "catalog", title=title, found=found, fitting=fitting, legend=legend, picture=Markup(svg(found, title))
+        "catalog", title=title, found=found, fitting=fitting, legend=legend, picture=picture, capacity=capacity
     )
 
 

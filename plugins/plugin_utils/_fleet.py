@@ -48,12 +48,14 @@ def summary(
     instancetypes: Iterable[Told],
     preferences: Iterable[Told],
     now: str,
+    capacity: Iterable[Told] = (),
 ) -> Told:
     """The fleet in plain values; see the RETURN of the filter `fleet`.
 
     vms: as virtual_machine_info returns them. revisions, unreferenced: virtual_machines and unreferenced as
     controller_revision_info returns them. instancetypes, preferences: as instancetype_info and preference_info do.
-    now: the time of the report, such as ``2026-03-01T08:00:00Z``. Raises FleetError for anything else.
+    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: instancetypes as placement_info returns
+    them. Raises FleetError for anything else.
     """
     captured = _by_label(revisions, "revisions")
     rows = [_row(vm, captured.get(label, {})) for label, vm in _by_label(vms, "virtual_machines").items()]
@@ -80,9 +82,18 @@ def summary(
         "deprecated": [entry for entry in entries if entry["deprecated"]],
         "orphaned_revisions": orphaned,
         "kept_revisions": kept,
+        "capacity": capacities(capacity),
         "virtual_machines": rows,
     }
     return {"totals": _totals(result), **result}
+
+
+def capacities(capacity: Iterable[Told], what: str = "capacity") -> list[Told]:
+    """Instancetypes as placement_info returns them, if that is what they are. Raises FleetError."""
+    found = list(capacity)
+    for index, one in enumerate(found):
+        _need(one, ("name", "fits", "node_count", "nodes_in_all", "more"), f"{what}[{index}]")
+    return [{"problem": "", **one} for one in found]
 
 
 def _totals(result: Told) -> Told:

@@ -44,3 +44,15 @@ def test_what_it_cannot_take_is_one_line(arguments: tuple[Any, ...], told: str) 
     with pytest.raises(AnsibleFilterError) as error:
         catalog(*arguments)
     assert str(error.value).startswith(told) and "\n" not in str(error.value)
+
+
+def test_a_page_shows_what_fits_a_cluster() -> None:
+    capacity = [{"name": "web.small", "fits": True, "node_count": 3, "nodes_in_all": 4, "more": 12}]
+    assert "1 of 1 instancetypes fit the nodes" in catalog(DEFINITION, "html", capacity=capacity)
+    assert "fit the nodes" not in catalog(DEFINITION, "html")
+    for wrong, message in (
+        ([{}], r"catalog: capacity\[0\]: name is missing"),
+        ("a", "catalog: capacity: expected a list"),
+    ):
+        with pytest.raises(AnsibleFilterError, match=message):
+            catalog(DEFINITION, "html", capacity=wrong)

@@ -52,15 +52,17 @@ def test_vms_that_start_and_how_many_more() -> None:
     found = placement([vm("a"), vm("b"), vm("c")], nodes=[node("x")], objects=LARGE, instancetypes=[LARGE])
     assert [one["fits"] for one in found["virtual_machines"]] == [True, True, False]
     assert found["virtual_machines"][2]["problem"].startswith("x lacks ")
-    assert found["more"] == {"large": 0}
-    assert placement(vm(), nodes=[node("x"), node("y")], objects=[LARGE], instancetypes=LARGE)["more"] == {"large": 3}
+    large = {"name": "large", "fits": True, "node_count": 1, "nodes_in_all": 1, "more": 0}
+    assert found["instancetypes"] == [large]
+    two = placement(vm(), nodes=[node("x"), node("y")], objects=[LARGE], instancetypes=LARGE)["instancetypes"]
+    assert two == [{**large, "node_count": 2, "nodes_in_all": 2, "more": 3}]
 
 
 def test_no_vms_but_room() -> None:
     assert placement([], nodes=node("x"), instancetypes=[LARGE]) == {
         "virtual_machines": [],
         "drained": [],
-        "more": {"large": 2},
+        "instancetypes": [{"name": "large", "fits": True, "node_count": 1, "nodes_in_all": 1, "more": 2}],
     }
 
 

@@ -64,7 +64,9 @@ def test_vms_of_the_cluster(run: Run) -> None:
     first, second, third = found["virtual_machines"]
     assert (first["node"], first["migration"]["nodes"]) == ("x", ["x", "y"][1:])
     assert (second["node"], third["node"]) == ("y", "y")
-    assert found["more"] == {"small": 1}
+    small = {"name": "small", "fits": True, "node_count": 2, "nodes_in_all": 2, "more": 1}
+    assert found["instancetypes"] == [small]
+    assert run("placement_info", cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["more"] == 3
 
 
 def test_manifests_and_a_drained_node(run: Run) -> None:
@@ -86,6 +88,13 @@ def test_what_may_not_be_read(run: Run) -> None:
         cluster = store(vm("a"))
         cluster.answers["GET", path] = forbidden(name)
         assert f'resources: ["{name}"], verbs: ["list"]' in run("placement_info", cluster, namespace="shop")["msg"]
+
+
+def test_all_instancetypes_have_to_be_read(run: Run) -> None:
+    cluster = store()
+    cluster.answers["GET", TYPES] = forbidden("virtualmachineclusterinstancetypes")
+    found = run("placement_info", cluster, manifests=[], instancetypes=["*"])
+    assert found["msg"].startswith("instancetypes: ") and "virtualmachineclusterinstancetypes" in found["msg"]
 
 
 def test_what_is_refused(run: Run) -> None:

@@ -269,3 +269,33 @@ def test_bad_input(arguments: dict[str, Any], told: str) -> None:
 
 def test_without_a_time_it_is_now() -> None:
     assert fleet([])["generated_at"] >= "2026"
+
+
+CAPACITY = [
+    {"name": "u1.small", "fits": True, "node_count": 3, "nodes_in_all": 4, "more": 1200},
+    {
+        "name": "gn1.<x>",
+        "fits": False,
+        "node_count": 0,
+        "nodes_in_all": 4,
+        "more": 0,
+        "problem": "0 of 4 nodes have <gpu>",
+    },
+]
+
+
+def test_instancetypes_that_fit_the_nodes() -> None:
+    assert fleet([], now=NOW, capacity=CAPACITY)["capacity"][0] == {**CAPACITY[0], "problem": ""}
+    shown = page([], capacity=CAPACITY)
+    assert not shown.open and not shown.references
+    assert "1 of 2 instancetypes fit the nodes" in shown.text
+    # What fits no node comes first.
+    table = shown.text.partition("Missing")[2]
+    assert table.index("gn1.<x> 0 of 4 nodes 0 0 0 of 4 nodes have <gpu>") < table.index(
+        "u1.small 3 of 4 nodes 3 1,200"
+    )
+    assert "fit the nodes" not in page([]).text
+    with pytest.raises(AnsibleFilterError, match=r"fleet: capacity\[0\]: fits is missing"):
+        fleet([], now=NOW, capacity=[{"name": "a"}])
+    with pytest.raises(AnsibleFilterError, match="fleet: capacity: expected a list"):
+        fleet([], now=NOW, capacity="u1.small")

@@ -1,22 +1,47 @@
-"""VMs that need not exist: manifests as an option beside those that choose VMs of the cluster."""
+"""Questions about VMs that need not exist: manifests as an option beside those that choose VMs of the cluster."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from .selection import SELECTION, named
+from ..read.kubevirt import kubevirt
+from ..read.lists import Unread
+from .ansible_edge import make_module
+from .argument_spec import AUTH, REQUESTS
+from .selection import SELECTION, named, selection
 
-SELECTION_OR_MANIFESTS: dict[str, dict[str, Any]] = {**SELECTION, "manifests": {"type": "list", "elements": "dict"}}
-EXCLUSIVE = [("manifests", "names")]
+Spec = dict[str, dict[str, Any]]
+# The answer for VMs, given the module's options, and warnings.
+Ask = Callable[[Session, list[dict[str, Any]], dict[str, Any]], tuple[dict[str, Any], list[str]]]
 
 
-def chosen(module: Any, session: Session) -> list[dict[str, Any]]:
-    """The VMs that the options mean: the manifests, or those of the cluster. Raises FieldError."""
-    options: dict[str, Any] = module.params
-    return named(module, session) if options["manifests"] is None else _declared(options)
+def answered(own: Spec, ask: Ask) -> tuple[Any, dict[str, Any]]:
+    """The module and the answer for the VMs of its options; what goes wrong fails the task.
+
+    own: the options that only this module has.
+    """
+    module = make_module(
+        argument_spec={**AUTH, **SELECTION, "manifests": {"type": "list", "elements": "dict"}, **own, **REQUESTS},
+        mutually_exclusive=[("manifests", "names")],
+    )
+    options = selection(module)
+    try:
+        session = Session(options)
+        vms = named(module, session) if options["manifests"] is None else _declared(options)
+        found, warnings = ask(session, vms, options)
+    except (ApiError, ConnectionFailed) as error:
+        module.fail_json(msg=explain(error, "LIST"))
+    except (FieldError, Unread) as error:
+        module.fail_json(msg=str(error))
+    for warning in (*warnings, kubevirt(session).doubt):
+        if warning:
+            module.warn(warning)
+    return module, found
 
 
 def _declared(options: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
-from ..._resolver.declare.needs import needs
+from ..._resolver.declare.needs import referred
 from ..._resolver.instancetype.vmi import expand as resolver
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..client.errors import ApiError, explain
@@ -53,7 +53,7 @@ def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[
         return []
     cluster = kubevirt(session)
     lookup = ClusterLookup(session)
-    lookup.gather(need for vm in vms for need in needs(vm, cluster.release))
+    lookup.gather(need for vm in vms for need in referred(vm, cluster.release))
     with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
         answers = list(pool.map(lambda vm: _ask(session, vm), vms))
     return [_compare(vm, answer, lookup, cluster) for vm, answer in zip(vms, answers)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.declare.needs import needs
+from ..._resolver.declare.needs import referred
 from ..._resolver.placement.question import Cluster, placement
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -15,13 +15,17 @@ from .lookup import ClusterLookup
 Manifest = dict[str, Any]
 
 
+ALL: Final = "*"
+_KIND: Final = "VirtualMachineClusterInstancetype"
+
+
 def where_vms_fit(
     session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str]
 ) -> tuple[dict[str, Any], list[str]]:
     """(what becomes of VMs in the cluster, warnings); see question.placement.
 
-    drain: names of nodes. instancetypes: names of cluster-wide instancetypes. Raises Unread, FieldError, ApiError and
-    ConnectionFailed.
+    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. Raises Unread, FieldError,
+    ApiError and ConnectionFailed.
     """
     known, lookup = kubevirt(session), ClusterLookup(session)
     nodes = listed(session, BY_NAME["Node"])
@@ -32,14 +36,24 @@ def where_vms_fit(
     warnings: list[str] = []
     optional = [if_any(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
-    lookup.gather(need for vm in vms for need in needs(vm, known.release))
-    samples = [_instancetype(lookup, name) for name in instancetypes]
+    lookup.gather(need for vm in vms for need in referred(vm, known.release))
+    samples = _instancetypes(lookup, instancetypes)
     cluster = Cluster(nodes, pods, namespaces or [], quotas or [], networks, drain, samples)
     return placement(vms, lookup, known, cluster), warnings
 
 
+def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
+    if ALL not in names:
+        return [_instancetype(lookup, name) for name in names]
+    found = list(lookup.list(_KIND, ""))
+    unread = lookup.problem(_KIND, "")
+    if unread is not None:
+        raise Unread(f"instancetypes: {unread.message}")
+    return sorted(found, key=lambda one: str(one["metadata"]["name"]))
+
+
 def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
-    found = lookup.get("VirtualMachineClusterInstancetype", "", name)
+    found = lookup.get(_KIND, "", name)
     if not isinstance(found, dict):
         problem = "no such VirtualMachineClusterInstancetype" if found is None else found.message
         raise Unread(f"instancetypes: {name}: {problem}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.declare.needs import needs
+from ..._resolver.declare.needs import referred
 from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
@@ -49,7 +49,7 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
         default_class=_default_class(session, vms, warnings),
     )
     known, lookup = kubevirt(session), ClusterLookup(session)
-    lookup.gather(need for vm in vms for need in needs(vm, known.release))
+    lookup.gather(need for vm in vms for need in referred(vm, known.release))
     return quotas(vms, lookup, known, cluster, of_running), warnings
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..api.errors import FieldError
@@ -34,36 +33,13 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
         if not isinstance(source, dict):
             raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {shown(source)}")
         for manifest, where in [_from_manifest(source, number)] if "kind" in source else _from_definition(source):
-            known, first = found.setdefault((role_of(manifest), _name(manifest)), (manifest, where))
+            known, first = found.setdefault((role_of(manifest), name_of(manifest)), (manifest, where))
             # A bundle of all four kinds holds every object twice.
             if known != manifest:
                 raise CatalogError(
                     f"{_label(manifest)}: name: {first} and {where} have the same name; rename or remove one of them"
                 )
     return [manifest for manifest, _origin in found.values()]
-
-
-def select(
-    objects: Iterable[Manifest],
-    *,
-    role: Role | None = None,
-    series: Sequence[str] = (),
-    sizes: Sequence[str] = (),
-    names: Sequence[str] = (),
-) -> list[Manifest]:
-    """Those of the objects that every option given fits, in their order.
-
-    role: instancetypes or preferences alone.
-    series, sizes: the parts of an instancetype's name before and after its last dot; preferences have neither and stay.
-    names: of either.
-    The three are lists of shell patterns, of which one has to fit; an empty list asks for nothing. A pattern that fits
-    nothing raises CatalogError.
-    """
-    chosen = [manifest for manifest in objects if role in (None, role_of(manifest))]
-    for what, patterns in (("series", series), ("sizes", sizes), ("names", names)):
-        if patterns:
-            chosen = _fitting(what, patterns, chosen)
-    return chosen
 
 
 def adapt(
@@ -76,7 +52,7 @@ def adapt(
     return [
         _manifest(
             role_of(manifest),
-            name_prefix + _name(manifest),
+            name_prefix + name_of(manifest),
             {**manifest["metadata"].get("labels", {}), **(labels or {})},
             manifest["metadata"].get("annotations", {}),
             manifest["spec"],
@@ -150,33 +126,10 @@ def _check(expression: str, value: Any, path: str) -> None:
             _check(field_type(TYPES[expression][key]), entry, f"{path}.{key}")
 
 
-def _fitting(what: str, patterns: Sequence[str], objects: list[Manifest]) -> list[Manifest]:
-    """The objects that one of the patterns fits; those without a value stay."""
-    values = [_value(what, manifest) for manifest in objects]
-    known = dict.fromkeys(value for value in values if value is not None)
-    for pattern in patterns:
-        if not any(fnmatchcase(value, pattern) for value in known):
-            raise CatalogError(f"{what}: nothing in the catalog matches {shown(pattern)}{nearest(pattern, known)}")
-    return [
-        manifest
-        for manifest, value in zip(objects, values)
-        if value is None or any(fnmatchcase(value, pattern) for pattern in patterns)
-    ]
-
-
-def _value(what: str, manifest: Manifest) -> str | None:
-    if what == "names":
-        return _name(manifest)
-    if role_of(manifest) is not INSTANCETYPE:
-        return None
-    series, _dot, size = _name(manifest).rpartition(".")
-    return series if what == "series" else size
-
-
-def _name(manifest: Manifest) -> str:
+def name_of(manifest: Manifest) -> str:
     name: str = manifest["metadata"]["name"]
     return name
 
 
 def _label(manifest: Manifest) -> str:
-    return f"{role_of(manifest).matcher} {_name(manifest)}"
+    return f"{role_of(manifest).matcher} {name_of(manifest)}"

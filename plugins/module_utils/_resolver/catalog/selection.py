@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ..api.label_selector import SelectorError, selector
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.names import nearest, shown
 from .errors import CatalogError
 from .labels import (
@@ -18,7 +18,7 @@ from .labels import (
     class_of,
     os_of,
 )
-from .objects import select
+from .objects import name_of, role_of
 
 Manifest = dict[str, Any]
 
@@ -81,8 +81,35 @@ def _selector(text: str) -> Callable[[dict[str, str]], bool]:
         raise CatalogError(f"label_selectors: {error}") from error
 
 
+def select(
+    objects: Iterable[Manifest],
+    *,
+    role: Role | None = None,
+    series: Sequence[str] = (),
+    sizes: Sequence[str] = (),
+    names: Sequence[str] = (),
+) -> list[Manifest]:
+    """Those of the objects that every option given fits, in their order.
+
+    role: instancetypes or preferences alone.
+    series, sizes: the parts of an instancetype's name before and after its last dot; preferences have neither and stay.
+    names: of either.
+    The three are lists of shell patterns, of which one has to fit; an empty list asks for nothing. A pattern that fits
+    nothing raises CatalogError.
+    """
+    chosen = [manifest for manifest in objects if role in (None, role_of(manifest))]
+    chosen = _fitting("series", series, chosen, lambda one: _part_of(one, 0))
+    chosen = _fitting("sizes", sizes, chosen, lambda one: _part_of(one, 2))
+    return _fitting("names", names, chosen, name_of)
+
+
+def _part_of(manifest: Manifest, index: int) -> str | None:
+    """What stands before (0) or after (2) the last dot of an instancetype's name."""
+    return name_of(manifest).rpartition(".")[index] if role_of(manifest) is INSTANCETYPE else None
+
+
 def _fitting(
-    what: str, patterns: tuple[str, ...], objects: list[Manifest], value_of: Callable[[Manifest], str | None]
+    what: str, patterns: Sequence[str], objects: list[Manifest], value_of: Callable[[Manifest], str | None]
 ) -> list[Manifest]:
     """The objects whose value one of the patterns fits; those whose value is None stay."""
     if not patterns:

@@ -30,25 +30,29 @@ class Need(NamedTuple):
 
 
 def needs(vm: Manifest, release: Release) -> list[Need]:
-    """What is requested first: instancetype, preference, their revisions, and what is inferred from.
+    """What is requested first to admit a VM: what it refers to, and what its disks are copied from.
 
     vm: a plain manifest. One that is not of the API's types needs nothing: it is refused for that.
     """
     try:
-        return [*_matched(vm, release), *_copied(vm)]
+        return [*_referred(vm, release), *_copied(vm)]
+    except (AttributeError, KeyError, TypeError):
+        return []
+
+
+def referred(vm: Manifest, release: Release) -> list[Need]:
+    """What is requested first to expand a VM: instancetype, preference, their revisions, and what is inferred from."""
+    try:
+        return list(_referred(vm, release))
     except (AttributeError, KeyError, TypeError):
         return []
 
 
 def of_guest(vm: Manifest, instance: Manifest, release: Release) -> list[Need]:
-    """What is asked for to compare a stored VM with its VMI: what it refers to, and the revision of the guest's start.
-
-    What its disks were copied from is not.
-    """
-    home = str(vm["metadata"].get("namespace") or "")
+    """What is requested to compare a VM with its VMI: what it refers to, and the revision of the guest's start."""
     name = (instance.get("status") or {}).get("virtualMachineRevisionName")
-    started = [Need("ControllerRevision", home, str(name), home)] if name else []
-    return [*_matched(vm, release), *started]
+    started = [Need("ControllerRevision", _home(vm), str(name), _home(vm))] if name else []
+    return [*referred(vm, release), *started]
 
 
 def then(need: Need, found: Manifest | None) -> list[Need]:
@@ -65,7 +69,7 @@ def _home(vm: Manifest) -> str:
     return str((vm.get("metadata") or {}).get("namespace") or "")
 
 
-def _matched(vm: Manifest, release: Release) -> Iterator[Need]:
+def _referred(vm: Manifest, release: Release) -> Iterator[Need]:
     home, spec = _home(vm), vm["spec"]
     for role in ROLES:
         matcher = role.matcher_of(vm)
@@ -128,7 +132,7 @@ def _then(need: Need, found: Manifest | None) -> Iterator[Need]:
             yield Need(*need.instead, need.home)
         elif found is not None and need.name.startswith(naming.START):
             # It has the spec that the VM had then, with the revisions of that time.
-            yield from _matched({"metadata": {"namespace": need.home}, "spec": found["data"]["spec"]}, NEWEST)
+            yield from _referred({"metadata": {"namespace": need.home}, "spec": found["data"]["spec"]}, NEWEST)
         return
     if found is None:
         if need.kind == "DataVolume":

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from . import drain
 from .batch import Batch
+from .capacity import Sample, capacity
 from .explain import problem
 from .node import Node
 from .state import State
@@ -42,12 +43,12 @@ def outcome(
     asked: Iterable[Asked],
     drained: Sequence[str] = (),
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
-    samples: Mapping[str, Workload] | None = None,
+    samples: Sequence[Sample] = (),
 ) -> dict[str, Any]:
-    """{virtual_machines, drained, more}: see the functions below.
+    """{virtual_machines, drained, instancetypes}: see the functions below and capacity.capacity.
 
     nodes: those that are drained are cordoned. pods: those that run. asked: placed in their order, after the guests of
-    drained nodes. samples: a pod for each instancetype; `more` says how many more such VMs fit when all is placed.
+    drained nodes. samples: one for each instancetype.
     """
     batch = Batch(State(nodes, pods, namespaces))
     labels = {node.name: node.labels for node in nodes}
@@ -56,7 +57,7 @@ def outcome(
     return {
         "virtual_machines": results,
         "drained": moved,
-        "more": {name: batch.more(pod) for name, pod in (samples or {}).items()},
+        "instancetypes": capacity(nodes, batch, samples),
     }
 
 

@@ -11,6 +11,7 @@ from ..instancetype.vmi.cluster import KubeVirt
 from ..pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
 from ..pod.of_vm import NoPod, launched, sample
 from ..pod.resources import around
+from .capacity import Sample
 from .node import Node, node
 from .outcome import Asked, outcome, running
 from .workload import Workload, is_over, of_manifest, of_pod
@@ -52,12 +53,16 @@ def placement(vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, clust
             asked.append(Asked(name_of(vm), namespace, of_pod(made.pod, name_of(vm), namespace), place))
         except (NoPod, FieldError) as error:
             asked.append(Asked(name_of(vm), namespace, None, place, " ".join(str(error).split())))
-    samples = {name_of(one): _sample(one, kubevirt) for one in cluster.instancetypes}
+    samples = [_sample(one, kubevirt) for one in cluster.instancetypes]
     return outcome(nodes, pods, asked, cluster.drain, spaces, samples)
 
 
-def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Workload:
-    return of_pod(sample(instancetype, kubevirt, around(kubevirt)), name_of(instancetype), "")
+def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:
+    name = name_of(instancetype)
+    try:
+        return Sample(name, of_pod(sample(instancetype, kubevirt, around(kubevirt)), name, ""))
+    except NoPod as error:
+        return Sample(name, None, str(error))
 
 
 def _node(manifest: Manifest, drained: Sequence[str]) -> Node:

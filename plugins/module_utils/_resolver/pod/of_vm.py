@@ -63,16 +63,13 @@ def launched(
 
 
 def sample(instancetype: Manifest, kubevirt: KubeVirt, environment: Environment) -> Pod:
-    """The pod of a VM with nothing but an instancetype. Raises FieldError."""
+    """The pod of a VM with nothing but an instancetype. Raises NoPod, FieldError."""
     release = kubevirt.release
     template = release_schema.canonical(
         "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release
     )
     spec = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), release)
-    try:
-        return _launched({"name": name_of(instancetype)}, template, spec, None, kubevirt, environment).pod
-    except NoPod as error:
-        raise FieldError("instancetypes", f"{name_of(instancetype)}: {error}") from None
+    return _launched({"name": name_of(instancetype)}, template, spec, None, kubevirt, environment).pod
 
 
 def _launched(

@@ -113,8 +113,9 @@ def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
 
 def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Effect:
     """What it means for a VM (plain manifest) to have the specs `after` instead of `before`."""
-    was, _refusal = _applied(vm, before, kubevirt)
-    will, refusal = _applied(vm, after, kubevirt)
+    was, refusal = _applied(vm, before, kubevirt)
+    # Most VMs of a fleet have not drifted.
+    will, refusal = (was, refusal) if after == before else _applied(vm, after, kubevirt)
     if refusal is not None:
         return Effect(guest(was), guest(was), refusal=refusal)
     changes = tuple(differences(was, will))

@@ -26,8 +26,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,
     expand_catalog,
-    select,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import select
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import version_names
 
 CHECKOUT = Path(__file__).resolve().parents[5]

@@ -9,6 +9,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Need,
     needs,
     of_guest,
+    referred,
     then,
 )
 
@@ -53,8 +54,15 @@ def test_what_a_template_is_copied_from() -> None:
     assert copied(sourceRef=reference) == [("DataSource", "shop", "os")] * 2
 
 
+def test_what_disks_are_copied_from_is_not_needed_to_expand_a_vm() -> None:
+    template = {"spec": {"sourceRef": {"kind": "DataSource", "name": "os"}}}
+    vm = {"metadata": {"namespace": "shop"}, "spec": {"dataVolumeTemplates": [template]}}
+    assert [one.kind for one in needs(vm, NEWEST)] == ["DataSource"]
+    assert referred(vm, NEWEST) == []
+
+
 def test_a_vm_that_is_none_needs_nothing() -> None:
-    assert needs({"spec": 5}, NEWEST) == []
+    assert needs({"spec": 5}, NEWEST) == referred({"spec": 5}, NEWEST) == []
     assert then(Need("DataSource", "shop", "os", "shop"), {"metadata": 5}) == []
 
 

@@ -8,6 +8,7 @@ import pytest
 from placement_samples import node_of, pod_of, state_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.batch import Batch
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.capacity import Sample
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.drain import target
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.explain import problem
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.outcome import (
@@ -110,7 +111,9 @@ def test_missing_company_and_room_to_spread() -> None:
 
 def test_vms_that_start() -> None:
     asked = [Asked(name, "shop", pod_of(name, BIG)) for name in ("a", "b", "c")]
-    found = outcome([node_of("x"), node_of("y")], [], asked, samples={"small": pod_of()})
+    found = outcome(
+        [node_of("x"), node_of("y")], [], asked, samples=[Sample("small", pod_of()), Sample("none", None, "why")]
+    )
     first, second, third = found["virtual_machines"]
     assert first == {
         "name": "a",
@@ -131,7 +134,12 @@ def test_vms_that_start() -> None:
         "nodes": [],
         "problem": "x lacks 2 of cpu",
     }
-    assert (found["more"], found["drained"]) == ({"small": 2}, [])
+    assert [(one["name"], one["fits"], one["more"]) for one in found["instancetypes"]] == [
+        ("small", True, 2),
+        ("none", False, 0),
+    ]
+    assert found["instancetypes"][1]["problem"] == "why"
+    assert found["drained"] == []
 
 
 def test_vms_that_run() -> None:

@@ -53,8 +53,11 @@ def test_vms_without_a_pod() -> None:
 
 def test_an_instancetype_of_which_no_vm_can_run() -> None:
     permitted = {"spec": {"configuration": {"permittedHostDevices": {}}}}
-    with pytest.raises(FieldError, match=r"instancetypes: large: .*GPU x/gpu is not permit"):
-        placement([], Objects([]), kubevirt_of(permitted, "1.9"), Cluster([NODE], instancetypes=[GPU]))
+    found = placement([], Objects([]), kubevirt_of(permitted, "1.9"), Cluster([NODE], instancetypes=[GPU, TWO]))
+    large, two = found["instancetypes"]
+    assert (large["name"], large["fits"], large["more"]) == ("large", False, 0)
+    assert "GPU x/gpu is not permit" in large["problem"]
+    assert "1 of 1 nodes lacks the label kubevirt.io/schedulable=true" in two["problem"]
 
 
 def test_what_is_no_metadata() -> None:
