@@ -16,7 +16,15 @@ FOLDER = ROOT / "docs" / "rbac"
 SOURCE = "rights.yml"
 
 # Of the kinds that occur in the table, those that are in no namespace.
-_WIDE = ("virtualmachinecluster", "customresourcedefinitions.", "nodes", "namespaces", "aaqs.", "storageclasses.")
+_WIDE = (
+    "virtualmachinecluster",
+    "customresourcedefinitions.",
+    "nodes",
+    "namespaces",
+    "aaqs.",
+    "storageclasses.",
+    "persistentvolumes",
+)
 
 
 class Right(NamedTuple):

@@ -23,7 +23,7 @@ MOST = {
     "instancetype": 320,
     "instancetype_info": 185,
     "lease": 85,
-    "placement_info": 400,
+    "placement_info": 410,
     "preference": 320,
     "preference_info": 185,
     "quota_info": 410,
