@@ -24,6 +24,7 @@ _WIDE = (
     "aaqs.",
     "storageclasses.",
     "persistentvolumes",
+    "cdiconfigs.",
 )
 
 

@@ -15,15 +15,16 @@ PLUGINS = CHECKOUT / "plugins"
 
 
 class Listed(NamedTuple):
-    """A module that takes a list of objects. option: the list. noun: what is in it. fields: the fragment of its fields.
+    """A module that takes a list of objects. option: the list. noun: what is in it. fields, unknown_fields: fragments.
 
     task: options of the module that are not an object's.
     """
 
     option: str
     noun: str
-    task: tuple[str, ...]
-    fields: str
+    task: tuple[str, ...] = ()
+    fields: str = ""
+    unknown_fields: str = "unknown_fields"
 
 
 LISTED = {
@@ -35,6 +36,7 @@ LISTED = {
     ),
     "instancetype": Listed("instancetypes", "instancetype", ("existing", "force"), "instancetype_fields"),
     "preference": Listed("preferences", "preference", ("existing", "force"), "preference_fields"),
+    "boot_source": Listed("boot_sources", "boot source", unknown_fields=""),
 }
 
 _KEPT = ("type", "elements", "default", "choices", "aliases", "required")
@@ -62,7 +64,7 @@ def entries(module: str) -> dict[str, Any]:
     """The documented option for the list of a module's objects, with the options of its entries."""
     listed = LISTED[module]
     options: dict[str, Any] = {}
-    for fragment in (listed.fields, "entries"):
+    for fragment in filter(None, (listed.fields, "entries", listed.unknown_fields)):
         options.update(documentation(PLUGINS / "doc_fragments" / f"{fragment}.py")["options"])
     options.update(documentation(PLUGINS / "modules" / f"{module}.py")["options"])
     for name in (*listed.task, "defaults"):

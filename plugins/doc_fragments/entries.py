@@ -18,11 +18,4 @@ options:
         If two options are mutually exclusive, such as O(ignore:boot.url) and O(ignore:boot.pvc), the option of the
         entry replaces the option of the defaults.
     type: dict
-  accept_unknown_fields:
-    description:
-      - Whether to send fields that this collection does not know. By default an unknown field fails the task before
-        anything is sent, and the message suggests the closest known field.
-      - Use this option for fields of a KubeVirt release that is newer than the collection. If KubeVirt does not know
-        the field either, it rejects the object.
-    type: bool
 """

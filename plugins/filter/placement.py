@@ -165,7 +165,7 @@ _value:
         fits:
           description: Whether a node could run a VM with only this instancetype if nothing else ran there.
           type: bool
-        node_count: {description: Number of nodes that could., type: int}
+        node_count: {description: Number of nodes that could run such a VM., type: int}
         nodes_in_all: {description: Number of nodes., type: int}
         more: {description: Number of additional VMs that fit now., type: int}
         problem: {description: "Missing resources, if no node could run such a VM.", type: str}

@@ -72,6 +72,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_fields
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.unknown_fields
   - virtshape.instancetypes.instancetype_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests

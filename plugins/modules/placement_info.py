@@ -171,7 +171,7 @@ drained:
       type: str
       returned: when it does not fit
 instancetypes:
-  description: The instancetypes that the task names, in its order; all in order of their names.
+  description: The instancetypes of O(instancetypes), in its order. With V(*), in order of their names.
   type: list
   elements: dict
   returned: always
@@ -185,7 +185,7 @@ instancetypes:
       type: bool
       returned: always
     node_count:
-      description: Number of nodes that could.
+      description: Number of nodes that could run such a VM.
       type: int
       returned: always
     nodes_in_all:

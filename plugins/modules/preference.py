@@ -73,6 +73,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_fields
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.unknown_fields
   - virtshape.instancetypes.preference_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests

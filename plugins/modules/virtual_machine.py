@@ -84,6 +84,7 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.virtual_machine_fields
   - virtshape.instancetypes.entries
+  - virtshape.instancetypes.unknown_fields
   - virtshape.instancetypes.virtual_machine_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests

@@ -27,10 +27,16 @@ EXAMPLES = list(examples())
 """As they come; see documented.py."""
 HERE = Path(__file__).parent
 # Options whose entries are as the options of the module itself.
-MANY = ("virtual_machines", "instancetypes", "preferences")
+MANY = ("virtual_machines", "instancetypes", "preferences", "boot_sources")
 
 NOT_RUN = {
     # (page, name of the task or play): why. Everything else runs.
+    (
+        "plugins/modules/boot_source.py",
+        "A boot source that keeps itself current",
+    ): "asks a registry, as the next one does",
+    ("plugins/modules/boot_source.py", "An image of our own, once"): "asks a registry; tested with one on loopback",
+    ("plugins/modules/boot_source.py", "A file from here"): "needs CDI's upload proxy; tested with recordings",
     ("docs/inventory.md", "The VMs of the shop"): "takes its VMs from an inventory; tested with the playbooks' limits",
     ("docs/local_cluster.md", "Start two clusters"): "starts clusters; tested with the role",
     ("docs/local_cluster.md", "Use the second"): "needs the cluster of the example before",
@@ -60,7 +66,15 @@ ELSEWHERE = {"docs/getting_started.md"}
 # Modules whose examples need no VMs that are there.
 NEEDS_NO_VMS = {
     PREFIX + module
-    for module in ("instancetype", "catalog", "instancetype_info", "lease", "preference", "preference_info")
+    for module in (
+        "boot_source",
+        "instancetype",
+        "catalog",
+        "instancetype_info",
+        "lease",
+        "preference",
+        "preference_info",
+    )
 }
 
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from kubernetes import client, config
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import Kind
 from modules_support import execute, vm
 
 CHECKOUT = Path(__file__).parents[3]
@@ -33,6 +35,8 @@ TABLE = generate_rbac.table()
 # The local cluster serves no such verb; tests/unit holds the requests for a revision of an older version.
 UNSERVED = ("/migrate", "/softreboot")
 UPGRADE = "state upgraded"
+# The local cluster has no CDI to upload to; tests/boot_sources holds these requests.
+UPLOAD = "upload"
 # Whether the cluster is so fast is nothing to rely on.
 MAY_FAIL = "what does not happen at once fails"
 
@@ -63,7 +67,11 @@ def atoms(name: str, *, optional: bool = True) -> list[Atom]:
 
 def needed(name: str) -> list[Atom]:
     """What a play of a module or role fails without."""
-    rights = [right for right in TABLE[name] if not right.without and right.purpose != UPGRADE]
+    rights = [
+        right
+        for right in TABLE[name]
+        if not right.without and right.purpose != UPGRADE and not right.purpose.startswith(UPLOAD)
+    ]
     found = [Atom(right.resource, verb, right.wide) for right in rights for verb in right.verbs]
     return [atom for atom in dict.fromkeys(found) if not atom.resource.endswith(UNSERVED)]
 
@@ -183,6 +191,11 @@ class Play:
         made = self._someone.run(None, module, **options)
         assert not made.get("failed"), made
         return made
+
+    def create(self, kind: Kind, name: str, **content: Any) -> None:
+        """An object that no module of the collection makes."""
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, **content}
+        Session({"kubeconfig": self._someone.kubeconfig}).create(kind, self.namespace, body)
 
     def stock(self, memory: str = "2Gi") -> None:
         sizes = {"cpu": {"guest": 1}, "memory": {"guest": memory}}

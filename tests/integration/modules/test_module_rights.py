@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes import client, config
+from loopback_registry import loopback_registry
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
+from local_cluster import pki
 from rights_support import (
     CHECKOUT,
     TABLE,
@@ -170,9 +174,45 @@ def virtual_machine_adopt(play: Play) -> None:
         play.prepare("instancetype", name=wide, state="absent", force=True)
 
 
+def boot_source(play: Play) -> None:
+    """Two of each, and then one, so that each kind is listed, and read by its name."""
+    defaults = {"instancetype": {"name": "x"}, "preflight": "off"}
+    where: dict[str, Any] = {"namespace": play.namespace, "size": "1Gi", **defaults}
+    pair = [f"{play.name}-a", f"{play.name}-b"]
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    for name in pair:
+        play.create(BY_NAME["PersistentVolumeClaim"], name, spec=claim)
+        play.create(BY_NAME["VolumeSnapshot"], name, spec={})
+    for names in (pair, pair[:1]):
+        for kind in ("pvc", "snapshot"):
+            entries = [{"name": f"{name}-{kind}", kind: {"name": name}} for name in names]
+            play.step(**where, boot_sources=entries)
+        play.step(**where, boot_sources=[{"name": f"{name}-url", "url": "https://disks.example/a"} for name in names])
+        image = {"image": f"disks.example/{play.name}", "ask_registry": False}
+        for schedule in ("@daily", "@weekly"):
+            entries = [{"name": f"{name}-cron", "schedule": schedule, **image} for name in names]
+            play.step(**where, boot_sources=entries)
+    _private_image(play, where)
+    for kind in ("url", "cron"):
+        play.step(namespace=play.namespace, name=f"{pair[0]}-{kind}", state="absent")
+
+
+def _private_image(play: Play, where: dict[str, Any]) -> None:
+    with loopback_registry() as registry, tempfile.TemporaryDirectory() as folder:
+        registry.push("a", "1", {"amd64": []})
+        pki.ensure(Path(folder))
+        certificates = {"ca.crt": Path(folder, "ca.crt").read_text(encoding="utf-8")}
+        login = {"accessKeyId": "a", "secretKey": "b"}
+        play.create(Kind("Secret", "", "v1", "secrets", True), play.name, stringData=login)
+        play.create(Kind("ConfigMap", "", "v1", "configmaps", True), play.name, data=certificates)
+        asked = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
+        play.step(**where, name=f"{play.name}-image", image=f"{registry.address}/a:1", **asked)
+
+
 PLAYS = {
     play.__name__: play
     for play in (
+        boot_source,
         virtual_machine,
         virtual_machine_power,
         virtual_machine_info,

@@ -15,16 +15,17 @@ COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 
 # KiB of source at most. A module that outgrows its line imports something for one function of it: move that function.
 MOST = {
+    "boot_source": 420,
     "catalog": 550,
     "catalog_info": 185,
     "controller_revision": 445,
     "controller_revision_info": 315,
     "expand_info": 265,
-    "instancetype": 320,
+    "instancetype": 315,
     "instancetype_info": 185,
     "lease": 85,
     "placement_info": 410,
-    "preference": 320,
+    "preference": 315,
     "preference_info": 185,
     "quota_info": 410,
     "virtual_machine": 560,
@@ -76,9 +77,16 @@ def test_a_module_is_light_to_carry(module: str) -> None:
     assert size <= MOST[module] * 1024, f"{size / 1024:.0f} KiB in {len(files)} files"
 
 
-def test_a_module_that_reads_carries_nothing_that_writes() -> None:
-    writing = PLUGINS / "module_utils" / "_cluster" / "act"
+@pytest.mark.parametrize("module", [name for name in MOST if name.endswith("_info")])
+def test_a_module_that_reads_carries_nothing_that_writes_or_is_asked_before(module: str) -> None:
+    own = PLUGINS / "module_utils"
+    carried = {path.relative_to(own) for path in packed(module) if path.is_relative_to(own) and path.stat().st_size}
 
-    for module in MOST:
-        if module.endswith("_info"):
-            assert not [path.name for path in packed(module) if path.parent == writing and path.name != "__init__.py"]
+    assert not [path for path in carried if path.parts[:2] == ("_cluster", "act")]
+    declare, webhooks = Path("_resolver/declare"), Path("_resolver/instancetype/webhooks")
+    assert not carried & {
+        declare / "plan.py",
+        declare / "preflight.py",
+        webhooks / "mutate.py",
+        webhooks / "validate.py",
+    }

@@ -46,6 +46,7 @@ class ObjectModule(NamedTuple):
     settings: options of the task itself, not of an object.
     rules: further rules for the options of an object (mutually_exclusive and the like), as AnsibleModule takes them.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
+    declare: declares the objects; another one than usual where each is made of several.
     """
 
     plural: str
@@ -56,6 +57,7 @@ class ObjectModule(NamedTuple):
     settings: dict[str, Any]
     rules: dict[str, Any]
     warnings: Callable[[Options], list[str]] = lambda _options: []
+    declare: Callable[[Session, Subject, list[Entry], Settings], list[Result]] = declare
 
     @last_net
     def run(self) -> None:
@@ -87,7 +89,7 @@ class ObjectModule(NamedTuple):
         )
         subject = self.subject(module.params)
         try:
-            results = declare(Session(module.params, settings.concurrency), subject, entries, settings)
+            results = self.declare(Session(module.params, settings.concurrency), subject, entries, settings)
         except ConnectionFailed as error:
             module.fail_json(msg=str(error))
         self._exit(module, subject, results)

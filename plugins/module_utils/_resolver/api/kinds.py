@@ -49,6 +49,7 @@ BY_NAME: dict[str, Kind] = {
         Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True),
         Kind("DataVolume", *_CDI, "datavolumes", True),
         Kind("DataSource", *_CDI, "datasources", True),
+        Kind("DataImportCron", *_CDI, "dataimportcrons", True),
         Kind("VolumeSnapshot", "snapshot.storage.k8s.io", "v1", "volumesnapshots", True),
     )
 }

@@ -2,27 +2,26 @@
 
 Earlier forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs
 that name a flavor, and fields and values that KubeVirt has deprecated since. A modern manifest gives the same VMI as
-the old one gave, with one exception, described at `_secure_boot`; what would need another object to change too
-stays unchanged, and `left` says so.
+the old one gave, with one exception, described at `deprecated._secure_boot`; what would need another object to change
+too stays unchanged, and `left` says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.fields.alpha import SPEC_TYPES
-from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.matcher import API_VERSION, INSTANCETYPE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST, Release
 from ..api.tree import copy
-from ..instancetype.apply import topology
+from .deprecated import Draft, Left, Modernized, replace
 
 Manifest = dict[str, Any]
 
-FLAVOR: Final = "flavor.kubevirt.io/v1alpha1"
 VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": "kubevirt.io/v1"}
 
 _KINDS: Final = {
@@ -33,66 +32,22 @@ _KINDS: Final = {
 _BINDINGS: Final = ("slirp", "macvtap", "passt")
 
 
-class Change(NamedTuple):
-    """One change of a manifest.
-
-    path, was: a field and its value before. now_path, now: where its meaning is now and with which value; "" and None
-    where the VM no longer exists. note: why, in one sentence.
-    """
-
-    path: str
-    was: Any
-    now_path: str
-    now: Any
-    note: str
-
-
-class Left(NamedTuple):
-    """Something deprecated that stays. path: the field. note: why, and what to do."""
-
-    path: str
-    note: str
-
-
-class Modernized(NamedTuple):
-    """manifest: the new manifest; equal to the old manifest without changes."""
-
-    manifest: Manifest
-    changes: tuple[Change, ...]
-    left: tuple[Left, ...]
-
-
-class _Draft(NamedTuple):
-    """A manifest under change."""
-
-    manifest: Manifest
-    changes: list[Change]
-    left: list[Left]
-    release: Release
-
-    def set(self, path: str, was: Any, now_path: str, now: Any, note: str) -> None:
-        self.changes.append(Change(path, copy(was), now_path, copy(now), note))
-
-    def drop(self, holder: Manifest, name: str, path: str, note: str) -> None:
-        self.changes.append(Change(f"{path}.{name}", holder.pop(name), "", None, note))
-
-
 def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
     """The manifest in the current API; manifests of other kinds come back unchanged.
 
     manifest: a plain one, left unchanged. release: replacements that it does not know are not made.
     Raises FieldError for what has no counterpart today, or contradicts itself.
     """
-    draft = _Draft(copy(manifest), [], [], release)
+    draft = Draft(copy(manifest), [], [], release)
     api_version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if kind == "VirtualMachine":
         _virtual_machine(draft)
     elif kind in _KINDS or (kind in ROLE_OF_KIND and str(api_version).startswith(("flavor.", "instancetype."))):
         _object(draft)
-    return Modernized(draft.manifest, tuple(draft.changes), tuple(draft.left))
+    return draft.done()
 
 
-def _object(draft: _Draft) -> None:
+def _object(draft: Draft) -> None:
     """An instancetype or preference of any version, or a flavor."""
     manifest = draft.manifest
     api_version, kind = manifest["apiVersion"], manifest["kind"]
@@ -116,10 +71,10 @@ def _object(draft: _Draft) -> None:
         if role is INSTANCETYPE:
             _check_complete(spec)
         spec = manifest["spec"] = _alpha_spec(draft, type_name, api_version, spec)
-    (_instancetype if role is INSTANCETYPE else _preference)(draft, spec)
+    replace(draft, role, spec)
 
 
-def _alpha_spec(draft: _Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
+def _alpha_spec(draft: Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
     """The spec without values that the old API ignored and the new API would not."""
     for path, was in release_schema.unknown(type_name, spec, NEWEST):
         draft.set(f"spec.{path}", was, "", None, f"{api_version} did not know this field, so it had no effect.")
@@ -147,106 +102,7 @@ def _check_complete(spec: Manifest) -> None:
             raise FieldError(path, "is required in every instancetype")
 
 
-def _instancetype(draft: _Draft, spec: Manifest) -> None:
-    if spec.get("launchSecurity") is not None:
-        note = (
-            "Deprecated since KubeVirt 1.9; it belongs into preferredLaunchSecurity of each preference used with this"
-            " instancetype."
-        )
-        draft.left.append(Left("spec.launchSecurity", note))
-
-
-def _preference(draft: _Draft, spec: Manifest) -> None:
-    _topology(draft, spec)
-    _spread_ratio(draft, spec)
-    if spec.get("firmware"):
-        _firmware(draft, spec["firmware"])
-
-
-def _topology(draft: _Draft, spec: Manifest) -> None:
-    was = (spec.get("cpu") or {}).get("preferredCPUTopology")
-    now = topology.preferred(spec) if was is not None else ""
-    if was in (None, now) or not now or now in draft.release.unknown_topologies:
-        return
-    spec["cpu"]["preferredCPUTopology"] = now
-    path = "spec.cpu.preferredCPUTopology"
-    draft.set(path, was, path, now, "Deprecated spelling of the same topology.")
-
-
-def _spread_ratio(draft: _Draft, spec: Manifest) -> None:
-    """KubeVirt looks at spreadOptions.ratio first, and takes 0 for not set."""
-    name = "preferSpreadSocketToCoreRatio"
-    path = "spec.cpu.spreadOptions.ratio"
-    if name not in spec or not _knows(draft, {"cpu": {"spreadOptions": {"ratio": 1}}}):
-        return
-    was = spec[name]
-    options = ((spec.get("cpu") or {}).get("spreadOptions")) or {}
-    if not was:
-        draft.drop(spec, name, "spec", "Means the same as not set.")
-    elif options.get("ratio") is not None:
-        draft.drop(spec, name, "spec", f"Had no effect together with {path}.")
-    else:
-        del spec[name]
-        cpu = spec["cpu"] = spec.get("cpu") or {}
-        cpu["spreadOptions"] = {**options, "ratio": was}
-        draft.set(f"spec.{name}", was, path, was, "The options of a spread are in one place now.")
-
-
-def _firmware(draft: _Draft, firmware: Manifest) -> None:
-    """preferredEfi instead of preferredUseEfi and preferredUseSecureBoot.
-
-    Both fill only what the VM leaves open, but preferredUseSecureBoot also the EFI that a VM chooses itself.
-    """
-    if not _knows(draft, {"firmware": {"preferredEfi": {}}}):
-        return
-    path = "spec.firmware"
-    has_efi = firmware.get("preferredEfi") is not None
-    use_efi = firmware.get("preferredUseEfi")
-    if "preferredUseEfi" in firmware:
-        if use_efi and not has_efi:
-            secure = firmware.get("preferredUseSecureBoot")
-            firmware["preferredEfi"] = {} if secure is None else {"secureBoot": secure}
-            del firmware["preferredUseEfi"]
-            draft.set(
-                f"{path}.preferredUseEfi", use_efi, f"{path}.preferredEfi", firmware["preferredEfi"], "Deprecated."
-            )
-        else:
-            note = "Had no effect together with preferredEfi." if has_efi else "Means the same as not set."
-            draft.drop(firmware, "preferredUseEfi", path, note)
-    _secure_boot(draft, firmware, path)
-
-
-def _secure_boot(draft: _Draft, firmware: Manifest, path: str) -> None:
-    """Gone with preferredEfi, as KubeVirt wants it: only a VM that chooses EFI itself, without saying whether it boots
-    securely, notices that. Where nothing else prefers EFI, that is all that it is for, and it stays.
-    """
-    name = "preferredUseSecureBoot"
-    if name not in firmware:
-        return
-    was = firmware[name]
-    if was is None:
-        draft.drop(firmware, name, path, "Means the same as not set.")
-    elif firmware.get("preferredEfi") is not None:
-        note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
-        del firmware[name]
-        if firmware["preferredEfi"].get("secureBoot") == was:
-            draft.set(f"{path}.{name}", was, f"{path}.preferredEfi.secureBoot", was, note)
-        else:
-            draft.set(f"{path}.{name}", was, "", None, note)
-    else:
-        note = (
-            "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
-            " Set secureBoot in these VMs, then remove this field."
-        )
-        draft.left.append(Left(f"{path}.{name}", note))
-
-
-def _knows(draft: _Draft, spec: Manifest) -> bool:
-    """Whether the release knows all fields of a part of a preference."""
-    return not any(release_schema.unknown(PREFERENCE.spec_type, spec, draft.release))
-
-
-def _virtual_machine(draft: _Draft) -> None:
+def _virtual_machine(draft: Draft) -> None:
     manifest = draft.manifest
     was = manifest.get("apiVersion")
     if was in VM_API_VERSIONS:
@@ -261,7 +117,7 @@ def _virtual_machine(draft: _Draft) -> None:
     draft.left.extend(_given_up(spec))
 
 
-def _flavor(draft: _Draft, spec: Manifest) -> None:
+def _flavor(draft: Draft, spec: Manifest) -> None:
     if "flavor" not in spec:
         return
     flavor = spec["flavor"]
@@ -289,7 +145,7 @@ def _flavor_kind(kind: Any) -> str:
     raise FieldError("spec.flavor.kind", f"{shown(kind)} is not a kind of flavor; write {' or '.join(_KINDS)}")
 
 
-def _running(draft: _Draft, spec: Manifest) -> None:
+def _running(draft: Draft, spec: Manifest) -> None:
     if "running" not in spec:
         return
     was = spec["running"]

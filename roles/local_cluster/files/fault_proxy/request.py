@@ -1,4 +1,4 @@
-"""What a request asks of an API server, told from its method and address."""
+"""The verb and resource of a request, from its method and address."""
 
 from __future__ import annotations
 

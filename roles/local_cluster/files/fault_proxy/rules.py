@@ -12,7 +12,7 @@ and what its fault takes:
 
     latency      seconds, jitter: wait so long, and up to `jitter` seconds more, before the request is passed on
     status       status: answer with this HTTP status; retry_after: seconds, the header of that name;
-                 when: `before` (the API server never sees the request) or `after` (it did what it was asked)
+                 when: `before` (the API server never sees the request) or `after` (it carried out the request)
     reset        when: as above; reset the connection instead of answering
     cut          after_bytes: end the connection in the middle of the body; half of it without the option
     truncate     after_bytes: likewise, but as if this were all: well-formed HTTP, no JSON

@@ -79,7 +79,7 @@ class Informer:
     def observe(self, manifest: Manifest, quiet: bool = False) -> None:
         """Takes what a write of our own has answered, so that the next look need not wait for the watch.
 
-        Handlers are told at once, and not again when the watch brings it; with `quiet`, never.
+        Handlers are called at once, and not again when the watch brings it; with `quiet`, never.
         """
         key = key_of(manifest)
         current = self._objects.get(key)

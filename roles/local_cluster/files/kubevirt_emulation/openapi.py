@@ -307,6 +307,7 @@ def resources(release: Release = NEWEST) -> list[Resource]:
             (("Phase", "string", ".status.phase"), ("Progress", "string", ".status.progress"), _AGE),
         ),
         _storage("cdi.kubevirt.io", "v1beta1", "DataSource", "das", (_AGE,)),
+        _storage("cdi.kubevirt.io", "v1beta1", "DataImportCron", "dic", (_AGE,)),
         _storage("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "vs", (_AGE,)),
     ]
 

@@ -79,7 +79,7 @@ class ApiServer:
             return False
 
     def discovers(self, group: str, resource: str) -> bool:
-        """Whether clients that ask for all there is are told of `resource`: a moment after it can be used."""
+        """Whether discovery lists `resource`: a moment after it can be used."""
         try:
             status, body = call(self._port, "/apis", ca=self._ca, token=self._token, accept=_DISCOVERY)
         except (OSError, http.client.HTTPException):

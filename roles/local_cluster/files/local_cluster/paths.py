@@ -161,7 +161,7 @@ def write_secret(path: Path, text: str | bytes) -> None:
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # a full disk is told for the number of an open file
+            error.filename = str(path)  # the error of a full disk has the number of an open file
         raise
 
 

@@ -40,7 +40,7 @@ def _candidates() -> Iterable[str]:
 
 
 def _version(go: str) -> tuple[int, ...]:
-    """(1, 26) of go1.26.8 or of go1.27rc1; () when it cannot be told."""
+    """(1, 26) of go1.26.8 or of go1.27rc1; () if unknown."""
     try:
         shown = subprocess.run(
             [go, "env", "GOVERSION"],

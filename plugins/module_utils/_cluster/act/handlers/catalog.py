@@ -8,8 +8,8 @@ from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.change import changes, predicted
+from ...._resolver.catalog.deprecated import without_deprecated
 from ...._resolver.catalog.labels import MANAGED_BY_LABEL
-from ...._resolver.catalog.modernize import modernize
 from ...._resolver.catalog.place import place_of
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
@@ -77,7 +77,7 @@ def deletion_findings(users: Users, planned: list[Planned], force: bool) -> list
 
 def deprecated(manifest: Manifest, release: Release) -> list[str]:
     """One line for each deprecated field of an object, with what to write instead in a release of KubeVirt."""
-    found = modernize(manifest, release)
+    found = without_deprecated(manifest, release)
     told = [
         f"{one.path} is deprecated or has no effect: "
         + (f"write {one.now_path}: {_words(one.now)}" if one.now_path else f"remove it. {one.note}")

@@ -1,4 +1,21 @@
+# The objects around these specs; their other kinds of CDI have no types here, and are compared as they are written.
+_OBJECT = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta", "status": "any"}
+
 TYPES = {
+    "DataVolume": {**_OBJECT, "spec": "DataVolumeSpec!"},
+    "DataSource": {**_OBJECT, "spec": "any"},
+    "DataImportCron": {**_OBJECT, "spec": "DataImportCronSpec!"},
+    "PersistentVolumeClaim": {**_OBJECT, "spec": "any"},
+    "VolumeSnapshot": {**_OBJECT, "spec": "any"},
+    "DataImportCronSpec": {
+        "template": "DataVolumeTemplate!",
+        "schedule": "string!",
+        "garbageCollect": "*string",
+        "importsToKeep": "*int32",
+        "managedDataSource": "string!",
+        "retentionPolicy": "*string",
+    },
+    "DataVolumeTemplate": {"spec": "DataVolumeSpec!"},
     "DataVolumeSpec": {
         "source": "*DataVolumeImport",
         "sourceRef": "*DataVolumeSourceRef",

@@ -43,7 +43,7 @@ async def sync(context: Context, work: Work) -> None:
     release = configuration.release
     decision = await context.objects.resolve(
         lambda lookup: decide(vm, lookup, configuration),
-        # For a VM that refers to no revision only those are looked up that are to be made, and making one tells.
+        # A VM without a revision needs no look-up: the creation shows whether the revision exists.
         trusted=() if any(naming.referenced(vm, role, release).name for role in ROLES) else ("ControllerRevision",),
     )
     if decision.failure is not None:

@@ -19,7 +19,7 @@ async def sync(context: Context, revisions: StartRevisions, work: Work) -> bool:
     request = start_request(work.vm)
     strategy = run_strategy_of(work.vm)
     if strategy == "Halted" and request is not None:
-        # A start that cannot be told by the run strategy alone, such as one that is paused.
+        # A start that the run strategy alone does not express, such as a paused start.
         answer = await context.patch_vm(work.vm, {"spec": {"runStrategy": "Always"}})
         work.vm = {**answer, "status": work.vm["status"]}
         strategy = "Always"
@@ -46,6 +46,6 @@ def _is_to_start(work: Work, strategy: str) -> bool:
     if strategy == "Manual":
         return start_request(work.vm) is not None
     if strategy == "RerunOnFailure":
-        # One that has been stopped stays so until asked; the recorded strategy tells that it has run.
+        # A stopped VM stays stopped until requested; the recorded strategy shows that it has run.
         return start_request(work.vm) is not None or recorded != strategy
     return False

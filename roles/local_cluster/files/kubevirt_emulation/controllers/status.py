@@ -31,7 +31,7 @@ def compute(work: Work) -> Manifest:
     _set(status, "created", vmi is not None)
     _set(status, "ready", vmi is not None and vmi_state.condition(vmi, "Ready") is not None)
     if vmi is not None or status.get("runStrategy"):
-        # That a VM has one tells that it was started before.
+        # It shows that the VM was started before.
         status["runStrategy"] = vm_state.run_strategy_of(vm)
     if vmi is not None:
         status["desiredGeneration"] = vm["metadata"]["generation"]

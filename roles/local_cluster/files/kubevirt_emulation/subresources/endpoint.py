@@ -143,7 +143,7 @@ def _object_mistakes(expected: Json, value: Json, path: str) -> Iterator[str]:
 
 def _is_of(types: tuple[str, ...], value: Any) -> bool:
     name = _type_name(value)
-    # JSON does not tell 1 from 1.0.
+    # JSON does not distinguish 1 and 1.0.
     return name in types or (name == "number" and "integer" in types and value == int(value))
 
 

@@ -1,4 +1,4 @@
-"""The webhooks that are registered: KubeVirt's names, which its messages tell, and the paths they are served at."""
+"""The webhooks that are registered: KubeVirt's names, which its messages contain, and their paths."""
 
 from __future__ import annotations
 

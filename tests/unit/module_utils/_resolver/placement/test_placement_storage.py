@@ -65,3 +65,7 @@ def test_what_is_missing() -> None:
     assert problem(state, nowhere) == "2 of 2 nodes do not reach the volume of its claim disk"
     waits = told(claim(storageClassName="none"))
     assert (eligible(state, waits), problem(state, waits)) == ([], "its claim disk is not bound")
+
+
+def test_volumes_without_a_claim() -> None:
+    assert pod_of(volumes=[{"name": "a", "emptyDir": {}}]).claims == ()

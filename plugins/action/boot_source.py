@@ -1,0 +1,13 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Prints what was changed although other objects of the task failed."""
+
+from __future__ import annotations
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import WritingAction
+
+
+class ActionModule(WritingAction):
+    """The module's action."""

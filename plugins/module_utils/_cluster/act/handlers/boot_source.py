@@ -1,0 +1,118 @@
+"""The objects that a boot source is made of, as objects to declare."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import available_timezones
+
+from ...._resolver.api.errors import Crash
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import admission, source
+from ...._resolver.declare import plan
+from ...._resolver.declare.plan import Plan
+from ...client.errors import ApiError, ConnectionFailed
+from ...client.session import Session
+from ...read.watch import State
+from ..subject import Finding, Planned, Subject
+
+Manifest = dict[str, Any]
+
+
+class Volumes(Subject):
+    """DataVolumes: refused beforehand as CDI refuses them, and waited for until they are filled."""
+
+    def __init__(self) -> None:
+        super().__init__("volumes")
+
+    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        return [_refused(admission.data_volume_refusal(_after(step), step.live)) for step in planned]
+
+    def look(self, live: Manifest | None) -> State:
+        if live is None:
+            return State(failed="the volume was deleted while the task waited for it")
+        fate = source.fate(live)
+        return State(fate.done, fate.failed or None, fate.pending)
+
+
+class Crons(Subject):
+    """DataImportCrons, and the instancetypes that their labels name."""
+
+    def __init__(self) -> None:
+        super().__init__("crons")
+
+    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        return [[*_cron_refused(step.plan.manifest), *missing(session, step)] for step in planned]
+
+
+class DataSources(Subject):
+    """DataSources. unready: the names of those whose volume is not filled: they stay where they lead to.
+    wait: whether to wait until CDI has seen them."""
+
+    def __init__(self, unready: set[tuple[str, str]]) -> None:
+        super().__init__("boot sources")
+        self._unready = unready
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        metadata = step.manifest["metadata"]
+        if live is not None and (metadata["namespace"], metadata["name"]) in self._unready:
+            return Plan(plan.NONE, step.manifest, {}, {})
+        return step
+
+    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        return [[*_of_others(step), *missing(session, step)] for step in planned]
+
+    def look(self, live: Manifest | None) -> State:
+        if live is None:
+            return State(failed="the DataSource was deleted while the task waited for it")
+        return State(source.is_ready(live), pending="CDI to find what the DataSource leads to")
+
+
+class Claims(Subject):
+    """The labels of claims; those that CDI has not made yet get them from it."""
+
+    def __init__(self) -> None:
+        super().__init__("claims")
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step
+
+
+def missing(session: Session, step: Planned) -> list[Finding]:
+    """The instancetype and the preference that labels name and that do not exist."""
+    metadata = step.plan.manifest["metadata"]
+    found = []
+    for role, (kind, name) in source.matchers(metadata.get("labels") or {}).items():
+        known = BY_NAME.get(kind)
+        try:
+            there = known is not None and session.get(known, metadata["namespace"], name) is not None
+        except (ApiError, ConnectionFailed):
+            # Who may not read them may still declare boot sources.
+            continue
+        if not there:
+            found.append(Finding(f"{role}: there is no {kind} {name}", missing=True))
+    return found
+
+
+def _of_others(step: Planned) -> list[Finding]:
+    owner = ((step.live or {}).get("metadata", {}).get("labels") or {}).get(source.CRON)
+    if not owner:
+        return []
+    return [Finding(f"the DataImportCron {owner} manages the DataSource, and moves it back; delete the cron first")]
+
+
+def _cron_refused(manifest: Manifest) -> list[Finding]:
+    try:
+        return _refused(admission.data_import_cron_refusal(manifest, None, available_timezones()))
+    except Crash as error:
+        return [Finding(f"schedule: {error}")]
+
+
+def _refused(refusal: Any) -> list[Finding]:
+    return [] if refusal is None else [Finding(f"CDI refuses the object: {refusal.message.strip()}")]
+
+
+def _after(step: Planned) -> Manifest:
+    """The object as it is after the apply: of a volume only its labels ever change."""
+    if step.live is None:
+        return step.plan.manifest
+    return {**step.live, "spec": {**step.live["spec"], **step.plan.manifest["spec"]}}

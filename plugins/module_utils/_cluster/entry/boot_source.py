@@ -1,0 +1,59 @@
+"""The edge of the module boot_source: its options."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.boot.source import ORIGINS, wish
+from ..act.boot_source import BootSources, declare_sources
+from .objects import ObjectModule
+
+_REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
+_MATCHER: Final = {"name": {"type": "str", "required": True}, "kind": {"type": "str"}}
+_PROXY: Final[dict[str, dict[str, Any]]] = {
+    "url": {"type": "str"},
+    "ca_cert": {"type": "path"},
+    "validate_certs": {"type": "bool", "default": True},
+}
+_SPEC: Final[dict[str, dict[str, Any]]] = {
+    "name": {"type": "str"},
+    "namespace": {"type": "str"},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "image": {"type": "str"},
+    "schedule": {"type": "str"},
+    "url": {"type": "str"},
+    "checksum": {"type": "str"},
+    "pvc": {"type": "dict", "options": _REFERENCE},
+    "snapshot": {"type": "dict", "options": _REFERENCE},
+    "upload": {"type": "dict", "options": {"path": {"type": "path", "required": True}}},
+    "upload_proxy": {"type": "dict", "options": _PROXY},
+    "size": {"type": "str"},
+    "storage_class": {"type": "str"},
+    "access_mode": {"type": "str", "choices": ["ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"]},
+    "volume_mode": {"type": "str", "choices": ["Block", "Filesystem"]},
+    "force_bind": {"type": "bool", "default": False},
+    "keep": {"type": "int", "default": 3},
+    "architecture": {"type": "str"},
+    "pull_method": {"type": "str", "choices": ["pod", "node"]},
+    # The name of a Secret, not what is in it.
+    "secret": {"type": "str", "no_log": False},
+    "ca_config_map": {"type": "str"},
+    "ask_registry": {"type": "bool", "default": True},
+    "insecure_registry": {"type": "bool", "default": False},
+    "instancetype": {"type": "dict", "options": _MATCHER},
+    "preference": {"type": "dict", "options": _MATCHER},
+}
+
+
+def run_boot_source() -> None:
+    """The module boot_source."""
+    ObjectModule(
+        plural="boot_sources",
+        spec=_SPEC,
+        manifest=wish,
+        namespaced=lambda _options: True,
+        subject=BootSources,
+        settings={},
+        rules={"mutually_exclusive": [ORIGINS]},
+        declare=declare_sources,
+    ).run()

@@ -1,0 +1,146 @@
+"""Asks a registry what an image is: a client for the part of the OCI distribution API that reads manifests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import ssl
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from ..._resolver.boot import image
+from ..._resolver.boot.image import ImageError, Reference
+from ..client.libraries import urllib3
+
+_TIMEOUT: Final = 30
+_REDIRECTS: Final = 3
+# Manifests and configurations are small; what is larger is something else.
+_LARGEST: Final = 4 << 20
+
+
+class RegistryError(Exception):
+    """Why a registry does not say what an image is; the text is one line."""
+
+
+class Image(NamedTuple):
+    """What a registry says of an image.
+
+    digest: of what the name stands for, an index or an image. architecture: of the image that was looked at.
+    architectures: of all that there are. environment: its variables, as NAME=value.
+    """
+
+    digest: str
+    architecture: str
+    architectures: tuple[str, ...]
+    environment: tuple[str, ...]
+
+
+class Registry:
+    """One registry. login: user and password, None for nobody. certificates: PEM, besides those of the system.
+
+    insecure: takes any certificate, and plain HTTP where the registry speaks no TLS.
+    """
+
+    def __init__(self, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False) -> None:
+        try:
+            context = ssl.create_default_context(cadata=certificates or None)
+        except ssl.SSLError as error:
+            raise RegistryError(f"the certificates for the registry cannot be read: {_words(error)}") from error
+        if certificates:
+            context.load_default_certs()
+        if insecure:
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        # A redirect leads to a storage that must not see the token; urllib3 leaves it out for another host.
+        retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)
+        self._pool = urllib3.PoolManager(ssl_context=context, timeout=_TIMEOUT, retries=retries)
+        self._login = login
+        self._schemes = ("https", "http") if insecure else ("https",)
+        self._authorization = ""
+
+    def image(self, reference: Reference, architecture: str = "amd64") -> Image:
+        """What an image is. architecture: which of several to look at; of one the name of its own counts.
+
+        Raises RegistryError where the registry does not say, ImageError where there is no such image.
+        """
+        name = f"{reference.registry}/{reference.repository}:{reference.version}"
+        top, text = self._document(reference, f"manifests/{reference.version}", name)
+        digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
+        if reference.digest and digest != reference.digest:
+            raise RegistryError(f"{reference.host} answered with {digest} for {name}")
+        if not image.is_index(top):
+            own = self._configuration(reference, top, name)
+            return Image(digest, own["architecture"], (own["architecture"],), own["environment"])
+        offered = image.architectures(top)
+        one, _text = self._document(reference, f"manifests/{image.chosen(name, offered, architecture)}", name)
+        own = self._configuration(reference, one, name)
+        return Image(digest, architecture, tuple(sorted(offered)), own["environment"])
+
+    def _configuration(self, reference: Reference, manifest: dict[str, Any], name: str) -> dict[str, Any]:
+        digest = (manifest.get("config") or {}).get("digest")
+        if not isinstance(digest, str):
+            raise ImageError(f"{name} is no image for containers")
+        found, _text = self._document(reference, f"blobs/{digest}", name)
+        environment = (found.get("config") or {}).get("Env") or ()
+        return {"architecture": str(found.get("architecture") or ""), "environment": tuple(map(str, environment))}
+
+    def _document(self, reference: Reference, part: str, name: str) -> tuple[dict[str, Any], bytes]:
+        path = f"/v2/{reference.repository}/{part}"
+        response = self._asked(reference, path)
+        if response.status == 401:
+            self._authorization = self._authorized(reference, response.headers.get("WWW-Authenticate", ""))
+            response = self._asked(reference, path)
+        if response.status == 404:
+            raise ImageError(f"{reference.host} has no image {name}")
+        if response.status in (401, 403):
+            # Many registries say so of what does not exist, too.
+            raise RegistryError(f"{reference.host} does not show {name}: check the name, or the credentials")
+        if response.status != 200:
+            raise RegistryError(f"{reference.host} answered {response.status} for {name}")
+        text = response.read(_LARGEST + 1)
+        response.release_conn()
+        try:
+            found = json.loads(text) if len(text) <= _LARGEST else None
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise RegistryError(f"{reference.host} answered with no manifest for {name}")
+        return found, text
+
+    def _asked(self, reference: Reference, path: str) -> Any:
+        headers = {"Accept": ", ".join(image.ACCEPTED)}
+        if self._authorization:
+            headers["Authorization"] = self._authorization
+        for scheme in self._schemes:
+            try:
+                url = f"{scheme}://{reference.host}{path}"
+                return self._pool.request("GET", url, headers=headers, preload_content=False)
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                problem = error
+        raise RegistryError(f"cannot reach {reference.host}: {_words(problem)}") from problem
+
+    def _authorized(self, reference: Reference, header: str) -> str:
+        """The value of the header that proves who asks, after a registry's challenge."""
+        scheme, asked = image.challenge(header)
+        basic = urllib3.make_headers(basic_auth=":".join(self._login)) if self._login else {}
+        if scheme == "basic" and basic:
+            return str(basic["authorization"])
+        if scheme != "bearer" or "realm" not in asked:
+            return ""
+        # Only what the registry asks for: without these it would give a token for nothing.
+        query: dict[str, str] = {part: asked[part] for part in ("service", "scope") if part in asked}
+        try:
+            response = self._pool.request("GET", f"{asked['realm']}?{urlencode(query)}", headers=basic)
+            answer = json.loads(response.data)
+            token = answer.get("token") or answer.get("access_token") if response.status == 200 else None
+        except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
+            raise RegistryError(f"{reference.host} gives no token: {_words(error)}") from error
+        if not token:
+            raise RegistryError(f"{reference.host} gives no token: HTTP {response.status}; check the credentials")
+        return f"Bearer {token}"
+
+
+def _words(error: Exception) -> str:
+    reason = getattr(error, "reason", None)
+    return " ".join(str(reason if isinstance(reason, Exception) else error).split())

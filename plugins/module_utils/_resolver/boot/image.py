@@ -1,0 +1,144 @@
+"""Images in registries: how they are named, who may read them, and which of an index is meant.
+
+Names are those of container tools: `fedora` is `docker.io/library/fedora:latest`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+Manifest = dict[str, Any]
+
+_NAME: Final = re.compile(r"[a-z0-9]+(?:[._/-]+[a-z0-9]+)*", re.ASCII)
+_TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", re.ASCII)
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]+)?", re.ASCII)
+_PARAMETER: Final = re.compile(r'([a-z_]+)="([^"]*)"')
+_DOCKER_HUB: Final = "docker.io"
+_HUB_HOST: Final = "registry-1.docker.io"
+# How docker's own configuration names its registry.
+_HUB_KEYS: Final = ("https://index.docker.io/v1/", "index.docker.io", _DOCKER_HUB)
+_INDEXES: Final = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+)
+_MANIFESTS: Final = (
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+ACCEPTED: Final = (*_INDEXES, *_MANIFESTS)
+"""The media types of manifests that a client reads."""
+
+
+class ImageError(ValueError):
+    """A name of no image, or an image that is not as it has to be; the text says what to do."""
+
+
+class Reference(NamedTuple):
+    """The name of an image. tag and digest: "" where it has none; of both the digest counts."""
+
+    registry: str
+    repository: str
+    tag: str
+    digest: str
+
+    @property
+    def host(self) -> str:
+        """Host and port that answer for the registry."""
+        return _HUB_HOST if self.registry == _DOCKER_HUB else self.registry
+
+    @property
+    def version(self) -> str:
+        """What a registry is asked for."""
+        return self.digest or self.tag
+
+    def at(self, digest: str) -> str:
+        """The name of exactly this image."""
+        return f"{self.registry}/{self.repository}@{digest}"
+
+
+def reference(text: str) -> Reference:
+    """Reads the name of an image, with or without ``docker://``. Raises ImageError."""
+    name, _at, digest = text.removeprefix("docker://").partition("@")
+    first, slash, rest = name.partition("/")
+    if slash and ("." in first or ":" in first or first == "localhost"):
+        registry, path = first, rest
+    else:
+        registry, path = _DOCKER_HUB, name
+    path, _colon, tag = path.partition(":")
+    if registry == _DOCKER_HUB and "/" not in path:
+        path = f"library/{path}"
+    valid = _HOST.fullmatch(registry) and _NAME.fullmatch(path) and (not tag or _TAG.fullmatch(tag))
+    if not valid or ("@" in text and not _DIGEST.fullmatch(digest)):
+        raise ImageError(f"{text!r} is no name of an image; write it like quay.io/containerdisks/fedora:latest")
+    return Reference(registry, path, "" if digest else tag or "latest", digest)
+
+
+def challenge(header: str) -> tuple[str, dict[str, str]]:
+    """The scheme in small letters and the parameters of a ``WWW-Authenticate`` header."""
+    scheme, _space, rest = header.strip().partition(" ")
+    return scheme.lower(), dict(_PARAMETER.findall(rest))
+
+
+def credentials(secret: Manifest, registry: str) -> tuple[str, str] | None:
+    """User and password of a Secret for a registry: of ``dockerconfigjson``, or as CDI has them; None without any.
+
+    Raises ImageError for a Secret that cannot be read.
+    """
+    data = secret.get("data") or {}
+    try:
+        if ".dockerconfigjson" in data:
+            entries = json.loads(_decoded(data[".dockerconfigjson"]))["auths"]
+            keys = _HUB_KEYS if registry == _DOCKER_HUB else (registry, f"https://{registry}")
+            found = next((entries[key] for key in keys if key in entries), None)
+            return None if found is None else _login(found)
+        if "accessKeyId" in data and "secretKey" in data:
+            return _decoded(data["accessKeyId"]), _decoded(data["secretKey"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        name = (secret.get("metadata") or {}).get("name")
+        raise ImageError(f"Secret {name} has no readable credentials for registries") from error
+    return None
+
+
+def _login(entry: Mapping[str, str]) -> tuple[str, str]:
+    if entry.get("auth"):
+        user, _colon, password = _decoded(entry["auth"]).partition(":")
+        return user, password
+    return entry["username"], entry["password"]
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except binascii.Error as error:
+        raise ValueError(str(error)) from error
+
+
+def is_index(document: Manifest) -> bool:
+    """Whether a document of a registry lists images for several architectures."""
+    return document.get("mediaType") in _INDEXES or "manifests" in document
+
+
+def architectures(index: Manifest) -> dict[str, str]:
+    """The digests of an index' images for Linux, by architecture; the first of each."""
+    found: dict[str, str] = {}
+    for entry in index.get("manifests") or []:
+        platform = entry.get("platform") or {}
+        if platform.get("os", "linux") == "linux" and platform.get("architecture"):
+            found.setdefault(platform["architecture"], entry["digest"])
+    # Attestations of builders are no images.
+    found.pop("unknown", None)
+    return found
+
+
+def chosen(name: str, offered: Mapping[str, str], architecture: str) -> str:
+    """The digest of an index' image for an architecture. Raises ImageError if there is none."""
+    if architecture not in offered:
+        known = ", ".join(sorted(offered)) or "none"
+        raise ImageError(f"{name} has no image for the architecture {architecture}; it has: {known}")
+    return offered[architecture]

@@ -1,0 +1,240 @@
+"""What a boot source is made of: a volume with an image, and the DataSource that VMs name; or a cron that makes both.
+
+A volume is named after the boot source and what is in it, so that another image is another volume. The labels with the
+defaults stand on all objects alike, and always all of them: CDI copies none where one of the four exists.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..api.errors import FieldError, QuantityError
+from ..api.names import label_value, subdomain
+from ..api.quantity import parse
+from .checksum import ChecksumError
+from .checksum import parse as parse_checksum
+from .environment import labels as labels_of
+from .image import ImageError, reference
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_CDI: Final = "cdi.kubevirt.io/v1beta1"
+OWNER: Final = "boot-source.virtshape.dev/name"
+"""The label of a volume with the name of its boot source."""
+CRON: Final = "cdi.kubevirt.io/dataImportCron"
+"""The label by which CDI knows what a DataImportCron makes."""
+ORIGINS: Final = ("image", "url", "pvc", "snapshot", "upload")
+_BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
+_PREFIX: Final = "instancetype.kubevirt.io/default-"
+_KINDS: Final = {"instancetype": "VirtualMachineClusterInstancetype", "preference": "VirtualMachineClusterPreference"}
+_DIGITS: Final = 12
+_LONGEST_CRON: Final = 63
+_STOPPED: Final = ("ImagePullFailed", "Error")
+
+
+class Fate(NamedTuple):
+    """What a volume's status says: done, or failed for good and why; else what it waits for."""
+
+    done: bool = False
+    failed: str = ""
+    pending: str = ""
+
+
+def wish(options: Options) -> Manifest:
+    """A boot source as one object, with its options. Raises FieldError for options that cannot be."""
+    _check(options)
+    return {"kind": "DataSource", "metadata": _metadata(options, options["name"], {}), "options": options}
+
+
+def _check(options: Options) -> None:
+    if options["state"] == "absent":
+        return
+    given = [origin for origin in ORIGINS if options.get(origin)]
+    if len(given) != 1:
+        raise FieldError(" or ".join(ORIGINS), "exactly one of them is required")
+    wrong = subdomain(options["name"])
+    if wrong:
+        raise FieldError("name", f"{options['name']!r} {wrong}")
+    if options.get("schedule") is not None and not options.get("image"):
+        raise FieldError("schedule", "only an image of a registry can be polled")
+    if options.get("schedule") is not None and len(options["name"]) > _LONGEST_CRON:
+        raise FieldError("name", f"with schedule it has at most {_LONGEST_CRON} characters")
+    if options["keep"] < 1:
+        raise FieldError("keep", "1 is the least: the volume that is in use")
+    _check_content(options)
+
+
+def _check_content(options: Options) -> None:
+    if not (options.get("pvc") or options.get("snapshot")):
+        if not options.get("size"):
+            raise FieldError("size", "required: CDI does not ask an image for its size")
+        try:
+            parse(options["size"])
+        except QuantityError as error:
+            raise FieldError("size", f"{options['size']!r}: {error}") from error
+    try:
+        if options.get("image"):
+            reference(options["image"])
+        if options.get("checksum"):
+            parse_checksum(options["checksum"])
+    except (ImageError, ChecksumError) as error:
+        raise FieldError("image" if options.get("image") else "checksum", str(error)) from error
+
+
+def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
+    """The labels with instancetype and preference: what is declared, else what the image says. Raises FieldError."""
+    carried = labels_of(environment)
+    found = {}
+    for role, kind in _KINDS.items():
+        own = options.get(role) or {}
+        name = own.get("name") or carried.get(f"{_PREFIX}{role}") or ""
+        given = own.get("kind") if own.get("name") else carried.get(f"{_PREFIX}{role}-kind")
+        if name:
+            found[f"{_PREFIX}{role}"] = name
+            found[f"{_PREFIX}{role}-kind"] = given or kind
+    for label, value in found.items():
+        wrong = label_value(value)
+        if wrong:
+            raise FieldError(label.removeprefix(_PREFIX), f"{value!r} {wrong}")
+    return found
+
+
+def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """What labels name: kind and name by role."""
+    return {
+        role: (labels[f"{_PREFIX}{role}-kind"], labels[f"{_PREFIX}{role}"])
+        for role in _KINDS
+        if f"{_PREFIX}{role}" in labels
+    }
+
+
+def identity(options: Options, digest: str) -> str:
+    """The digits that tell one content from another; digest: of an image or a file, "" for a URL."""
+    if digest:
+        return digest.rpartition(":")[2]
+    text = "\n".join(str(options.get(part) or "") for part in ("url", "checksum"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def volume_name(options: Options, digest: str) -> str:
+    """The name of the volume with that content."""
+    return f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
+
+
+def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
+    """The DataVolume that imports an image or a URL, once."""
+    if options.get("image"):
+        source = {"registry": _registry(options, reference(options["image"]).at(digest))}
+    else:
+        http = {"url": options["url"], "checksum": options.get("checksum")}
+        source = {
+            "http": _given({**http, "secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")})
+        }
+    metadata = _metadata(options, volume_name(options, digest), {**labels, OWNER: options["name"]})
+    if options.get("force_bind"):
+        metadata["annotations"] = {_BIND: ""}
+    spec = {"source": source, "storage": _storage(options)}
+    return {"apiVersion": _CDI, "kind": "DataVolume", "metadata": metadata, "spec": spec}
+
+
+def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
+    """The DataImportCron that polls a registry. What it has made stays when it goes, so that it can be replaced."""
+    name = reference(options["image"])
+    url = name.at(name.digest) if name.digest else f"{name.registry}/{name.repository}:{name.tag}"
+    spec = {
+        "managedDataSource": options["name"],
+        "schedule": options["schedule"],
+        "importsToKeep": options["keep"],
+        "garbageCollect": "Outdated",
+        "retentionPolicy": "All",
+        "template": {"spec": {"source": {"registry": _registry(options, url)}, "storage": _storage(options)}},
+    }
+    metadata = _metadata(options, options["name"], labels)
+    return {"apiVersion": _CDI, "kind": "DataImportCron", "metadata": metadata, "spec": spec}
+
+
+def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Manifest:
+    """The DataSource that leads to a claim of its namespace, or to what the options name."""
+    source: Manifest = {"pvc": {"name": claim, "namespace": options["namespace"]}}
+    for origin in ("pvc", "snapshot"):
+        if options.get(origin):
+            named = options[origin]
+            source = {origin: {"name": named["name"], "namespace": named.get("namespace") or options["namespace"]}}
+    metadata = _metadata(options, options["name"], labels)
+    return {"apiVersion": _CDI, "kind": "DataSource", "metadata": metadata, "spec": {"source": source}}
+
+
+def _registry(options: Options, name: str) -> Manifest:
+    architecture = options.get("architecture")
+    return _given(
+        {
+            "url": f"docker://{name}",
+            "pullMethod": options.get("pull_method"),
+            "secretRef": options.get("secret"),
+            "certConfigMap": options.get("ca_config_map"),
+            "platform": {"architecture": architecture} if architecture else None,
+        }
+    )
+
+
+def _storage(options: Options) -> Manifest:
+    modes = [options["access_mode"]] if options.get("access_mode") else None
+    return _given(
+        {
+            "resources": {"requests": {"storage": parse(options["size"]).text}},
+            "storageClassName": options.get("storage_class"),
+            "accessModes": modes,
+            "volumeMode": options.get("volume_mode"),
+        }
+    )
+
+
+def _metadata(options: Options, name: str, labels: Mapping[str, str]) -> Manifest:
+    metadata: Manifest = {"name": name, "namespace": options["namespace"]}
+    return {**metadata, "labels": dict(labels)} if labels else metadata
+
+
+def _given(fields: Manifest) -> Manifest:
+    return {name: value for name, value in fields.items() if value}
+
+
+def fate(live: Manifest) -> Fate:
+    """What the status of a DataVolume says. CDI repeats for ever what will not go better, and calls it progress."""
+    status = live.get("status") or {}
+    phase = status.get("phase") or ""
+    conditions = {one.get("type"): one for one in status.get("conditions") or []}
+    running = conditions.get("Running") or {}
+    if phase == "Succeeded":
+        return Fate(done=True)
+    if phase == "Failed" or (running.get("status") == "False" and running.get("reason") in _STOPPED):
+        return Fate(failed=f"CDI cannot fill the volume: {running.get('message') or running.get('reason') or phase}")
+    if phase in ("WaitForFirstConsumer", "PendingPopulation"):
+        return Fate(failed="the storage class binds a volume when a pod uses it; set force_bind")
+    progress = f" {status['progress']}" if status.get("progress") not in (None, "", "N/A") else ""
+    return Fate(pending=f"CDI to fill the volume ({phase or 'no phase yet'}{progress})")
+
+
+def is_ready(live: Manifest) -> bool:
+    """Whether CDI says of a DataSource that VMs can be made of it."""
+    conditions = (live.get("status") or {}).get("conditions") or []
+    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+
+
+def outdated(volumes: Iterable[Manifest], current: str, keep: int) -> list[Manifest]:
+    """The volumes of a boot source that are too many, the oldest first. keep: how many stay, with the current one."""
+    others = [one for one in volumes if one["metadata"]["name"] != current]
+    others.sort(key=lambda one: (one["metadata"].get("creationTimestamp") or "", one["metadata"]["name"]))
+    return others[: max(0, len(others) - (keep - 1))]
+
+
+def read_by(volumes: Iterable[Manifest], namespace: str) -> dict[str, str]:
+    """Claims of a namespace that unfinished clones still read, with the clone."""
+    found = {}
+    for one in volumes:
+        source = ((one.get("spec") or {}).get("source") or {}).get("pvc") or {}
+        if source.get("namespace") == namespace and not fate(one).done:
+            found[source.get("name") or ""] = f"{one['metadata']['namespace']}/{one['metadata']['name']}"
+    return found

@@ -1,0 +1,318 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: boot_source
+short_description: Declare boot sources of VMs
+version_added: 1.0.0
+description:
+  - A boot source is a CDI DataSource that VMs boot from, together with the volume that has the image and the labels
+    that name the default instancetype and preference. A VM that names the boot source needs nothing else.
+  - The image comes from a registry, once or by a DataImportCron that polls it, from a URL, from an existing claim or
+    snapshot, or from a file that is uploaded through CDI's upload proxy.
+  - A volume is named after the boot source and the digest of its content. The same digest is no change; another one is
+    a new volume, and the DataSource moves to it when CDI has filled it. Without O(wait) it moves in a later run.
+  - The labels are written to all objects alike, and always with the kinds. What the task names counts, then what the
+    image says in its environment variables.
+  - Before anything is sent, the module checks the objects by the rules of CDI's webhooks, asks the registry whether the
+    image exists and has the architecture, and looks up the instancetype and the preference.
+author:
+  - virtshape.instancetypes contributors (@virtshape)
+options:
+  name:
+    description:
+      - Name of the boot source and of its DataSource. Either this or O(boot_sources) is needed.
+    type: str
+  namespace:
+    description:
+      - Namespace of the boot source.
+    type: str
+  state:
+    description:
+      - Whether the boot source must exist as declared, or must not exist.
+      - With V(absent), its volumes are deleted, too, but for those that an unfinished clone reads. Claims and snapshots
+        that were made otherwise stay.
+    type: str
+    choices:
+      - present
+      - absent
+    default: present
+  image:
+    description:
+      - Image in a registry, for example C(quay.io/containerdisks/fedora:latest).
+    type: str
+  schedule:
+    description:
+      - When CDI polls the registry for a new O(image), as a cron schedule of five fields or a descriptor such as
+        V(@daily). Sunday is V(0). An empty schedule imports once, and CDI never polls again.
+      - CDI does not let a DataImportCron be changed, so the module replaces it. What it has imported stays.
+    type: str
+  url:
+    description:
+      - HTTP or HTTPS URL of an image. CDI downloads it; another URL or O(checksum) is another volume.
+    type: str
+  checksum:
+    description:
+      - Checksum of what O(url) or O(upload) has, as C(ALGORITHM:HEX) with md5, sha1, sha256 or sha512.
+      - CDI 1.65 and later check that of a URL, the module that of a file.
+    type: str
+  pvc:
+    description:
+      - Existing claim with the image.
+    type: dict
+    suboptions: &reference
+      name:
+        description: Name of the object.
+        type: str
+        required: true
+      namespace:
+        description: Namespace of the object, by default that of the boot source.
+        type: str
+  snapshot:
+    description:
+      - Existing VolumeSnapshot with the image.
+    type: dict
+    suboptions: *reference
+  upload:
+    description:
+      - File to upload through CDI's upload proxy.
+    type: dict
+    suboptions:
+      path:
+        description: Path of the file on the host that runs the module.
+        type: path
+        required: true
+  upload_proxy:
+    description:
+      - How to reach CDI's upload proxy.
+    type: dict
+    suboptions:
+      url:
+        description: URL of the proxy, by default what CDI's configuration has published.
+        type: str
+      ca_cert:
+        description: Path of the CA certificate that has signed the proxy's.
+        type: path
+      validate_certs:
+        description: Whether to check the proxy's certificate.
+        type: bool
+        default: true
+  size:
+    description:
+      - Size of the volume, for example V(5Gi). Required unless the volume exists.
+    type: str
+  storage_class:
+    description:
+      - Storage class of the volume, by default that of the cluster.
+    type: str
+  access_mode:
+    description:
+      - Access mode of the volume, by default what CDI's StorageProfile has.
+    type: str
+    choices:
+      - ReadWriteOnce
+      - ReadWriteMany
+      - ReadWriteOncePod
+  volume_mode:
+    description:
+      - Volume mode of the volume, by default what CDI's StorageProfile has.
+    type: str
+    choices:
+      - Block
+      - Filesystem
+  force_bind:
+    description:
+      - Whether CDI fills the volume although its storage class waits for a first consumer. A DataImportCron does so
+        always.
+    type: bool
+    default: false
+  keep:
+    description:
+      - How many volumes of a boot source stay, the current one included.
+    type: int
+    default: 3
+  architecture:
+    description:
+      - Which image of several to take, for example V(arm64).
+    type: str
+  pull_method:
+    description:
+      - Whether CDI's importer pulls the image, or the node. Images pulled by a node need its credentials.
+    type: str
+    choices:
+      - pod
+      - node
+  secret:
+    description:
+      - Secret in the namespace with credentials for O(image) or O(url). CDI reads C(accessKeyId) and C(secretKey); for
+        O(image) the module also reads a Secret of type C(kubernetes.io/dockerconfigjson).
+      - With O(schedule), CDI needs the Secret in its own namespace, too.
+    type: str
+  ca_config_map:
+    description:
+      - ConfigMap in the namespace with the CA certificates of the server, in keys that end in C(.crt) or C(.pem).
+      - With O(schedule), CDI needs the ConfigMap in its own namespace, too.
+    type: str
+  ask_registry:
+    description:
+      - Whether the module asks the registry about O(image). Without that it needs a digest in the image's name, or
+        O(schedule), and does not see what the image says of itself.
+    type: bool
+    default: true
+  insecure_registry:
+    description:
+      - Whether the module takes any certificate of the registry, or plain HTTP. CDI has a list of its own,
+        C(insecureRegistries).
+    type: bool
+    default: false
+  instancetype:
+    description:
+      - Instancetype that VMs of this boot source get by default.
+    type: dict
+    suboptions: &matcher
+      name:
+        description: Name of the object.
+        type: str
+        required: true
+      kind:
+        description: Kind of the object, by default the cluster-wide one.
+        type: str
+  preference:
+    description:
+      - Preference that VMs of this boot source get by default.
+    type: dict
+    suboptions: *matcher
+extends_documentation_fragment:
+  - virtshape.instancetypes.entries
+  - virtshape.instancetypes.boot_source_entries
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
+  - virtshape.instancetypes.dry_run
+  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: A boot source that keeps itself current
+  virtshape.instancetypes.boot_source:
+    name: fedora
+    namespace: golden-images
+    image: quay.io/containerdisks/fedora:latest
+    schedule: "0 */12 * * *"
+    size: 5Gi
+
+- name: An image of our own, once
+  virtshape.instancetypes.boot_source:
+    name: rhel9-hardened
+    namespace: golden-images
+    image: registry.example/rhel9:9.6
+    secret: pull
+    size: 20Gi
+    instancetype: {name: u1.medium}
+    preference: {name: rhel.9}
+    wait: true
+    wait_timeout: 1800
+
+- name: A file from here
+  virtshape.instancetypes.boot_source:
+    name: win2k25
+    namespace: golden-images
+    upload: {path: /srv/images/win2k25.qcow2}
+    upload_proxy: {url: "https://cdi-uploadproxy.example", ca_cert: /etc/pki/proxy.pem}
+    size: 40Gi
+    preference: {name: windows.2k25.virtio}
+    wait: true
+    wait_timeout: 3600
+  delegate_to: localhost
+
+- name: An installed disk
+  virtshape.instancetypes.boot_source:
+    namespace: golden-images
+    boot_sources:
+      - name: database
+        pvc: {name: database-root, namespace: shop}
+        instancetype: {name: u1.small}
+        preference: {name: fedora}
+"""
+
+RETURN = r"""
+msg:
+  description: How many boot sources were created, changed, deleted and left unchanged; on failure which failed and why.
+  returned: always
+  type: str
+  sample: "2 boot sources: 1 created, 1 unchanged"
+results:
+  description: One entry for each boot source, in the order given.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the boot source.
+      type: str
+      returned: always
+    namespace:
+      description: Namespace of the boot source.
+      type: str
+      returned: always
+    kind:
+      description: C(DataSource), which is what VMs name.
+      type: str
+      returned: always
+    action:
+      description:
+        - What the task did to the boot source, or would do in check mode - V(create), V(apply), V(delete) or V(none).
+      type: str
+      returned: always
+      sample: create
+    changed:
+      description: Whether an object of the boot source was changed, or would be in check mode.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the boot source failed.
+      type: bool
+      returned: always
+    source:
+      description: What the DataSource leads to.
+      type: dict
+      returned: when the DataSource exists
+      sample: {pvc: {name: fedora-2f1dbb0b8a51, namespace: golden}}
+    labels:
+      description: Labels of the DataSource.
+      type: dict
+      returned: when the DataSource exists
+    ready:
+      description: Whether CDI says that VMs can be made of the boot source.
+      type: bool
+      returned: when the DataSource exists
+    msg:
+      description: Why the boot source failed, on one line.
+      type: str
+      returned: on failure
+    warnings:
+      description: Warnings about the boot source.
+      type: list
+      elements: str
+      returned: when there are any
+result:
+  description: The only entry of RV(results).
+  returned: when O(name) is given
+  type: dict
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.boot_source import run_boot_source
+
+
+def main() -> None:
+    run_boot_source()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,292 @@
+"""The module boot_source against an API server that knows CDI's kinds, with CDI's part played here."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback_registry import LoopbackRegistry, loopback_registry
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+# Where there is a CDI it would play its part itself.
+pytestmark = pytest.mark.own_cluster
+
+LABEL = "instancetype.kubevirt.io/default-"
+MERGE = "application/merge-patch+json"
+VOLUME, SOURCE, CRON = BY_NAME["DataVolume"], BY_NAME["DataSource"], BY_NAME["DataImportCron"]
+
+
+@pytest.fixture
+def registry() -> Iterator[LoopbackRegistry]:
+    with loopback_registry() as made:
+        yield made
+
+
+@pytest.fixture
+def session(cluster: Path) -> Session:
+    return Session({"kubeconfig": str(cluster), "retry_timeout": 30})
+
+
+@pytest.fixture
+def cdi(session: Session, namespace: str) -> Iterator[dict[str, Any]]:
+    """CDI: gives each volume of the namespace the status `volume`, and says of each DataSource that it is ready."""
+    told: dict[str, Any] = {"volume": {"phase": "Succeeded", "progress": "100.0%"}}
+    ended = threading.Event()
+
+    def play() -> None:
+        ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+        while not ended.wait(0.05):
+            for kind, status in ((VOLUME, told["volume"]), (SOURCE, ready)):
+                for item in session.list(kind, namespace)[0]:
+                    if item.get("status") != status:
+                        path = kind.path(namespace, item["metadata"]["name"])
+                        # A task may have deleted it by now.
+                        with contextlib.suppress(ApiError):
+                            session.request("PATCH", path, body={"status": status}, content_type=MERGE)
+
+    thread = threading.Thread(target=play, daemon=True)
+    thread.start()
+    yield told
+    ended.set()
+    thread.join()
+
+
+@pytest.fixture
+def boot(run: Run, shop: str, registry: LoopbackRegistry) -> Run:
+    """boot(check=False, **options): the result of a boot source `fedora` in the namespace."""
+
+    def one(check: bool = False, **options: Any) -> dict[str, Any]:
+        given = {"name": "fedora", "namespace": shop, "size": "1Gi", "insecure_registry": True, **options}
+        return run("boot_source", check=check, **given)
+
+    return one
+
+
+def image(registry: LoopbackRegistry, variables: tuple[str, ...] = (), architecture: str = "amd64") -> dict[str, str]:
+    digest = registry.push("disks/fedora", "latest", {architecture: [f"BUILT={time.time()}", *variables]})
+    return {"image": f"{registry.address}/disks/fedora", "digest": digest.rpartition(":")[2]}
+
+
+def names(session: Session, namespace: str) -> set[str]:
+    return {item["metadata"]["name"] for item in session.list(VOLUME, namespace)[0]}
+
+
+DEFAULTS = {
+    "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+    "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
+}
+LABELS = {
+    f"{LABEL}instancetype": "small",
+    f"{LABEL}instancetype-kind": "VirtualMachineInstancetype",
+    f"{LABEL}preference": "linux",
+    f"{LABEL}preference-kind": "VirtualMachinePreference",
+}
+
+
+def test_an_image_and_its_successors(
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+) -> None:
+    first = image(registry)
+    options = {"image": first["image"], "wait": True, "keep": 2, **DEFAULTS}
+    foreseen = boot(check=True, **options)
+    assert foreseen["changed"] and not foreseen.get("failed"), foreseen
+    assert session.list(VOLUME, shop)[0] == []
+
+    made = boot(**options)
+    assert made["msg"] == "1 boot source: 1 created", made
+    volume = f"fedora-{first['digest'][:12]}"
+    assert made["result"]["source"] == {"pvc": {"name": volume, "namespace": shop}}
+    assert made["result"]["ready"]
+    assert {name: made["result"]["labels"][name] for name in LABELS} == LABELS
+    live = session.get(VOLUME, shop, volume)
+    assert live is not None
+    assert live["spec"]["source"]["registry"]["url"] == f"docker://{first['image']}@sha256:{first['digest']}"
+    assert LABELS.items() <= live["metadata"]["labels"].items()
+    assert boot(**options)["msg"] == "1 boot source: 1 unchanged"
+
+    seen = [first]
+    for _time in range(2):
+        # Kubernetes knows when an object was created to the second, and the older one goes.
+        time.sleep(1.1)
+        seen.append(image(registry))
+        assert boot(**options)["msg"] == "1 boot source: 1 changed"
+    assert names(session, shop) == {f"fedora-{one['digest'][:12]}" for one in seen[1:]}
+
+
+def test_a_new_image_without_waiting_moves_the_data_source_later(
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+) -> None:
+    first = image(registry)
+    assert boot(image=first["image"], wait=True)["changed"]
+    cdi["volume"] = {"phase": "ImportInProgress", "progress": "10.0%"}
+    time.sleep(0.2)
+    live = session.get(VOLUME, shop, f"fedora-{first['digest'][:12]}")
+    assert live is not None
+    second = image(registry)
+    waiting = boot(image=first["image"])
+    assert waiting["changed"]
+    assert waiting["result"]["source"]["pvc"]["name"] == f"fedora-{first['digest'][:12]}"
+    assert "run the task again" in waiting["result"]["warnings"][0]
+    cdi["volume"] = {"phase": "Succeeded"}
+    moved = boot(image=first["image"], wait=True)
+    assert moved["result"]["source"]["pvc"]["name"] == f"fedora-{second['digest'][:12]}"
+
+
+def test_what_the_image_says_counts_unless_something_is_declared(
+    boot: Run, registry: LoopbackRegistry, cdi: dict[str, Any]
+) -> None:
+    carried = image(
+        registry,
+        (
+            "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE=medium",
+            "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE_KIND=VirtualMachineInstancetype",
+            "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=linux",
+        ),
+    )
+    made = boot(image=carried["image"], preference=DEFAULTS["preference"])
+    assert made["result"]["labels"] == {**LABELS, f"{LABEL}instancetype": "medium"}
+    refused = boot(image=carried["image"])
+    assert "preference: there is no VirtualMachineClusterPreference linux" in refused["msg"]
+
+
+def test_an_import_that_cdi_repeats_for_ever_ends_the_wait(
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+) -> None:
+    running = {"type": "Running", "status": "False", "reason": "ImagePullFailed", "message": "manifest unknown"}
+    cdi["volume"] = {"phase": "ImportScheduled", "conditions": [running]}
+    failed = boot(image=image(registry)["image"], wait=True, wait_timeout=60)
+    assert failed["failed"]
+    assert "CDI cannot fill the volume: manifest unknown" in failed["msg"]
+    assert session.list(SOURCE, shop)[0] == []
+
+
+def test_what_cannot_be_is_refused_before_anything_is_sent(
+    boot: Run, run: Run, registry: LoopbackRegistry, session: Session, shop: str
+) -> None:
+    there = image(registry)["image"]
+    for options, message in (
+        ({"image": f"{there}:none"}, "has no image"),
+        ({"image": there, "architecture": "s390x"}, "is for amd64, not for s390x"),
+        ({"image": there, "size": "1M"}, "CDI refuses the object: Storage size should be at least 1MiB"),
+        ({"image": there, "size": "huge"}, "size: 'huge'"),
+        ({"image": there, "schedule": "0 0 * * 7"}, "CDI refuses the object: Illegal cron schedule"),
+        ({"image": there, "schedule": "TZ=UTC"}, "schedule: a time zone needs a schedule after it"),
+        ({"image": there, "secret": "none"}, "there is no Secret"),
+        ({"image": there, "ca_config_map": "none"}, "there is no ConfigMap"),
+        ({"image": there, "instancetype": {"name": "not a label!"}}, "instancetype: 'not a label!'"),
+        ({"url": "ftp://x/y"}, "Invalid source URL scheme"),
+        ({}, "exactly one of them is required"),
+        ({"url": "http://x", "schedule": "@daily"}, "only an image of a registry can be polled"),
+        ({"image": there, "keep": 0}, "keep: 1 is the least"),
+        ({"image": "A B"}, "is no name of an image"),
+        ({"image": there, "ask_registry": False}, "needs an image with a digest"),
+        ({"upload": {"path": "/no/such/file"}}, "No such file"),
+    ):
+        refused = boot(**options)
+        assert refused["failed"] and message in refused["msg"], (options, refused["msg"])
+    assert session.list(VOLUME, shop)[0] == session.list(SOURCE, shop)[0] == session.list(CRON, shop)[0] == []
+
+
+def test_an_image_that_is_polled(
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+) -> None:
+    there = image(registry)["image"]
+    options = {"image": there, "schedule": "@daily", **DEFAULTS}
+    made = boot(**options)
+    assert made["msg"] == "1 boot source: 1 created", made
+    cron = session.get(CRON, shop, "fedora")
+    assert cron is not None
+    assert cron["metadata"]["labels"] == LABELS
+    assert cron["spec"]["managedDataSource"] == "fedora"
+    assert cron["spec"]["retentionPolicy"] == "All"
+    assert boot(**options)["msg"] == "1 boot source: 1 unchanged"
+    uid = cron["metadata"]["uid"]
+    # CDI refuses another spec, so the cron is another one.
+    assert boot(check=True, **{**options, "schedule": "@weekly"})["changed"]
+    assert boot(**{**options, "schedule": "@weekly"})["changed"]
+    cron = session.get(CRON, shop, "fedora")
+    assert cron is not None and cron["metadata"]["uid"] != uid and cron["spec"]["schedule"] == "@weekly"
+
+
+def test_a_claim_with_defaults_and_its_end(run: Run, session: Session, shop: str, cdi: dict[str, Any]) -> None:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = BY_NAME["PersistentVolumeClaim"]
+    session.create(claim, shop, {"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "disk"}, "spec": spec})
+    options = {"namespace": shop, "name": "installed", "pvc": {"name": "disk"}, **DEFAULTS}
+    made = run("boot_source", wait=True, **options)
+    assert made["result"]["source"] == {"pvc": {"name": "disk", "namespace": shop}}, made
+    labelled = session.get(claim, shop, "disk")
+    assert labelled is not None and labelled["metadata"]["labels"] == LABELS
+    assert not run("boot_source", **options)["changed"]
+    gone = run("boot_source", namespace=shop, name="installed", state="absent")
+    assert gone["msg"] == "1 boot source: 1 deleted"
+    assert session.get(claim, shop, "disk") is not None
+    assert not run("boot_source", namespace=shop, name="installed", state="absent")["changed"]
+
+
+def test_volumes_that_a_clone_reads_stay(
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+) -> None:
+    first = image(registry)
+    assert boot(image=first["image"], wait=True)["changed"]
+    cdi["volume"] = {"phase": "Succeeded"}
+    volume = f"fedora-{first['digest'][:12]}"
+    spec = {"source": {"pvc": {"name": volume, "namespace": shop}}, "storage": {}}
+    clone = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": {"name": "clone"}, "spec": spec}
+    session.create(VOLUME, shop, clone)
+    cdi["volume"] = {"phase": "CloneInProgress"}
+    time.sleep(0.5)
+    gone = boot(state="absent")
+    assert any(f"{volume} stays, since {shop}/clone is cloned from it" in one for one in gone["result"]["warnings"]), (
+        gone
+    )
+    assert session.get(VOLUME, shop, volume) is not None
+    session.delete(VOLUME, shop, "clone")
+    assert boot(state="absent")["changed"]
+    assert names(session, shop) == set()
+
+
+def test_several_at_once_and_one_that_fails(
+    run: Run, registry: LoopbackRegistry, shop: str, cdi: dict[str, Any]
+) -> None:
+    there = image(registry)["image"]
+    entries = [
+        {"name": "a", "image": there},
+        {"name": "b", "image": f"{there}:none"},
+        {"name": "c", "url": "https://x/y"},
+    ]
+    told = run("boot_source", namespace=shop, size="1Gi", insecure_registry=True, boot_sources=entries)
+    assert told["failed"] and "1 of 3 boot sources failed" in told["msg"]
+    assert [one["changed"] for one in told["results"]] == [True, False, True]
+    assert {"DataVolume", "DataSource"} == {key.split()[0] for one in told["diff"] for key in one["after"]}
+
+
+def test_an_upload(run: Run, session: Session, shop: str, cdi: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "disk.img"
+    path.write_bytes(b"v" * 5000)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    options = {"namespace": shop, "name": "mine", "upload": {"path": str(path)}, "size": "1Gi"}
+    assert run("boot_source", check=True, **options)["changed"]
+    wrong = run("boot_source", **options, checksum=f"sha256:{'0' * 64}")
+    assert f"its sha256 is {digest}" in wrong["msg"]
+    metadata = {"name": f"mine-{digest[:12]}", "labels": {"boot-source.virtshape.dev/name": "mine"}}
+    spec = {"source": {"upload": {}}, "storage": {}}
+    volume = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": metadata, "spec": spec}
+    session.create(VOLUME, shop, volume)
+    time.sleep(0.5)
+    # It has been uploaded: nothing is sent again.
+    made = run("boot_source", **options)
+    assert made["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", made
+    assert not run("boot_source", **options)["changed"]

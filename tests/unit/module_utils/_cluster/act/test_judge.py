@@ -1,0 +1,125 @@
+"""What judging the VMs of a task asks of the server, and how often each VM is admitted."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
+    VirtualMachines,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
+    Entry,
+    Result,
+    Settings,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import effects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import mutate
+from scripted_server import Store, session_with
+
+Manifest = dict[str, Any]
+
+NUMBERS = range(6)
+SHOP = "/apis/kubevirt.io/v1/namespaces/shop"
+VMS, VMIS = f"{SHOP}/virtualmachines", f"{SHOP}/virtualmachineinstances"
+REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
+KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
+KUBEVIRT = {"metadata": {"name": "kubevirt", "namespace": "kubevirt"}, "status": {"observedKubeVirtVersion": "v1.9.0"}}
+SMALL = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "small"},
+    "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}},
+}
+
+
+def declared(number: int, **selector: str) -> Manifest:
+    template = {"metadata": {}, "spec": {"domain": {"devices": {}}, "nodeSelector": selector}}
+    spec = {"instancetype": {"name": "small"}, "runStrategy": "Always", "template": template}
+    metadata = {"name": f"vm{number}", "namespace": "shop"}
+    return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata, "spec": spec}
+
+
+def running(number: int) -> Manifest:
+    vm = declared(number)
+    vm["metadata"].update(uid=f"u{number}", generation=1)
+    vm["status"] = {
+        "created": True,
+        "printableStatus": "Running",
+        "instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": f"kept{number}"}},
+    }
+    return vm
+
+
+def revision(name: str, data: Manifest) -> Manifest:
+    labels = {"instancetype.kubevirt.io/object-name": "small", "instancetype.kubevirt.io/object-version": "v1beta1"}
+    return {"metadata": {"name": name, "namespace": "shop", "labels": labels}, "data": data}
+
+
+def revisions(number: int) -> list[Manifest]:
+    """What a VM has captured, and what its guest was started from."""
+    started = declared(number)["spec"]
+    started["instancetype"]["revisionName"] = f"kept{number}"
+    return [
+        revision(f"kept{number}", copy.deepcopy(SMALL)),
+        revision(f"revision-start-vm-u{number}-1", {"spec": started}),
+    ]
+
+
+def instance(number: int) -> Manifest:
+    domain = {"devices": {}, "cpu": {"sockets": 2, "cores": 1, "threads": 1}, "memory": {"guest": "2Gi"}}
+    status = {"phase": "Running", "virtualMachineRevisionName": f"revision-start-vm-u{number}-1"}
+    return {"metadata": {"name": f"vm{number}", "namespace": "shop"}, "spec": {"domain": domain}, "status": status}
+
+
+def change(store: Store) -> list[Result]:
+    options = {"field_manager": "virtshape", "force_conflicts": False, "restart": "never"}
+    entries = [
+        Entry(f"shop/vm{one}", Key("VirtualMachine", "shop", f"vm{one}"), "present", declared(one, disk="ssd"))
+        for one in NUMBERS
+    ]
+    with session_with(store) as session:
+        return declare(session, VirtualMachines(options), entries, Settings(check_mode=True, server_dry_run=False))
+
+
+@pytest.fixture
+def admitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the VMs that were admitted, each time that they were."""
+    seen: list[str] = []
+    own = mutate.mutate
+
+    def noted(vm: Manifest, *arguments: Any, **options: Any) -> mutate.Mutated:
+        seen.append(vm["metadata"]["name"])
+        return own(vm, *arguments, **options)
+
+    monkeypatch.setattr(mutate, "mutate", noted)
+    return seen
+
+
+def test_running_vms_are_judged_by_what_was_listed_and_admitted_once(admitted: list[str]) -> None:
+    store = Store(
+        {
+            VMS: [running(one) for one in NUMBERS],
+            VMIS: [instance(one) for one in NUMBERS],
+            REVISIONS: [kept for one in NUMBERS for kept in revisions(one)],
+            TYPES: [SMALL],
+            KUBEVIRTS: [KUBEVIRT],
+        }
+    )
+    results = change(store)
+    assert {result.impact.needs for result in results if result.impact is not None} == {effects.LIVE}
+    # The guests' starts are found in the list of revisions, and no VM refers to the object itself any more.
+    assert sorted(path for _method, path in store.asked) == sorted([VMS, VMIS, REVISIONS, KUBEVIRTS])
+    assert sorted(admitted) == [f"vm{one}" for one in NUMBERS]
+
+
+def test_new_vms_are_judged_by_what_they_name(admitted: list[str]) -> None:
+    store = Store({VMS: [], TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
+    assert [result.failed for result in change(store)] == [None] * len(NUMBERS)
+    assert sorted(path for _method, path in store.asked) == sorted([VMS, TYPES, KUBEVIRTS])
+    assert sorted(admitted) == [f"vm{one}" for one in NUMBERS]

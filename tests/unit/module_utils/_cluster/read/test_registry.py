@@ -1,0 +1,113 @@
+"""The client of registries against one on loopback."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from loopback_registry import LoopbackRegistry, loopback_registry
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.registry import (
+    Registry,
+    RegistryError,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import ImageError, reference
+from local_cluster import pki
+
+ENVIRONMENT = {"amd64": ["PATH=/bin", "A=1"], "arm64": ["A=2"]}
+
+
+@pytest.fixture
+def registry() -> Iterator[LoopbackRegistry]:
+    with loopback_registry() as made:
+        yield made
+
+
+def test_an_index_and_an_image_by_itself(registry: LoopbackRegistry) -> None:
+    digest = registry.push("disks/fedora", "latest", ENVIRONMENT)
+    found = Registry(insecure=True).image(reference(f"{registry.address}/disks/fedora"), "arm64")
+    assert found == (digest, "arm64", ("amd64", "arm64"), ("A=2",))
+    digest = registry.push("disks/cirros", "1", {"s390x": []})
+    found = Registry(insecure=True).image(reference(f"{registry.address}/disks/cirros:1"))
+    assert found == (digest, "s390x", ("s390x",), ())
+    assert Registry(insecure=True).image(reference(f"{registry.address}/disks/cirros@{digest}")) == found
+
+
+@pytest.mark.parametrize(("auth", "login"), [("bearer", None), ("bearer", ("me", "x:y")), ("basic", ("me", "x"))])
+def test_who_asks(registry: LoopbackRegistry, auth: str, login: tuple[str, str] | None) -> None:
+    registry.push("a", "1", {"amd64": []})
+    registry.auth, registry.login = auth, login
+    wanted = reference(f"{registry.address}/a:1")
+    assert Registry(login, insecure=True).image(wanted).architecture == "amd64"
+    if login:
+        for wrong in (None, ("me", "wrong")):
+            with pytest.raises(RegistryError, match=r"check the credentials|check the name, or the credentials"):
+                Registry(wrong, insecure=True).image(wanted)
+
+
+def test_a_storage_does_not_see_the_token(registry: LoopbackRegistry) -> None:
+    with loopback_registry() as storage:
+        registry.push("a", "1", {"amd64": ["A=1"]})
+        registry.auth, registry.storage, storage.content = "bearer", storage.address, registry.content
+        assert Registry(insecure=True).image(reference(f"{registry.address}/a:1")).environment == ("A=1",)
+        assert storage.seen_by_storage == [""]
+
+
+def test_certificates(registry: LoopbackRegistry, tmp_path: Path) -> None:
+    registry.push("a", "1", {"amd64": []})
+    pki.ensure(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "webhook.crt", tmp_path / "webhook.key")
+    registry.socket = context.wrap_socket(registry.socket, server_side=True)
+    wanted = reference(f"{registry.address}/a:1")
+    with pytest.raises(RegistryError, match=r"cannot reach .*certificate verify failed"):
+        Registry().image(wanted)
+    assert Registry(certificates=(tmp_path / "ca.crt").read_text()).image(wanted).architecture == "amd64"
+    assert Registry(insecure=True).image(wanted).architecture == "amd64"
+    with pytest.raises(RegistryError, match="certificates for the registry cannot be read"):
+        Registry(certificates="-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n")
+
+
+def test_what_is_not_there(registry: LoopbackRegistry) -> None:
+    client = Registry(insecure=True)
+    registry.push("a", "1", ENVIRONMENT)
+    with pytest.raises(ImageError, match=r"has no image .*/a:2"):
+        client.image(reference(f"{registry.address}/a:2"))
+    with pytest.raises(ImageError, match="no image for the architecture s390x; it has: amd64, arm64"):
+        client.image(reference(f"{registry.address}/a:1"), "s390x")
+    with pytest.raises(RegistryError, match=r"cannot reach 127.0.0.1:1: "):
+        client.image(reference("127.0.0.1:1/a"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[]", "no manifest"),
+        (b"{", "no manifest"),
+        (b" " * (5 << 20), "no manifest"),
+        (b"{}", "is no image for containers"),
+    ],
+)
+def test_answers_of_something_else(registry: LoopbackRegistry, content: bytes, message: str) -> None:
+    registry.content["/v2/a/manifests/1"] = "application/json", content
+    with pytest.raises((RegistryError, ImageError), match=message):
+        Registry(insecure=True).image(reference(f"{registry.address}/a:1"))
+
+
+def test_another_digest_and_a_challenge_that_nobody_knows(registry: LoopbackRegistry) -> None:
+    digest = f"sha256:{'0' * 64}"
+    registry.content[f"/v2/a/manifests/{digest}"] = "application/json", b"{}"
+    with pytest.raises(RegistryError, match="answered with sha256:44136f"):
+        Registry(insecure=True).image(reference(f"{registry.address}/a@{digest}"))
+    registry.auth, registry.login = "basic", ("me", "x")
+    with pytest.raises(RegistryError, match="check the name, or the credentials"):
+        Registry(insecure=True).image(reference(f"{registry.address}/a:1"))
+
+
+def test_a_token_service_that_is_none(registry: LoopbackRegistry) -> None:
+    registry.push("a", "1", {"amd64": []})
+    registry.auth, registry.scheme = "bearer", "https"
+    with pytest.raises(RegistryError, match="gives no token: "):
+        Registry(insecure=True).image(reference(f"{registry.address}/a:1"))

@@ -1,0 +1,106 @@
+"""Names of images, credentials, indexes."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import image
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import ImageError, Reference
+
+DIGEST = f"sha256:{'a' * 64}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fedora", Reference("docker.io", "library/fedora", "latest", "")),
+        ("docker://me/fedora:41", Reference("docker.io", "me/fedora", "41", "")),
+        ("quay.io/containerdisks/fedora", Reference("quay.io", "containerdisks/fedora", "latest", "")),
+        ("localhost/x", Reference("localhost", "x", "latest", "")),
+        (f"registry:5000/a/b_c:1@{DIGEST}", Reference("registry:5000", "a/b_c", "", DIGEST)),
+    ],
+)
+def test_names(text: str, expected: Reference) -> None:
+    assert image.reference(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "UPPER", "quay.io/", "quay.io/a b", "a:b:c", "x@sha256:1", "x@", "http://quay.io/a"]
+)
+def test_what_is_no_name(text: str) -> None:
+    with pytest.raises(ImageError, match="is no name of an image"):
+        image.reference(text)
+
+
+def test_what_a_registry_is_asked() -> None:
+    found = image.reference("fedora")
+    assert (found.host, found.version, found.at(DIGEST)) == (
+        "registry-1.docker.io",
+        "latest",
+        f"docker.io/library/fedora@{DIGEST}",
+    )
+    assert image.reference(f"quay.io/a@{DIGEST}").version == DIGEST
+
+
+def test_challenges() -> None:
+    assert image.challenge('Bearer realm="https://x/token",scope="a:b"') == (
+        "bearer",
+        {"realm": "https://x/token", "scope": "a:b"},
+    )
+    assert image.challenge("") == ("", {})
+
+
+def secret(**data: str) -> dict[str, Any]:
+    encoded = {name: base64.b64encode(value.encode()).decode() for name, value in data.items()}
+    return {"metadata": {"name": "pull"}, "data": encoded}
+
+
+def docker(auths: Any) -> dict[str, Any]:
+    return secret(**{".dockerconfigjson": json.dumps({"auths": auths})})
+
+
+def test_credentials() -> None:
+    auth = base64.b64encode(b"me:a:b").decode()
+    assert image.credentials(docker({"quay.io": {"auth": auth}}), "quay.io") == ("me", "a:b")
+    login = {"username": "me", "password": "x"}
+    assert image.credentials(docker({"https://index.docker.io/v1/": login}), "docker.io") == ("me", "x")
+    assert image.credentials(docker({"quay.io": login}), "other.io") is None
+    assert image.credentials(secret(accessKeyId="me", secretKey="x"), "quay.io") == ("me", "x")
+    assert image.credentials(secret(), "quay.io") is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        secret(**{".dockerconfigjson": "{"}),
+        docker([]),
+        docker({"quay.io": {}}),
+        {"metadata": {"name": "pull"}, "data": {"accessKeyId": "!", "secretKey": "!"}},
+    ],
+)
+def test_a_secret_that_cannot_be_read(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ImageError, match="Secret pull has no readable credentials"):
+        if image.credentials(wrong, "quay.io") is None:
+            raise ImageError("Secret pull has no readable credentials")
+
+
+def test_indexes() -> None:
+    entries = [
+        {"digest": "1", "platform": {"os": "linux", "architecture": "amd64"}},
+        {"digest": "2", "platform": {"os": "linux", "architecture": "amd64", "variant": "v2"}},
+        {"digest": "3", "platform": {"os": "windows", "architecture": "arm64"}},
+        {"digest": "4", "platform": {"os": "unknown", "architecture": "unknown"}},
+        {"digest": "5", "platform": {"architecture": "unknown"}},
+        {"digest": "6"},
+    ]
+    assert image.is_index({"manifests": []})
+    assert not image.is_index({"config": {}})
+    offered = image.architectures({"manifests": entries})
+    assert offered == {"amd64": "1"}
+    assert image.chosen("x", offered, "amd64") == "1"
+    with pytest.raises(ImageError, match="it has: none"):
+        image.chosen("x", {}, "amd64")
