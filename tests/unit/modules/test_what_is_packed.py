@@ -24,7 +24,7 @@ MOST = {
     "instancetype": 315,
     "instancetype_info": 185,
     "lease": 85,
-    "placement_info": 400,
+    "placement_info": 410,
     "preference": 315,
     "preference_info": 185,
     "quota_info": 410,
