@@ -23,6 +23,7 @@ _WIDE = (
     "namespaces",
     "aaqs.",
     "storageclasses.",
+    "persistentvolumes",
     "cdiconfigs.",
 )
 

@@ -15,7 +15,7 @@ description:
     and node affinity, required affinity and anti-affinity between pods, and topology spread.
   - Places the VMs in the order given, each on the node with the most free resources. kube-scheduler may choose other
     nodes, so VMs that only just fit may not fit in another order.
-  - Ignores volumes that are bound to nodes, claims of dynamic resource allocation, host ports, and preemption.
+  - Ignores volumes, claims of dynamic resource allocation, and preemption.
   - Works offline.
 options:
   _input:

@@ -13,8 +13,8 @@ description:
   - Computes the virt-launcher pod of each VM for the cluster's KubeVirt, and the nodes that pass the filters of
     kube-scheduler for this pod, in addition to the running pods.
   - Checks resources and number of pods, taints, node selectors and node affinity, required affinity and anti-affinity
-    between pods, and topology spread. Ignores volumes that are bound to nodes, claims of dynamic resource allocation,
-    host ports, and preemption.
+    between pods, topology spread, and volumes that only some nodes reach. Ignores claims of dynamic resource
+    allocation, limits of volumes per node, local volumes that are not bound yet, and preemption.
   - Places stopped VMs in order, each on the node with the most free resources. kube-scheduler may choose other nodes.
     For a running VM, computes whether a migration to the VM's next size finds room.
 author:

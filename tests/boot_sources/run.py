@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "conformance"))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from vector_run import parser, run
 

@@ -18,7 +18,8 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "role
 from _resolver.placement.batch import Batch  # noqa: E402
 from _resolver.placement.node import node  # noqa: E402
 from _resolver.placement.state import State  # noqa: E402
-from _resolver.placement.workload import of_manifest  # noqa: E402
+from _resolver.placement.storage import reaching, storage  # noqa: E402
+from _resolver.placement.workload import Workload, of_manifest  # noqa: E402
 
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]
@@ -34,15 +35,20 @@ _BUILD = CHECKOUT / ".cache" / "kube_scheduler"
 def ours(case: Case) -> list[list[str]]:
     """The nodes that each pending pod of a cluster fits on, by the resolver."""
     placing = Batch(_state(case))
-    fitting = [placing.fitting(of_manifest(pod)) for pod in case["pending"]]
+    fitting = [placing.fitting(pod) for pod in _pending(case)]
     return [[placing.state.nodes[number].name for number in numbers] for numbers in fitting]
 
 
 def batch(case: Case) -> list[str]:
     """The nodes that the resolver places the pending pods on, one after the other; "" for none."""
     placing = Batch(_state(case))
-    numbers = [placing.place(of_manifest(pod)) for pod in case["pending"]]
+    numbers = [placing.place(pod) for pod in _pending(case)]
     return ["" if number is None else placing.state.nodes[number].name for number in numbers]
+
+
+def _pending(case: Case) -> list[Workload]:
+    known = storage(*(case.get(part, ()) for part in ("claims", "volumes", "classes")))
+    return [reaching(of_manifest(pod), known) for pod in case["pending"]]
 
 
 def _state(case: Case) -> State:

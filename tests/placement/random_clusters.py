@@ -16,11 +16,65 @@ GPU = "example.com/gpu"
 
 
 def cluster(seed: int, pending: int = 4) -> Manifest:
-    """{nodes, pods, pending}. pending: how many pods are to be placed."""
+    """{nodes, pods, pending}. pending: how many pods are to be placed. Half of the clusters have storage, too: {claims,
+    volumes, classes}."""
     draw = random.Random(seed)
     nodes = [_node(draw, number) for number in range(draw.randint(1, 7))]
     pods = [_pod(draw, f"run-{number}", draw.choice(nodes)) for number in range(draw.randint(0, 14))]
-    return {"nodes": nodes, "pods": pods, "pending": [_pod(draw, f"new-{number}") for number in range(pending)]}
+    made = {"nodes": nodes, "pods": pods, "pending": [_pod(draw, f"new-{number}") for number in range(pending)]}
+    return {**made, **_storage(random.Random(f"storage {seed}"), made)} if seed % 2 else made
+
+
+def _storage(draw: random.Random, made: Manifest) -> Manifest:
+    """Claims for some of the pending pods, which get them as volumes."""
+    claims, volumes = [], []
+    for pod in made["pending"]:
+        for number in range(draw.choice((0, 0, 1, 1, 2))):
+            claim = _claim(draw, pod["metadata"]["namespace"], f"{pod['metadata']['name']}-{number}")
+            claims.append(claim)
+            name = claim["metadata"]["name"]
+            if claim["spec"].get("volumeName"):
+                volumes.append(_volume(draw, name))
+            pod["spec"].setdefault("volumes", []).append({"name": name, "persistentVolumeClaim": {"claimName": name}})
+    classes = [
+        {"metadata": {"name": name}, "provisioner": "example.com/disks", **more}
+        for name, more in (
+            ("now", {"volumeBindingMode": "Immediate"}),
+            ("later", {"volumeBindingMode": "WaitForFirstConsumer"}),
+            ("zoned", {"volumeBindingMode": "WaitForFirstConsumer", "allowedTopologies": _topologies(draw)}),
+        )
+    ]
+    return {"claims": claims, "volumes": volumes, "classes": classes}
+
+
+def _claim(draw: random.Random, namespace: str, name: str) -> Manifest:
+    annotations = {}
+    spec: Manifest = {"storageClassName": draw.choice(("now", "later", "zoned", "zoned", "none"))}
+    kind = draw.random()
+    if kind < 0.6:
+        spec["volumeName"] = name
+    if kind < 0.55:
+        annotations["pv.kubernetes.io/bind-completed"] = "yes"
+    elif kind > 0.9:
+        annotations["volume.kubernetes.io/selected-node"] = f"node-{draw.randint(0, 3)}"
+    spec["resources"] = {"requests": {"storage": "1Gi"}}
+    spec["accessModes"] = ["ReadWriteOnce"]
+    return {"metadata": {"name": name, "namespace": namespace, "annotations": annotations}, "spec": spec}
+
+
+def _volume(draw: random.Random, name: str) -> Manifest:
+    spec: Manifest = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "claimRef": {"name": name}}
+    if draw.random() < 0.7:
+        terms = [_node_term(draw) for _number in range(draw.choice((1, 1, 2)))]
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def _topologies(draw: random.Random) -> list[Manifest]:
+    return [
+        {"matchLabelExpressions": [{"key": key, "values": draw.sample(values, 2)}]}
+        for key, values in draw.sample((("zone", ZONES), ("disk", ("ssd", "hdd", "tape"))), draw.randint(1, 2))
+    ]
 
 
 def _node(draw: random.Random, number: int) -> Manifest:

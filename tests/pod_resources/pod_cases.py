@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
-sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "tests" / "conformance")]
+sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "tests", "tests/conformance")]
 
 from compare import differences  # noqa: E402
 

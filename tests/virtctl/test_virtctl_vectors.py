@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from command_line import Syntax, parse
+from vector_run import counted, told
 from virtctl_cases import failures, groups, load
 
 VECTORS = Path(__file__).parent / "vectors"
-SHOWN = 5
 # What virtctl was asked; a copy that lacks some would prove less.
 CASES = {"instancetype": 70, "preference": 36, "vm": 951}
 
@@ -20,16 +20,11 @@ CASES = {"instancetype": 70, "preference": 36, "vm": 951}
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
     found = list(failures(group, cases))
-    told = "\n\n".join(map(str, found[:SHOWN]))
-    assert not found, f"{len(found)} of {len(cases)} cases failed\n\n{told}"
+    assert not found, told(found, len(cases))
 
 
 def test_no_case_is_missing() -> None:
-    counted: dict[str, int] = {}
-    for group in groups(VECTORS):
-        kind = group.partition("/")[0]
-        counted[kind] = counted.get(kind, 0) + len(load(VECTORS, group))
-    assert counted == CASES
+    assert counted(VECTORS, groups(VECTORS), load) == CASES
 
 
 def case_of(group: str, name: str) -> dict[str, Any]:

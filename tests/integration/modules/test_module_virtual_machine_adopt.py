@@ -176,8 +176,7 @@ def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Ru
     found = adopt()
     assert (found["failed"], found["changed"]) == (True, True)
     assert found["msg"] == (
-        f"1 of 2 virtual machines failed: {shop}/odd: no instancetype gives the VM the CPU, memory and devices"
-        " that it has; "
+        f"1 of 2 virtual machines failed: {shop}/odd: no instancetype has the CPU, memory and devices of the VM; "
         "the nearest match is small: differs in domain.resources.limits; 1 adopted"
     )
     told = by_name(found["results"])

@@ -2,6 +2,7 @@
 //
 // It reads one case a line, {"nodes": [Node], "pods": [Pod, with spec.nodeName], "pending": [Pod]}, and writes one line
 // for each: the names of the nodes that each pending pod fits on when it is placed alone, in the order of the nodes.
+// "claims", "volumes" and "classes" are the PersistentVolumeClaims, PersistentVolumes and StorageClasses, if any.
 // With "placed", a list of node names ("" for none), each pending pod is placed on its node before the next is judged.
 package main
 
@@ -11,11 +12,13 @@ import (
 	"encoding/json"
 	"log"
 	"os"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/kubernetes/fake"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
@@ -30,6 +33,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/queuesort"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/tainttoleration"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
 	"k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
@@ -41,6 +45,10 @@ type placementCase struct {
 	Pods    []*v1.Pod  `json:"pods"`
 	Pending []*v1.Pod  `json:"pending"`
 	Placed  []string   `json:"placed"`
+
+	Claims  []*v1.PersistentVolumeClaim `json:"claims"`
+	Volumes []*v1.PersistentVolume      `json:"volumes"`
+	Classes []*storagev1.StorageClass   `json:"classes"`
 }
 
 func registry() runtime.Registry {
@@ -52,6 +60,7 @@ func registry() runtime.Registry {
 		noderesources.Name:     runtime.FactoryAdapter(features, noderesources.NewFit),
 		podtopologyspread.Name: runtime.FactoryAdapter(features, podtopologyspread.New),
 		interpodaffinity.Name:  runtime.FactoryAdapter(features, interpodaffinity.New),
+		volumebinding.Name:     runtime.FactoryAdapter(features, volumebinding.New),
 		queuesort.Name:         queuesort.New,
 		defaultbinder.Name:     defaultbinder.New,
 	}
@@ -74,21 +83,38 @@ func profile(known runtime.Registry) (*config.KubeSchedulerProfile, error) {
 	return &found, nil
 }
 
-func newFramework(ctx context.Context, snapshot *cache.Snapshot) (framework.Framework, error) {
-	// Nothing is asked of a server: all that the plugins look at is in the snapshot.
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: "127.0.0.1:1"})
-	if err != nil {
-		return nil, err
+// settled is how long the plugin's own caches of volumes may take behind the informers, which they do not tell.
+const settled = 30 * time.Millisecond
+
+func newFramework(ctx context.Context, given placementCase, snapshot *cache.Snapshot) (framework.Framework, error) {
+	// Nothing is asked of a server: what the plugins look at is in the snapshot, and storage in informers.
+	var objects []apiruntime.Object
+	for _, one := range given.Claims {
+		objects = append(objects, one)
 	}
+	for _, one := range given.Volumes {
+		objects = append(objects, one)
+	}
+	for _, one := range given.Classes {
+		objects = append(objects, one)
+	}
+	client := fake.NewSimpleClientset(objects...)
+	factory := informers.NewSharedInformerFactory(client, 0)
 	known := registry()
 	chosen, err := profile(known)
 	if err != nil {
 		return nil, err
 	}
-	return runtime.NewFramework(ctx, known, chosen,
+	made, err := runtime.NewFramework(ctx, known, chosen,
 		runtime.WithClientSet(client),
-		runtime.WithInformerFactory(informers.NewSharedInformerFactory(client, 0)),
+		runtime.WithInformerFactory(factory),
 		runtime.WithSnapshotSharedLister(snapshot))
+	if err == nil && len(objects) > 0 {
+		factory.Start(ctx.Done())
+		factory.WaitForCacheSync(ctx.Done())
+		time.Sleep(settled)
+	}
+	return made, err
 }
 
 func fitting(ctx context.Context, judge framework.Framework, nodes []fwk.NodeInfo, order []*v1.Node, pod *v1.Pod) []string {
@@ -115,8 +141,10 @@ func fitting(ctx context.Context, judge framework.Framework, nodes []fwk.NodeInf
 }
 
 func judged(ctx context.Context, given placementCase, pending []*v1.Pod) ([][]string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	snapshot := cache.NewSnapshot(given.Pods, given.Nodes)
-	judge, err := newFramework(ctx, snapshot)
+	judge, err := newFramework(ctx, given, snapshot)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,9 @@ def store(*vms: Manifest, pods: list[Manifest] | None = None) -> Store:
             "/api/v1/pods": pods or [],
             "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
             "/api/v1/resourcequotas": [],
+            "/api/v1/persistentvolumeclaims": [],
+            "/api/v1/persistentvolumes": [],
+            "/apis/storage.k8s.io/v1/storageclasses": [],
         }
     )
 
@@ -77,6 +80,36 @@ def test_manifests_and_a_drained_node(run: Run) -> None:
     assert [(one["namespace"], one["fits"]) for one in found["virtual_machines"]] == [("shop", True), ("shop", False)]
     assert found["fits"] is False
     assert "y lacks" in found["virtual_machines"][1]["problem"]
+
+
+def test_volumes_that_one_node_reaches(run: Run) -> None:
+    def disk(name: str) -> Manifest:
+        volume = {"name": "root", "persistentVolumeClaim": {"claimName": name}}
+        made = vm(name)
+        made["spec"]["template"]["spec"]["volumes"] = [volume]
+        made["spec"]["template"]["spec"]["domain"]["devices"] = {"disks": [{"name": "root", "disk": {}}]}
+        return made
+
+    bound = {"pv.kubernetes.io/bind-completed": "yes"}
+    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["y"]}]}
+    affinity = {"required": {"nodeSelectorTerms": [term]}}
+    cluster = store(disk("local"), disk("waits"))
+    cluster.lists["/api/v1/persistentvolumeclaims"] = [
+        {
+            "metadata": {"name": "local", "namespace": "shop", "annotations": bound},
+            "spec": {"volumeName": "pv"},
+        },
+        {"metadata": {"name": "waits", "namespace": "shop"}, "spec": {}},
+    ]
+    cluster.lists["/api/v1/persistentvolumes"] = [{"metadata": {"name": "pv"}, "spec": {"nodeAffinity": affinity}}]
+    found = run("placement_info", cluster, namespace="shop")
+    local, waits = found["virtual_machines"]
+    assert (local["nodes"], found["warnings"]) == (["y"], [])
+    assert waits["problem"] == "its claim waits is not bound"
+    cluster.answers["GET", "/persistentvolumes"] = forbidden("persistentvolumes")
+    found = run("placement_info", cluster, namespace="shop")
+    assert [one["node_count"] for one in found["virtual_machines"]] == [2, 2]
+    assert found["warnings"][0].startswith("persistentvolumes are not taken into account: ")
 
 
 def test_what_may_not_be_read(run: Run) -> None:

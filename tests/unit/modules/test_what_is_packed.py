@@ -15,7 +15,7 @@ COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 
 # KiB of source at most. A module that outgrows its line imports something for one function of it: move that function.
 MOST = {
-    "boot_source": 420,
+    "boot_source": 350,
     "catalog": 550,
     "catalog_info": 185,
     "controller_revision": 445,
@@ -24,7 +24,7 @@ MOST = {
     "instancetype": 315,
     "instancetype_info": 185,
     "lease": 85,
-    "placement_info": 400,
+    "placement_info": 410,
     "preference": 315,
     "preference_info": 185,
     "quota_info": 410,

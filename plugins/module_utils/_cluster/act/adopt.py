@@ -14,6 +14,7 @@ from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import impact
+from ..._resolver.declare.needs import of_guest
 from ..._resolver.declare.outlook import admit
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -85,6 +86,8 @@ def adopt(
     cluster = Cluster(lookup, kubevirt(session))
     doubt = [cluster.kubevirt.doubt] if cluster.kubevirt.doubt else []
     instances = _instances(session, todo)
+    running = [(result.vm, instances[_key(result.vm)]) for result in todo if _key(result.vm) in instances]
+    lookup.gather(need for pair in running for need in of_guest(*pair, cluster.release))
     due: list[tuple[Adopted, Candidate]] = []
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]

@@ -17,6 +17,7 @@ from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION
 from ..._resolver.catalog.lost_fields import Misfit
 from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.declare import plan
+from ..._resolver.declare.needs import referred
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -251,7 +252,9 @@ def _find_users(
         vms.update({(vm["metadata"]["namespace"], vm["metadata"]["name"]): vm for vm in used or []})
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
-        now = Cluster(ClusterLookup(session), kubevirt(session))
+        lookup, known = ClusterLookup(session), kubevirt(session)
+        lookup.gather(need for vm in in_order for need in referred(vm, known.release))
+        now = Cluster(lookup, known)
         told.warnings += [now.kubevirt.doubt] if now.kubevirt.doubt else []
         told.affected = [Affected(*one) for one in catalog_upgrade.affected(in_order, after, now)]
 

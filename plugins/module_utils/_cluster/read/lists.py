@@ -13,6 +13,7 @@ Manifest = dict[str, Any]
 POD = Kind("Pod", "", "v1", "pods", True)
 QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
 NETWORK = Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io", "v1", "network-attachment-definitions", True)
+STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
 _FORBIDDEN = 403
 _NO_SUCH_API = 404
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare.needs import referred
 from ..._resolver.placement.question import Cluster, placement
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, Unread, if_any, listed
+from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
 from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
 
 
 ALL: Final = "*"
+_VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
 _KIND: Final = "VirtualMachineClusterInstancetype"
 
 
@@ -38,8 +39,20 @@ def where_vms_fit(
     namespaces, quotas, networks = optional
     lookup.gather(need for vm in vms for need in referred(vm, known.release))
     samples = _instancetypes(lookup, instancetypes)
-    cluster = Cluster(nodes, pods, namespaces or [], quotas or [], networks, drain, samples)
+    disks = _storage(session, warnings)
+    cluster = Cluster(nodes, pods, namespaces or [], quotas or [], networks, drain, samples, *disks)
     return placement(vms, lookup, known, cluster), warnings
+
+
+def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
+    """Claims, volumes and storage classes; nothing if one of them may not be read, since each needs the others."""
+    found = []
+    for kind in (BY_NAME["PersistentVolumeClaim"], _VOLUME, STORAGE_CLASS):
+        some = if_any(session, kind, warnings)
+        if some is None:
+            return []
+        found.append(some)
+    return found
 
 
 def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:

@@ -10,7 +10,7 @@ from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, if_any, listed
+from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, if_any, listed
 from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
@@ -19,7 +19,6 @@ _LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
 _AAQ = ("aaq.kubevirt.io", "v1alpha1")
 _APPLICATION = Kind("ApplicationAwareResourceQuota", *_AAQ, "applicationawareresourcequotas", True)
 _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
-_STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
 # CDI looks for the first before Kubernetes does for the second.
 _DEFAULTS = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 
@@ -57,7 +56,7 @@ def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -
     """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
     if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
         return ""
-    classes = if_any(session, _STORAGE_CLASS, warnings) or []
+    classes = if_any(session, STORAGE_CLASS, warnings) or []
     for annotation in _DEFAULTS:
         for one in classes:
             if (one["metadata"].get("annotations") or {}).get(annotation) == "true":

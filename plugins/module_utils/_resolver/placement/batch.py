@@ -113,7 +113,8 @@ class Batch:
 
 def _place_key(pod: Workload) -> str:
     """The same for pods that the same nodes are for."""
-    return json.dumps([pod.node_selector, pod.affinity.get("nodeAffinity"), pod.tolerations], sort_keys=True)
+    own = [pod.node_selector, pod.affinity.get("nodeAffinity"), pod.tolerations, pod.reach, pod.waits_for]
+    return json.dumps(own, sort_keys=True)
 
 
 def _size_key(pod: Workload) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 from ..api.quantity import human
 from .fit import eligible, lacking, obstacle
 from .node import Node
-from .node_rules import is_selected, repelling, unselected
+from .node_rules import is_selected, repelling, unreached, unselected
 from .pod_rules import rules
 from .state import State
 from .workload import Workload
@@ -21,6 +21,8 @@ def problem(state: State, pod: Workload) -> str:
     """What keeps a pod that fits nowhere from running: what most nodes lack, and what the best node does."""
     if not state.nodes:
         return "there are no nodes"
+    if pod.waits_for:
+        return f"its claim {pod.waits_for} is not bound"
     found = [*_missing_devices(state, pod), *_not_for_it(state, pod)]
     numbers = eligible(state, pod)
     if numbers:
@@ -52,6 +54,8 @@ def _static(node: Node, pod: Workload) -> tuple[str, str, str] | None:
         return "lacks", "lack", f"the label {label}"
     if not is_selected(node, pod):
         return "is", "are", "not in its node affinity"
+    for claim in unreached(node, pod):
+        return "does", "do", f"not reach the volume of its claim {claim}"
     for taint in repelling(node, pod):
         value = f"={taint['value']}" if taint.get("value") else ""
         return "has", "have", f"the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"

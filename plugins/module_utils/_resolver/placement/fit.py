@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .node import Node
-from .node_rules import is_selected, tolerates_all
+from .node_rules import is_selected, tolerates_all, unreached
 from .pod_rules import Rule
 from .state import State
 from .workload import Workload
@@ -11,7 +11,13 @@ from .workload import Workload
 
 def eligible(state: State, pod: Workload) -> list[int]:
     """The nodes that are for the pod at all, however full they are."""
-    return [number for number, node in enumerate(state.nodes) if tolerates_all(node, pod) and is_selected(node, pod)]
+    if pod.waits_for:
+        return []
+    return [
+        number
+        for number, node in enumerate(state.nodes)
+        if tolerates_all(node, pod) and is_selected(node, pod) and not any(unreached(node, pod))
+    ]
 
 
 def has_room(state: State, pod: Workload, number: int) -> bool:

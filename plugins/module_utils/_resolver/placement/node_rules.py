@@ -48,6 +48,13 @@ def is_selected(node: Node, workload: Workload) -> bool:
     return required is None or any(_holds(term, node) for term in required.get("nodeSelectorTerms") or ())
 
 
+def unreached(node: Node, workload: Workload) -> Iterator[str]:
+    """The claims of a pod that cannot be reached from a node."""
+    for name, selector in workload.reach:
+        if not any(_holds(term, node) for term in selector.get("nodeSelectorTerms") or ()):
+            yield name
+
+
 def _holds(term: Mapping[str, Any], node: Node) -> bool:
     labels, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not labels and not fields:

@@ -14,13 +14,15 @@ from ..pod.resources import around
 from .capacity import Sample
 from .node import Node, node
 from .outcome import Asked, outcome, running
+from .storage import claims_of, reaching, storage
 from .workload import Workload, is_over, of_manifest, of_pod
 
 
 class Cluster(NamedTuple):
     """Where VMs are to run, as manifests. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
     Namespaces, quotas: the ResourceQuotas, networks: the NetworkAttachmentDefinitions, None: not known. drain: the
-    names of nodes to empty. instancetypes: those of which more VMs may be wanted."""
+    names of nodes to empty. instancetypes: those of which more VMs may be wanted. claims, volumes, classes: the
+    PersistentVolumeClaims, PersistentVolumes and StorageClasses."""
 
     nodes: Sequence[Manifest]
     pods: Sequence[Manifest] = ()
@@ -29,6 +31,9 @@ class Cluster(NamedTuple):
     networks: Sequence[Manifest] | None = None
     drain: Sequence[str] = ()
     instancetypes: Sequence[Manifest] = ()
+    claims: Sequence[Manifest] = ()
+    volumes: Sequence[Manifest] = ()
+    classes: Sequence[Manifest] = ()
 
 
 def placement(vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster) -> dict[str, Any]:
@@ -38,7 +43,8 @@ def placement(vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, clust
     """
     nodes = [_node(manifest, cluster.drain) for manifest in cluster.nodes]
     labels = {one.name: one.labels for one in nodes}
-    pods = [_workload(manifest) for manifest in cluster.pods if not is_over(manifest)]
+    disks = storage(cluster.claims, cluster.volumes, cluster.classes)
+    pods = [reaching(_workload(manifest), disks) for manifest in cluster.pods if not is_over(manifest)]
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
     there = running(pods)
     surroundings = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
@@ -50,7 +56,8 @@ def placement(vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, clust
         try:
             owner = source.owner if source is not None else ""
             made = launched(vm, lookup, kubevirt, surroundings[namespace], owner, labels.get(place))
-            asked.append(Asked(name_of(vm), namespace, of_pod(made.pod, name_of(vm), namespace), place))
+            pod = of_pod(made.pod, name_of(vm), namespace)._replace(claims=claims_of(made.spec.get("volumes") or ()))
+            asked.append(Asked(name_of(vm), namespace, reaching(pod, disks), place))
         except (NoPod, FieldError) as error:
             asked.append(Asked(name_of(vm), namespace, None, place, " ".join(str(error).split())))
     samples = [_sample(one, kubevirt) for one in cluster.instancetypes]

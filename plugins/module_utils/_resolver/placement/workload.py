@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..pod.amounts import Amounts, amounts, total
@@ -19,7 +19,9 @@ _QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
 
 class Workload(NamedTuple):
     """A pod. requests: without zeros and resources that kube-scheduler does not look at. The rest is as in a pod's
-    spec. terminating: it is being deleted. node: where it runs, "" if it does not yet."""
+    spec. terminating: it is being deleted. node: where it runs, "" if it does not yet. claims: the names of its
+    PersistentVolumeClaims. reach: of claims, by name, the node selectors that all have to hold, waits_for: a claim that
+    has to be bound first, "" for none; see storage.py."""
 
     name: str
     namespace: str
@@ -31,6 +33,9 @@ class Workload(NamedTuple):
     spread: tuple[Mapping[str, Any], ...]
     terminating: bool = False
     node: str = ""
+    claims: tuple[str, ...] = ()
+    reach: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    waits_for: str = ""
 
     @property
     def owner(self) -> str:
@@ -76,7 +81,15 @@ def of_manifest(manifest: Mapping[str, Any]) -> Workload:
         tuple(spec.get("topologySpreadConstraints") or ()),
         bool(metadata.get("deletionTimestamp")),
         spec.get("nodeName") or "",
+        tuple(_claims(spec.get("volumes") or ())),
     )
+
+
+def _claims(volumes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for volume in volumes:
+        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+        if name:
+            yield name
 
 
 def is_over(manifest: Mapping[str, Any]) -> bool:

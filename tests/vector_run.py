@@ -1,4 +1,4 @@
-"""The command line that all sets of vectors have: ``run.py DIR [--group G] [--failures N]``."""
+"""What all sets of vectors share: their command line, ``run.py DIR [--group G] [--failures N]``, and what tests say."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+_SHOWN = 5
 
 
 def parser(description: str, group: str) -> argparse.ArgumentParser:
@@ -50,3 +52,17 @@ def run(
     if sums_up:
         print(f"\nall {total - len(failed)}/{total}")
     return 1 if failed else 0
+
+
+def told(failed: Sequence[Any], total: int) -> str:
+    """What a test says of the failed cases of a group."""
+    return "\n\n".join([f"{len(failed)} of {total} cases failed", *map(str, failed[:_SHOWN])])
+
+
+def counted(directory: Path, groups: Iterable[str], load: Callable[[Path, str], Sequence[Any]]) -> dict[str, int]:
+    """How many cases there are in each folder of a directory."""
+    found: dict[str, int] = {}
+    for group in groups:
+        folder = group.partition("/")[0]
+        found[folder] = found.get(folder, 0) + len(load(directory, group))
+    return found

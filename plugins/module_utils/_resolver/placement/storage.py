@@ -1,0 +1,104 @@
+"""The nodes from which a pod's claims can be reached (``VolumeBinding`` of kube-scheduler).
+
+A claim that is bound is where its volume is. A claim that waits for its first consumer may get its volume wherever its
+class allows one; for classes without a provisioner, whose volumes exist beforehand, no node is excluded. Other claims
+have to be bound first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from .workload import Workload
+
+Manifest = Mapping[str, Any]
+
+_BOUND: Final = "pv.kubernetes.io/bind-completed"
+_SELECTED: Final = "volume.kubernetes.io/selected-node"
+_NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
+
+
+class Storage(NamedTuple):
+    """PersistentVolumeClaims by namespace and name, PersistentVolumes and StorageClasses by name."""
+
+    claims: Mapping[tuple[str, str], Manifest]
+    volumes: Mapping[str, Manifest]
+    classes: Mapping[str, Manifest]
+
+
+def storage(claims: Iterable[Manifest], volumes: Iterable[Manifest], classes: Iterable[Manifest]) -> Storage:
+    """The storage of a cluster, from manifests."""
+    return Storage(
+        {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in claims},
+        {one["metadata"]["name"]: one for one in volumes},
+        {one["metadata"]["name"]: one for one in classes},
+    )
+
+
+def reaching(pod: Workload, known: Storage) -> Workload:
+    """The pod with the nodes from which its claims can be reached. A claim that is not there yet may be anywhere."""
+    selectors: list[tuple[str, Manifest]] = []
+    for name in pod.claims:
+        claim = known.claims.get((pod.namespace, name))
+        if claim is None:
+            continue
+        found = _selectors(claim, known)
+        if found is None:
+            return pod._replace(waits_for=name)
+        selectors += [(name, selector) for selector in found]
+    return pod._replace(reach=tuple(selectors))
+
+
+def claims_of(volumes: Sequence[Manifest]) -> tuple[str, ...]:
+    """The claims among the volumes of a VMI that are volumes of its pod, too. A DataVolume's claim has its name."""
+    found: dict[str, None] = {}
+    for volume in volumes:
+        for source in (volume, volume.get("ephemeral") or {}):
+            claim = source.get("persistentVolumeClaim") or {}
+            if claim.get("claimName") and not claim.get("hotpluggable"):
+                found[claim["claimName"]] = None
+        made = volume.get("dataVolume") or {}
+        if made.get("name") and not made.get("hotpluggable"):
+            found[made["name"]] = None
+    return tuple(found)
+
+
+def _selectors(claim: Manifest, known: Storage) -> list[Manifest] | None:
+    """What a node has to fit, None while the claim is to be bound first."""
+    annotations, spec = claim["metadata"].get("annotations") or {}, claim.get("spec") or {}
+    volume = spec.get("volumeName")
+    if volume and _BOUND in annotations:
+        return _of_volume((known.volumes.get(volume, {}).get("spec") or {}).get("nodeAffinity") or {})
+    kind = known.classes.get(spec.get("storageClassName") or "")
+    if volume or kind is None or kind.get("volumeBindingMode") != "WaitForFirstConsumer":
+        return None
+    if kind.get("provisioner") == _NO_PROVISIONER:
+        return []
+    return [*_selected(annotations), *_allowed(kind.get("allowedTopologies") or ())]
+
+
+def _of_volume(affinity: Manifest) -> list[Manifest]:
+    """kube-scheduler looks at a volume's labels of nodes only: a term that names fields holds for them all."""
+    terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or ()
+    bare = [{"matchExpressions": term.get("matchExpressions") or ()} for term in terms]
+    everywhere = any(term.get("matchFields") and not term.get("matchExpressions") for term in terms)
+    return [] if everywhere or not affinity.get("required") else [{"nodeSelectorTerms": bare}]
+
+
+def _selected(annotations: Manifest) -> list[Manifest]:
+    """kube-scheduler has chosen a node before."""
+    if _SELECTED not in annotations:
+        return []
+    field = {"key": "metadata.name", "operator": "In", "values": [annotations[_SELECTED]]}
+    return [{"nodeSelectorTerms": [{"matchFields": [field]}]}]
+
+
+def _allowed(topologies: Sequence[Manifest]) -> list[Manifest]:
+    if not topologies:
+        return []
+    terms = [
+        {"matchExpressions": [{**one, "operator": "In"} for one in topology.get("matchLabelExpressions") or ()]}
+        for topology in topologies
+    ]
+    return [{"nodeSelectorTerms": terms}]
