@@ -202,10 +202,9 @@ def _duration(descriptor: str) -> int:
     nanos = 0
     reason = "" if 0 < len(rest) <= _MOST_CHARACTERS else f"invalid duration {quoted}"
     while rest and not reason:
-        found = _PART.match(rest)
-        assert found is not None
-        digits, fraction, unit = found.groups()
-        rest = rest[found.end() :]
+        # It matches any text, if with nothing.
+        digits, fraction, unit = _PART.findall(rest)[0]
+        rest = rest[len(digits) + len(fraction) + len(unit) :]
         if not (digits + fraction).strip("."):
             reason = f"invalid duration {quoted}"
         elif not unit:
