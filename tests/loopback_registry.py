@@ -28,6 +28,7 @@ class LoopbackRegistry(http.server.ThreadingHTTPServer):
         self.seen_by_storage: list[Any] = []
         self.storage = ""
         self.scheme = "http"
+        self.broken = False
 
     @property
     def address(self) -> str:
@@ -62,7 +63,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         registry, parts = self.server, urlsplit(self.path)
         registry.asked.append(parts.path)
         given = self.headers.get("Authorization", "")
-        if parts.path == "/token":
+        if registry.broken:
+            self._answer(500, "", b"")
+        elif parts.path == "/token":
             self._token(given, parse_qs(parts.query))
         elif parts.path.startswith("/storage"):
             registry.seen_by_storage.append(given)

@@ -181,6 +181,7 @@ def test_what_cannot_be_is_refused_before_anything_is_sent(
         ({"image": there, "architecture": "s390x"}, "is for amd64, not for s390x"),
         ({"image": there, "size": "1M"}, "CDI refuses the object: Storage size should be at least 1MiB"),
         ({"image": there, "size": "huge"}, "size: 'huge'"),
+        ({"image": there, "storage_class": "none"}, "storage_class: there is no StorageClass none"),
         ({"image": there, "schedule": "0 0 * * 7"}, "CDI refuses the object: Illegal cron schedule"),
         ({"image": there, "schedule": "TZ=UTC"}, "schedule: a time zone needs a schedule after it"),
         ({"image": there, "secret": "none"}, "there is no Secret"),

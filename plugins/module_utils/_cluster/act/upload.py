@@ -20,7 +20,7 @@ _DATA_VOLUME: Final = BY_NAME["DataVolume"]
 _DATA_SOURCE: Final = BY_NAME["DataSource"]
 _CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)
 _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", "uploadtokenrequests", True)
-_STORAGE_CLASS: Final = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
+STORAGE_CLASS: Final = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
 _EVENT: Final = Kind("Event", "", "v1", "events", True)
 _MERGE: Final = "application/merge-patch+json"
 _JSON_PATCH: Final = "application/json-patch+json"
@@ -106,7 +106,7 @@ def _create(session: Session, wish: Upload) -> None:
     _check(rules.new_problem(wish))
     if wish.storage_class:
         # CDI would wait for a class that does not exist, and virtctl's users saw that too late.
-        session.request("GET", _STORAGE_CLASS.path(name=wish.storage_class))
+        session.request("GET", STORAGE_CLASS.path(name=wish.storage_class))
     session.create(_CLAIM if wish.claim else _DATA_VOLUME, wish.namespace, rules.volume(wish))
 
 

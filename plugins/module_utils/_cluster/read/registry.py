@@ -64,7 +64,8 @@ class Registry:
 
         Raises RegistryError where the registry does not say, ImageError where there is no such image.
         """
-        name = f"{reference.registry}/{reference.repository}:{reference.version}"
+        joint = "@" if reference.digest else ":"
+        name = f"{reference.registry}/{reference.repository}{joint}{reference.version}"
         top, text = self._document(reference, f"manifests/{reference.version}", name)
         digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
         if reference.digest and digest != reference.digest:

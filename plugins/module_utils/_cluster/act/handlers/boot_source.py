@@ -14,6 +14,7 @@ from ...client.errors import ApiError, ConnectionFailed
 from ...client.session import Session
 from ...read.watch import State
 from ..subject import Finding, Planned, Subject
+from ..upload import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 
@@ -25,7 +26,15 @@ class Volumes(Subject):
         super().__init__("volumes")
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return [_refused(admission.data_volume_refusal(_after(step), step.live)) for step in planned]
+        classes: dict[str, list[Finding]] = {}
+        found = []
+        for step in planned:
+            name = step.plan.manifest["spec"]["storage"].get("storageClassName")
+            if name and name not in classes:
+                classes[name] = _no_class(session, name)
+            refused = _refused(admission.data_volume_refusal(_after(step), step.live))
+            found.append([*refused, *classes.get(name, ())])
+        return found
 
     def look(self, live: Manifest | None) -> State:
         if live is None:
@@ -91,6 +100,16 @@ def missing(session: Session, step: Planned) -> list[Finding]:
         if not there:
             found.append(Finding(f"{role}: there is no {kind} {name}", missing=True))
     return found
+
+
+def _no_class(session: Session, name: str) -> list[Finding]:
+    """CDI would wait for a storage class that does not exist, without a word in the volume's status."""
+    try:
+        there = session.get(STORAGE_CLASS, None, name) is not None
+    except (ApiError, ConnectionFailed):
+        # Who may not read them may still declare boot sources.
+        return []
+    return [] if there else [Finding(f"storage_class: there is no StorageClass {name}", missing=True)]
 
 
 def _of_others(step: Planned) -> list[Finding]:

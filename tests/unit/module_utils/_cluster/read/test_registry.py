@@ -106,6 +106,12 @@ def test_another_digest_and_a_challenge_that_nobody_knows(registry: LoopbackRegi
         Registry(insecure=True).image(reference(f"{registry.address}/a:1"))
 
 
+def test_a_registry_that_has_a_problem(registry: LoopbackRegistry) -> None:
+    registry.broken = True
+    with pytest.raises(RegistryError, match=r"answered 500 for 127.0.0.1:\d+/a@sha256:"):
+        Registry(insecure=True).image(reference(f"{registry.address}/a@sha256:{'0' * 64}"))
+
+
 def test_a_token_service_that_is_none(registry: LoopbackRegistry) -> None:
     registry.push("a", "1", {"amd64": []})
     registry.auth, registry.scheme = "bearer", "https"
