@@ -35,7 +35,7 @@ func main() {
 		informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &v1.KubeVirt{}, 0, cache.Indexers{})
 		kv := &v1.KubeVirt{}
 		kv.Name = "kubevirt"
-		kv.Spegiven.Configuration = given.Config
+		kv.Spec.Configuration = given.Config
 		if err := informer.GetStore().Add(kv); err != nil {
 			log.Fatal(err)
 		}
