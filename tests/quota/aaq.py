@@ -1,0 +1,99 @@
+#!/usr/bin/env python
+"""What AAQ counts launcher pods as, by its own code and by the resolver: ``aaq.py BINARY`` records the former.
+
+BINARY is `aaq_usage`, whose source says how it is built. The pods are those that KubeVirt's own code has written.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+# The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
+sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
+
+from _resolver.api.quantity import parse  # noqa: E402
+from _resolver.api.release import NEWEST  # noqa: E402
+from _resolver.pod.environment import environment  # noqa: E402
+from _resolver.quota.application import counted  # noqa: E402
+from _resolver.quota.item import of_manifest  # noqa: E402
+
+Case = dict[str, Any]
+Usage = dict[str, dict[str, int]]
+
+WAYS: Final = ("VmiPodUsage", "VirtualResources", "DedicatedVirtualResources", "GuestEffectiveResources")
+RECORDED: Final = Path(__file__).parent / "aaq.json.gz"
+_VECTORS: Final = CHECKOUT / "tests" / "pod_resources" / "vectors" / "vectors"
+_GROUPS: Final = ("cpu", "devices", "limits", "memory", "overhead", "random")
+_EVERY: Final = 3
+
+
+def cases() -> list[Case]:
+    """{vmi, pod, config}: every third pod of some groups."""
+    return list(_cases())[::_EVERY]
+
+
+def _cases() -> Iterator[Case]:
+    for group in _GROUPS:
+        for line in gzip.decompress((_VECTORS / f"{group}.jsonl.gz").read_bytes()).decode().splitlines():
+            case = json.loads(line)
+            if case["admitted"] and "containers" in case["expect"]:
+                spec = {
+                    field: [_container(entry) for entry in case["expect"].get(field, ())]
+                    for field in ("containers", "initContainers")
+                }
+                pod = {"metadata": {"name": "launcher"}, "spec": spec}
+                yield {"vmi": case["input"]["vmi"], "pod": pod, "config": case["input"].get("config", {})}
+
+
+def _container(entry: Case) -> Case:
+    """A container as the API server stores it: a request for each limit, CPU in whole thousandths."""
+    limits = entry.get("limits", {})
+    amounts = {"limits": limits, "requests": {**limits, **entry.get("requests", {})}}
+    for kind in amounts.values():
+        if "cpu" in kind:
+            kind["cpu"] = f"{-(-parse(kind['cpu']).nanos // 10**6)}m"
+    restarts = {"restartPolicy": entry["restartPolicy"]} if "restartPolicy" in entry else {}
+    return {"name": entry["name"], "resources": amounts, **restarts}
+
+
+def ours(case: Case) -> Usage:
+    """By way of counting, what the resolver says, in billionths."""
+    spec = {**case["vmi"]["spec"], "domain": {"resources": {}, "devices": {}, **case["vmi"]["spec"]["domain"]}}
+    # AAQ goes by the architecture that it runs on itself.
+    around = environment(NEWEST, case["config"], "amd64")
+    item = of_manifest(case["pod"])
+    return {
+        way: {
+            name: amount.nanos for name, amount in counted(way, spec, item, around, case["vmi"].get("status")).items()
+        }
+        for way in WAYS
+    }
+
+
+def recorded() -> list[Usage]:
+    """What AAQ said of the cases."""
+    found: list[Usage] = json.loads(gzip.decompress(RECORDED.read_bytes()))
+    return found
+
+
+def main() -> int:
+    """Records what AAQ says, on amd64."""
+    lines = "\n".join(map(json.dumps, cases()))
+    done = subprocess.run([sys.argv[1]], input=lines, stdout=subprocess.PIPE, text=True, check=True)
+    said = [
+        {way: {name: parse(text).nanos for name, text in usage.items()} for way, usage in json.loads(line).items()}
+        for line in done.stdout.splitlines()
+    ]
+    RECORDED.write_bytes(gzip.compress(json.dumps(said, separators=(",", ":")).encode(), mtime=0))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
