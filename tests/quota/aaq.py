@@ -1,14 +1,12 @@
-#!/usr/bin/env python
-"""What AAQ counts launcher pods as, by its own code and by the resolver: ``aaq.py BINARY`` records the former.
+"""What AAQ counts launcher pods as: recorded of the code of AAQ v1.8.0 (``aaq.json.gz``), and by the resolver.
 
-BINARY is `aaq_usage`, whose source says how it is built. The pods are those that KubeVirt's own code has written.
+The pods are those that KubeVirt's own code has written.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,19 +79,3 @@ def recorded() -> list[Usage]:
     """What AAQ said of the cases."""
     found: list[Usage] = json.loads(gzip.decompress(RECORDED.read_bytes()))
     return found
-
-
-def main() -> int:
-    """Records what AAQ says, on amd64."""
-    lines = "\n".join(map(json.dumps, cases()))
-    done = subprocess.run([sys.argv[1]], input=lines, stdout=subprocess.PIPE, text=True, check=True)
-    said = [
-        {way: {name: parse(text).nanos for name, text in usage.items()} for way, usage in json.loads(line).items()}
-        for line in done.stdout.splitlines()
-    ]
-    RECORDED.write_bytes(gzip.compress(json.dumps(said, separators=(",", ":")).encode(), mtime=0))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
