@@ -48,8 +48,8 @@ def _too_deep(where: str, value: Any) -> str | None:
         level = [
             inside
             for here in level
-            for inside in (here.values() if type(here) is dict else here)
-            if type(inside) is dict or type(inside) is list
+            for inside in (here.values() if isinstance(here, dict) else here)
+            if isinstance(inside, (dict, list))
         ]
         if not level:
             return None
