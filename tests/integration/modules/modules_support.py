@@ -31,6 +31,18 @@ ANSIBLE_CORE = tuple(int(part) for part in __version__.split(".")[:2])
 MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
 
 
+def server_side_apply(resource: Any, manifest: dict[str, Any], manager: str) -> None:
+    """As `kubectl apply --server-side` does. The oldest supported client sends such a body as text only."""
+    metadata = manifest["metadata"]
+    resource.patch(
+        json.dumps(manifest),
+        metadata["name"],
+        metadata["namespace"],
+        content_type="application/apply-patch+yaml",
+        field_manager=manager,
+    )
+
+
 def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[str, Any]:
     """The result that a module prints, whether it succeeds or fails, with what became of all objects."""
     module = importlib.import_module(f"{MODULES}.{name}")

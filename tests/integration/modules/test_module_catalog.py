@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from modules_support import by_name, vm
+from modules_support import by_name, server_side_apply, vm
 
 Run = Callable[..., dict[str, Any]]
 Definition = dict[str, Any]
@@ -60,7 +60,7 @@ def test_the_second_run_lists_each_kind_once_and_writes_nothing(
 ) -> None:
     first = deploy(FIRST, catalog_version="1")
     assert (first["changed"], first["counts"]["created"]) == (True, 3)
-    labels = kind(api).get(name="web.small", namespace=namespace).metadata.labels.to_dict()
+    labels = kind(api).get(name="web.small", namespace=namespace).to_dict()["metadata"]["labels"]
     assert labels["instancetypes.virtshape.io/catalog"] == "acme"
     assert labels["instancetypes.virtshape.io/catalog-version"] == "1"
     sent: list[tuple[str, str]] = []
@@ -218,7 +218,7 @@ def test_one_refused_object_is_told_nothing_is_pruned_and_the_next_run_converges
         "metadata": {"name": "web.huge", "namespace": namespace},
         "spec": {"cpu": {"guest": 7}, "memory": {"guest": "4Gi"}},
     }
-    kind(api).server_side_apply(manifest, name="web.huge", namespace=namespace, field_manager="other")
+    server_side_apply(kind(api), manifest, "other")
     told = deploy(SECOND, prune="unused")
     assert told["failed"]
     assert "web.huge" in told["msg"] and '"other" owns' in told["msg"]
@@ -307,8 +307,8 @@ def test_what_would_be_lost_is_left_out_if_wished(deploy: Run, api: Any, namespa
     told = deploy(NEWER, on_lost_fields=choice)
     assert told["counts"]["created"] == 2
     assert ("preferredEfi" in str(told.get("warnings"))) == (choice == "warn")
-    live = kind(api, "VirtualMachinePreference").get(name="secure", namespace=namespace)
-    assert "preferredEfi" not in (live.spec.firmware.to_dict() if live.spec.firmware else {})
+    live = kind(api, "VirtualMachinePreference").get(name="secure", namespace=namespace).to_dict()
+    assert "preferredEfi" not in live["spec"].get("firmware", {})
     again = deploy(NEWER, on_lost_fields=choice)
     assert not again["changed"]
     assert again["lost_fields"] == told["lost_fields"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kubernetes import client, config
+from kubernetes import client, config, dynamic
 
 from modules_support import by_name, vm
 
@@ -52,13 +52,15 @@ def policy(cluster: Path, namespace: str) -> Iterator[None]:
         "validations": [{"expression": "has(object.metadata.labels) && 'team' in object.metadata.labels"}],
     }
     with config.new_client_from_config(str(cluster)) as connection:
-        api = client.AdmissionregistrationV1Api(connection)
-        api.create_validating_admission_policy({"metadata": {"name": namespace}, "spec": spec})
+        resources = dynamic.DynamicClient(connection).resources
         binding = {"policyName": namespace, "validationActions": ["Deny"]}
-        api.create_validating_admission_policy_binding({"metadata": {"name": namespace}, "spec": binding})
+        made = {"ValidatingAdmissionPolicy": spec, "ValidatingAdmissionPolicyBinding": binding}
+        kinds = {kind: resources.get(api_version="admissionregistration.k8s.io/v1", kind=kind) for kind in made}
+        for kind, content in made.items():
+            kinds[kind].create({"metadata": {"name": namespace}, "spec": content})
         yield
-        api.delete_validating_admission_policy_binding(namespace)
-        api.delete_validating_admission_policy(namespace)
+        for kind in reversed(kinds):
+            kinds[kind].delete(namespace)
 
 
 def test_what_a_webhook_refuses_fails_the_check(run: Run, shop: str, names: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from modules_support import server_side_apply
+
 Run = Callable[..., dict[str, Any]]
 
 SIZE = {"name": "web", "cpu": {"guest": 2}, "memory": {"guest": "4096Mi"}, "labels": {"team": "web"}}
@@ -35,7 +37,7 @@ def test_what_is_no_longer_declared_is_removed_and_the_diff_shows_only_that(run:
     changed = run("instancetype", namespace=namespace, name="web", cpu={"guest": 4}, memory={"guest": "4Gi"})
     assert changed["diff"][0]["before"] == {"metadata": {"labels": {"team": "web"}}, "spec": {"cpu": {"guest": 2}}}
     assert changed["diff"][0]["after"] == {"spec": {"cpu": {"guest": 4}}}
-    assert "labels" not in kind(api).get(name="web", namespace=namespace).metadata.to_dict()
+    assert "labels" not in kind(api).get(name="web", namespace=namespace).to_dict()["metadata"]
 
 
 def test_what_others_added_is_left_alone(run: Run, namespace: str, api: Any) -> None:
@@ -57,7 +59,7 @@ def test_a_field_of_another_manager_is_an_error_with_its_name(run: Run, namespac
         "metadata": {"name": "web", "namespace": namespace},
         "spec": {"cpu": {"guest": 8}, "memory": {"guest": "4Gi"}},
     }
-    kind(api).server_side_apply(manifest, name="web", namespace=namespace, field_manager="other")
+    server_side_apply(kind(api), manifest, "other")
     refused = run("instancetype", namespace=namespace, **SIZE)
     assert refused["failed"]
     assert f'{namespace}/web: another field manager owns declared fields: "other" owns spec.cpu.guest' in refused["msg"]
@@ -106,7 +108,7 @@ def test_a_preference_with_typed_options(run: Run, namespace: str, api: Any) -> 
         "vm_annotations": {"vm.kubevirt.io/os": "windows"},
     }
     assert run("preference", namespace=namespace, **options)["changed"]
-    spec = kind(api, "VirtualMachinePreference").get(name="windows", namespace=namespace).spec.to_dict()
+    spec = kind(api, "VirtualMachinePreference").get(name="windows", namespace=namespace).to_dict()["spec"]
     assert spec == {
         "annotations": {"vm.kubevirt.io/os": "windows"},
         "cpu": {"preferredCPUTopology": "sockets"},

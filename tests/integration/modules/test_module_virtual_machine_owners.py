@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kubernetes.dynamic.exceptions import ConflictError
 
-from modules_support import vm
+from modules_support import server_side_apply, vm
 
 Run = Callable[..., dict[str, Any]]
 Maker = Callable[..., Any]
@@ -50,7 +50,8 @@ def by_kubectl_apply(api: Any, namespace: str) -> None:
 
 
 def by_kubectl_server_side(api: Any, namespace: str) -> None:
-    vms(api).server_side_apply(namespace=namespace, body=MANIFEST, field_manager="kubectl")
+    manifest = {**MANIFEST, "metadata": {**MANIFEST["metadata"], "namespace": namespace}}
+    server_side_apply(vms(api), manifest, "kubectl")
 
 
 def by_kubevirt_core(api: Any, namespace: str) -> None:
