@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import entries, virtual_machine_fields
+from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import unknown_fields, virtual_machine_fields
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.argument_spec import WAIT
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine
@@ -34,7 +34,7 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
 
 
 def test_documentation_and_argument_spec_agree() -> None:
-    shared = yaml.safe_load(entries.ModuleDocFragment.DOCUMENTATION)["options"]
+    shared = yaml.safe_load(unknown_fields.ModuleDocFragment.DOCUMENTATION)["options"]
     options = {**yaml.safe_load(FIELDS)["options"], **yaml.safe_load(virtual_machine.DOCUMENTATION)["options"]}
     options["accept_unknown_fields"] = shared["accept_unknown_fields"]
     assert documented(options, "suboptions") == documented({**SPEC, **virtual_machine.SETTINGS}, "options")
