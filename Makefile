@@ -80,8 +80,9 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement tests/quota
 
-random: setup ## the property tests with 1,000 examples each, drawn anew
+random: setup ## the property tests with 1,000 examples each, and faults, drawn anew
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
+	@VIRTSHAPE_TEST_SEED=$$(date +%s) pytest tests/chaos/test_many.py tests/chaos/test_refresh_killed.py
 
 conformance: setup ## the resolver against what KubeVirt's own code answered
 	@python tests/conformance/run.py tests/conformance/vectors

@@ -19,7 +19,7 @@ from chaos_support import PATIENCE, Shop, finished, names, until
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_CHAOS", "60"))
 KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "4"))
-SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", str(random.randrange(10**6))))
+SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 
 # So many requests most runs take that declare a dozen VMs: two or three lists, the writes, and those of the wait.
 REQUESTS = 18

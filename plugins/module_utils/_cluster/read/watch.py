@@ -185,6 +185,10 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
                 raise
             wait.pause(until)
             return  # only a new list shows what was missed
+        except ConnectionFailed:
+            # Something between may hold back a watch alone; the next list shows whether the server can be reached.
+            wait.pause(until)
+            return
         wait.pause(until)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
     STALE,
     State,
@@ -140,6 +142,26 @@ def test_a_late_one_tells_its_conditions_and_newest_events(readable: bool) -> No
         " pod), X=True"
     )
     assert told == (f"{late}; events: R: second, R: no node, R: last" if readable else late)
+
+
+@pytest.mark.parametrize(("reachable", "failure"), [(True, None), (False, "no answer")])
+def test_where_only_the_watch_is_held_back_lists_show_how_far_it_is(reachable: bool, failure: str | None) -> None:
+    class Held:
+        """A session whose watches get no answer, as behind a proxy that buffers them."""
+
+        lists = 0
+
+        def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+            self.lists += 1
+            if self.lists > 1 and not reachable:
+                raise ConnectionFailed("no answer")
+            return [vm("a", "new" if self.lists == 1 else "good")], "1"
+
+        def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
+            raise ConnectionFailed("no answer")
+
+    session: Any = Held()
+    assert wait_for(session, VM, "shop", ["a"], look, 30)["a"].failure == failure
 
 
 def test_a_refusal_to_watch_fails_all_that_are_waited_for() -> None:
