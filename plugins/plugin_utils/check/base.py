@@ -7,9 +7,10 @@ from typing import Any
 
 from ...module_utils._resolver.api.effects import RESTART, UNKNOWN
 from ...module_utils._resolver.api.errors import Crash, FieldError
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.semantic import equal
+from ...module_utils._resolver.catalog.place import place_of, references
 from ...module_utils._resolver.declare.impact import impact
 from ...module_utils._resolver.declare.outlook import admit
 from ...module_utils._resolver.declare.status import HALTED, run_strategy
@@ -19,7 +20,6 @@ from .findings import NOTE, WARNING, Finding
 from .judge import VM, Declared, Known
 
 Manifest = dict[str, Any]
-Key = tuple[str, str, str]
 
 
 def compare(
@@ -31,11 +31,11 @@ def compare(
     The known objects are those of a revision and all that is known besides. A VM that is not halted is taken to run as
     the base declares it.
     """
-    before = {_key(entry.manifest): entry.manifest for entry in base}
+    before = {place_of(entry.manifest): entry.manifest for entry in base}
     old, new = Cluster(base_known, kubevirt), Cluster(_Over(base_known, head_known), kubevirt)
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
     for entry in head:
-        was = before.get(_key(entry.manifest))
+        was = before.get(place_of(entry.manifest))
         if was is None or was.get("spec") == entry.manifest.get("spec"):
             continue
         try:
@@ -46,11 +46,6 @@ def compare(
         except (FieldError, Crash):
             # The check of the object itself says what is wrong with it.
             continue
-
-
-def _key(manifest: Manifest) -> Key:
-    metadata = manifest.get("metadata") or {}
-    return manifest["kind"], str(metadata.get("namespace") or ""), str(metadata.get("name"))
 
 
 def _restart(entry: Declared, was: Manifest, old: Cluster, new: Cluster) -> Iterator[Finding]:
@@ -85,18 +80,7 @@ class _Over:
 def _changed(entry: Declared, was: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt) -> Iterator[Finding]:
     role = ROLE_OF_KIND[entry.manifest["kind"]]
     old, new = (canonical(role.spec_type, one.get("spec"), kubevirt.release) for one in (was, entry.manifest))
-    users = sum(_refers(vm, entry.manifest) for vm in vms)
+    users = sum(place_of(entry.manifest) in references(vm) for vm in vms)
     if users and not equal(role.spec_type, old, new):
         message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
         yield Finding("changed-size", NOTE, entry.place, entry.label, "spec", message)
-
-
-def _refers(vm: Manifest, target: Manifest) -> bool:
-    metadata = target["metadata"]
-    for role in ROLES:
-        matcher = role.matcher_of(vm)
-        if not matcher or matcher.get("name") != metadata["name"] or role.kind_of(matcher) != target["kind"]:
-            continue
-        if not metadata.get("namespace") or metadata["namespace"] == vm["metadata"].get("namespace"):
-            return True
-    return False
