@@ -145,20 +145,23 @@ def test_a_new_image_without_waiting_moves_the_data_source_later(
 
 
 def test_what_the_image_says_counts_unless_something_is_declared(
-    boot: Run, registry: LoopbackRegistry, cdi: dict[str, Any]
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
 ) -> None:
+    # Named like the namespace: another test may have deployed common-instancetypes, which is full of the usual names.
     carried = image(
         registry,
         (
             "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE=medium",
             "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE_KIND=VirtualMachineInstancetype",
-            "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=linux",
+            f"INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE={shop}",
         ),
     )
     made = boot(image=carried["image"], preference=DEFAULTS["preference"])
     assert made["result"]["labels"] == {**LABELS, f"{LABEL}instancetype": "medium"}
-    refused = boot(image=carried["image"])
-    assert "preference: there is no VirtualMachineClusterPreference linux" in refused["msg"]
+    before = names(session, shop)
+    refused = boot(image=carried["image"], name="other")
+    assert names(session, shop) == before
+    assert f"preference: there is no VirtualMachineClusterPreference {shop}" in refused["msg"]
 
 
 def test_an_import_that_cdi_repeats_for_ever_ends_the_wait(

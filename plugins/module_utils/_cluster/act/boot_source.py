@@ -24,8 +24,8 @@ from ..client.session import Session
 from ..read.image import Content, file_of, image_of
 from ..read.snapshot import Key
 from ..read.watch import State, wait_for
-from .declare import declare
-from .handlers.boot_source import Claims, Crons, DataSources, Volumes
+from .declare import declare, judge
+from .handlers.boot_source import Claims, Crons, DataSources, Volumes, missing
 from .subject import Entry, Result, Settings, Subject
 from .upload import UploadFailed, Way, upload
 
@@ -128,6 +128,9 @@ def _identify(session: Session, works: list[_Work], settings: Settings) -> None:
             work.result.failed = work.result.failed or str(error)
         if work.imports or work.options.get("upload"):
             work.volume = source.volume_name(work.options, work.content.digest)
+        # Before anything is sent: a volume that nothing leads to would be left over.
+        if settings.preflight != "off" and not work.result.failed:
+            judge(work.result, missing(session, work.options["namespace"], work.labels), settings)
 
     with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
         list(pool.map(one, works))

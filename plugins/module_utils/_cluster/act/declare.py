@@ -161,15 +161,19 @@ def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, P
 
 def _judge(checked: list[tuple[Result, Planned]], found: list[list[Finding]], settings: Settings) -> None:
     for (result, step), findings in zip(checked, found):
-        if step.plan.conflict is not None:
-            findings = [Finding(step.plan.conflict), *findings]
-        if settings.check_mode:
-            findings = [_in_check_mode(finding) for finding in findings]
-        refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
-        if refused:
-            result.failed = "; ".join(refused)
-        else:
-            result.warnings += [finding.text for finding in findings]
+        conflict = [] if step.plan.conflict is None else [Finding(step.plan.conflict)]
+        judge(result, [*conflict, *findings], settings)
+
+
+def judge(result: Result, findings: list[Finding], settings: Settings) -> None:
+    """Makes an object fail for what preflight found, or warns of it, as the option `preflight` asks for."""
+    if settings.check_mode:
+        findings = [_in_check_mode(finding) for finding in findings]
+    refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
+    if refused:
+        result.failed = "; ".join(refused)
+    else:
+        result.warnings += [finding.text for finding in findings]
 
 
 def _in_check_mode(finding: Finding) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -44,13 +45,13 @@ class Volumes(Subject):
 
 
 class Crons(Subject):
-    """DataImportCrons, and the instancetypes that their labels name."""
+    """DataImportCrons: refused beforehand as CDI refuses them."""
 
     def __init__(self) -> None:
         super().__init__("crons")
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return [[*_cron_refused(step.plan.manifest), *missing(session, step)] for step in planned]
+        return [_cron_refused(step.plan.manifest) for step in planned]
 
 
 class DataSources(Subject):
@@ -68,7 +69,7 @@ class DataSources(Subject):
         return step
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return [[*_of_others(step), *missing(session, step)] for step in planned]
+        return [_of_others(step) for step in planned]
 
     def look(self, live: Manifest | None) -> State:
         if live is None:
@@ -86,14 +87,13 @@ class Claims(Subject):
         return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step
 
 
-def missing(session: Session, step: Planned) -> list[Finding]:
+def missing(session: Session, namespace: str, labels: Mapping[str, str]) -> list[Finding]:
     """The instancetype and the preference that labels name and that do not exist."""
-    metadata = step.plan.manifest["metadata"]
     found = []
-    for role, (kind, name) in source.matchers(metadata.get("labels") or {}).items():
+    for role, (kind, name) in source.matchers(labels).items():
         known = BY_NAME.get(kind)
         try:
-            there = known is not None and session.get(known, metadata["namespace"], name) is not None
+            there = known is not None and session.get(known, namespace, name) is not None
         except (ApiError, ConnectionFailed):
             # Who may not read them may still declare boot sources.
             continue
