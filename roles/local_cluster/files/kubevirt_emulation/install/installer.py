@@ -9,10 +9,11 @@ from typing import Any
 
 from _resolver.api import release
 from kubevirt_emulation import openapi
+from kubevirt_emulation.cdi import install as cdi
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.install import registrations, roles
-from kubevirt_emulation.install.names import NAMESPACE, SUBRESOURCE_GROUP, SUBRESOURCE_VERSIONS, metadata
+from kubevirt_emulation.install.names import NAMESPACE, metadata
 from kubevirt_emulation.resources import CUSTOM, KINDS, KUBEVIRT
 
 Manifest = dict[str, Any]
@@ -34,10 +35,10 @@ async def install_api(client: Client, config: Config) -> None:
 
 
 async def create_kubevirt(client: Client) -> None:
-    """The KubeVirt object and, with it, a default StorageClass; where the first is there, all stays as it is.
+    """The KubeVirt object and, with it, a default StorageClass and CDI; where the first is there, all stays as it is.
 
-    So a StorageClass that is deleted stays away. The API server lets the first objects of a new kind wait for two
-    seconds: best begun early, beside the rest.
+    So a StorageClass or a CDI that is deleted stays away. The API server lets the first objects of a new kind wait for
+    two seconds: best begun early, beside the rest.
     """
     try:
         await client.create(KUBEVIRT, NAMESPACE, _kubevirt())
@@ -45,12 +46,12 @@ async def create_kubevirt(client: Client) -> None:
         if error.reason != "AlreadyExists":
             raise
         return
-    await apply(client, _storage_class())
+    await asyncio.gather(*(apply(client, manifest) for manifest in (_storage_class(), *cdi.objects())))
 
 
 async def register(client: Client, config: Config) -> None:
     """Roles, then the emulation as webhook and aggregated API. Returns once requests are passed on to it."""
-    await asyncio.gather(*(apply(client, manifest) for manifest in roles.manifests()))
+    await asyncio.gather(*(apply(client, manifest) for manifest in (*roles.manifests(), *cdi.manifests())))
     ca_bundle = base64.b64encode(Path(config.ca_file).read_bytes()).decode()
     await asyncio.gather(
         *(apply(client, manifest) for manifest in registrations.api_services(config.port, ca_bundle)),
@@ -108,11 +109,11 @@ async def _served(client: Client, kind: str) -> None:
 
 
 async def _available(client: Client) -> None:
-    """Waits until the API server passes requests for subresources on."""
-    for version in SUBRESOURCE_VERSIONS:
+    """Waits until the API server passes requests for the aggregated groups on."""
+    for group, version in registrations.AGGREGATED:
         while True:
             try:
-                await client.request("GET", f"/apis/{SUBRESOURCE_GROUP}/{version}")
+                await client.request("GET", f"/apis/{group}/{version}")
                 break
             except ApiError as error:
                 if error.code not in (404, 503):

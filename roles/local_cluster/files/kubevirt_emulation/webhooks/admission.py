@@ -12,13 +12,14 @@ Manifest = dict[str, Any]
 
 
 class Review(NamedTuple):
-    """One question. user: who writes. object: as it would be stored; old: as it is stored, None on creation."""
+    """One question. user, groups: who writes. object: as it would be stored; old: as it is stored, None on creation."""
 
     uid: str
     operation: str
     kind: str
     namespace: str
     user: str
+    groups: tuple[str, ...]
     object: Manifest
     old: Manifest | None
 
@@ -30,12 +31,14 @@ class Review(NamedTuple):
 def read(review: Manifest) -> Review:
     """Reads the body of a request."""
     request = review["request"]
+    user = request.get("userInfo") or {}
     return Review(
         request["uid"],
         request["operation"],
         request["kind"]["kind"],
         request.get("namespace", ""),
-        (request.get("userInfo") or {}).get("username", ""),
+        user.get("username", ""),
+        tuple(user.get("groups") or ()),
         request["object"],
         request.get("oldObject"),
     )
