@@ -15,7 +15,11 @@ Run = Callable[..., dict[str, Any]]
 
 DATA_VOLUME = {
     "metadata": {"name": "imported"},
-    "spec": {"source": {"blank": {}}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}},
+    # There is no such registry.
+    "spec": {
+        "source": {"registry": {"url": "docker://127.0.0.1:1/disk"}},
+        "storage": {"resources": {"requests": {"storage": "1Gi"}}},
+    },
 }
 
 
