@@ -94,15 +94,18 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
     return apply
 
 
-def gated(vm: dict[str, Any], accept_unknown: bool) -> dict[str, Any]:
-    """The VM, as it is given, once it is known that a cluster may take it. Raises FieldError."""
-    metadata, spec = vm.get("metadata"), vm.get("spec")
+def gated(manifest: dict[str, Any], accept_unknown: bool, spec_type: str = "VirtualMachineSpec") -> dict[str, Any]:
+    """The manifest, as it is given, once it is known that a cluster may take it. Raises FieldError.
+
+    spec_type: the schema type of its spec.
+    """
+    metadata, spec = manifest.get("metadata"), manifest.get("spec")
     if isinstance(metadata, Mapping):
         written = {part: metadata[part] for part in _WRITTEN if metadata.get(part) is not None}
         _gate("ObjectMeta", "metadata", written, accept_unknown)
     if isinstance(spec, Mapping):
-        _gate("VirtualMachineSpec", "spec", dict(spec), accept_unknown)
-    return vm
+        _gate(spec_type, "spec", dict(spec), accept_unknown)
+    return manifest
 
 
 def _gate_type(name: str, option: str, manifest: Mapping[str, Any], accept_unknown: bool) -> None:

@@ -16,6 +16,7 @@ from ..module_utils._resolver.api.errors import QuantityError
 from ..module_utils._resolver.api.matcher import ROLES
 from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.refresh import drift
+from ..module_utils._resolver.refresh.copies import SNAPSHOT
 
 Told = dict[str, Any]
 
@@ -78,6 +79,7 @@ def summary(
             "refused": [_label(row) for row in rows if row["refusal"]],
         },
         "restart_required": [_label(row) for row in rows if row["restart_required"]],
+        "lost_in_snapshot": [_label(row) for row in rows if row["lost_in_snapshot"]],
         "unused": [entry for entry in entries if entry["used_by"] == []],
         "deprecated": [entry for entry in entries if entry["deprecated"]],
         "orphaned_revisions": orphaned,
@@ -111,6 +113,7 @@ def _totals(result: Told) -> Told:
         "problems": sum(bool(row["problem"]) for row in rows),
         "refused": len(result["drift"]["refused"]),
         "restart_required": len(result["restart_required"]),
+        "lost_in_snapshot": len(result["lost_in_snapshot"]),
         "unused": len(result["unused"]),
         "deprecated": len(result["deprecated"]),
         "orphaned_revisions": len(result["orphaned_revisions"]),
@@ -146,6 +149,7 @@ def _row(vm: Told, captured: Told) -> Told:
         "needs": captured.get("needs", "") if drifted else "",
         "refusal": captured.get("refusal", "") if drifted else "",
         "restart_required": bool(vm.get("restart_required")),
+        "lost_in_snapshot": SNAPSHOT in (vm.get("revisions_lost_by") or []),
         "problem": vm.get("problem", ""),
     }
 

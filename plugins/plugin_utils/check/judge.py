@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._resolver.api import formats, release_schema
+from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import Crash, FieldError
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
@@ -18,6 +18,7 @@ from ...module_utils._resolver.declare.outlook import admit
 from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
 from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.instancetype.webhooks.validate import validate
+from .._filters import gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place
 from .sources import Source
 
@@ -29,8 +30,6 @@ _STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "Dat
 _ELSEWHERE: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 _CATALOG_KEYS: Final = ("series", "families")
-# What users write of an object's metadata; all else is the cluster's.
-_WRITTEN: Final = ("name", "namespace", "labels", "annotations")
 
 
 class Declared(NamedTuple):
@@ -171,12 +170,10 @@ def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldE
         return FieldError("metadata.name", "missing; write a name such as web-1")
     if not isinstance(spec, dict):
         return FieldError("spec", "missing; write the object's spec")
-    written = {part: metadata[part] for part in _WRITTEN if metadata.get(part) is not None}
-    for path, type_name, value in (("metadata", "ObjectMeta", written), ("spec", spec_type, spec)):
-        try:
-            formats.checked(type_name, value, accept_unknown)
-        except FieldError as error:
-            return error.under(path)
+    try:
+        gated(manifest, accept_unknown, spec_type)
+    except FieldError as error:
+        return error
     return None
 
 

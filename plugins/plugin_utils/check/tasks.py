@@ -13,14 +13,14 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.shapes import misshapen
 from ...module_utils._resolver.declare import manifests
-from ...module_utils._resolver.declare.argument_spec import options as typed_options
-from ...module_utils._resolver.declare.entries import merged, spelled_out
 from ...module_utils._resolver.declare.vm.from_image import questions
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
+from .._declared import entries
 from .findings import ERROR, NOTE, Finding, Place
 from .judge import Declared
 from .sources import Source
@@ -42,19 +42,10 @@ class _Module(NamedTuple):
     manifest: Callable[[Options], Options]
 
 
-def _sizes(role_spec: str) -> Options:
-    return {
-        **typed_options(role_spec, required=False),
-        **{name: {"type": "str"} for name in ("name", "namespace", "kind", "state")},
-        **{name: {"type": "dict"} for name in ("labels", "annotations", "spec")},
-        "accept_unknown_fields": {"type": "bool"},
-    }
-
-
 _MODULES: Final = {
     "virtual_machine": _Module("virtual_machines", SPEC, virtual_machine),
-    "instancetype": _Module("instancetypes", _sizes("VirtualMachineInstancetypeSpec"), manifests.instancetype),
-    "preference": _Module("preferences", _sizes("VirtualMachinePreferenceSpec"), manifests.preference),
+    "instancetype": _Module("instancetypes", manifests.argument_spec(INSTANCETYPE), manifests.instancetype),
+    "preference": _Module("preferences", manifests.argument_spec(PREFERENCE), manifests.preference),
 }
 # The variables of the role virtual_machines, wherever they are set.
 _ROLE_LIST: Final = "virtual_machines_list"
@@ -86,38 +77,25 @@ def _entries(place: Place, content: Any) -> Iterator[_Entry]:
         here = place._replace(path=(*place.path, str(key)))
         name = str(key).removeprefix(_COLLECTION)
         if name in _MODULES and name != key and isinstance(value, dict):
-            yield from _of_task(_MODULES[name], here, value)
+            module = _MODULES[name]
+            yield from _of_task(module, here, value, (module.plural,))
         elif key == _ROLE_LIST and isinstance(value, list):
-            yield from _of_list(_MODULES["virtual_machine"], here, value, content.get(_ROLE_DEFAULTS) or {})
+            module = _MODULES["virtual_machine"]
+            task = {module.plural: value, "defaults": content.get(_ROLE_DEFAULTS)}
+            yield from _of_task(module, here, task, ())
         else:
             yield from _entries(here, value)
 
 
-def _of_task(module: _Module, place: Place, options: Options) -> Iterator[_Entry]:
-    entries = options.get(module.plural)
-    own = {name: value for name, value in options.items() if name in module.spec or name in _aliases(module.spec)}
-    if isinstance(entries, list):
-        defaults = options.get("defaults")
-        below = merged(defaults if isinstance(defaults, dict) else {}, own, module.spec)
-        yield from _of_list(module, place._replace(path=(*place.path, module.plural)), entries, below)
-    elif options.get("name") is not None:
-        yield _Entry(module, place, own)
-
-
-def _aliases(spec: Options) -> set[str]:
-    return {alias for option in spec.values() for alias in option.get("aliases") or ()}
-
-
-def _of_list(module: _Module, place: Place, entries: list[Any], below: Any) -> Iterator[_Entry]:
-    shared = spelled_out(below, module.spec) if isinstance(below, dict) else {}
-    for index, entry in enumerate(entries):
-        if isinstance(entry, dict):
-            options = merged(shared, spelled_out(entry, module.spec), module.spec)
-            yield _Entry(module, place._replace(path=(*place.path, index)), options)
+def _of_task(module: _Module, place: Place, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
+    """inside: what leads from the place to the list of objects."""
+    for index, own in entries(options, module.plural, module.spec):
+        path: tuple[str | int, ...] = () if index is None else (*inside, index)
+        yield _Entry(module, place._replace(path=(*place.path, *path)), own)
 
 
 def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
-    options = spelled_out(dict(entry.options), entry.module.spec)
+    options = dict(entry.options)
     for name in _STRINGS:
         if _is_templated(options.get(name)):
             options[name] = _SOMETHING

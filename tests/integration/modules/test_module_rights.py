@@ -75,6 +75,12 @@ def virtual_machine_info(play: Play) -> None:
     play.step(namespace=play.namespace, names=names)
 
 
+def virtual_machine_export(play: Play) -> None:
+    names = play.declare("a", "b", "c")
+    play.step(namespace=play.namespace, names=names[:1])
+    play.step(namespace=play.namespace, names=names)
+
+
 def expand_info(play: Play) -> None:
     names = play.declare("a")
     play.step(namespace=play.namespace, names=names)
@@ -230,6 +236,7 @@ PLAYS = {
         virtual_machine,
         virtual_machine_power,
         virtual_machine_info,
+        virtual_machine_export,
         expand_info,
         placement_info,
         quota_info,

@@ -30,6 +30,7 @@ MOST = {
     "quota_info": 410,
     "virtual_machine": 600,
     "virtual_machine_adopt": 370,
+    "virtual_machine_export": 320,
     "virtual_machine_info": 400,
     "virtual_machine_power": 150,
 }

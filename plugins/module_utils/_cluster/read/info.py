@@ -14,6 +14,7 @@ from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
 from ..._resolver.pod.pod import Unrenderable
 from ..._resolver.pod.resources import around, resources
+from ..._resolver.refresh.copies import lost_by
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
 from .revisions import Inspected, inspect
@@ -72,6 +73,7 @@ def tell(seen: Inspected) -> dict[str, Any]:
         "restart_required": seen.restart_required,
         **({"restart_reason": seen.restart_reason} if seen.restart_reason else {}),
         "drifted": seen.drift.drifted,
+        "revisions_lost_by": lost_by(seen.vm, seen.kubevirt.release),
         "conditions": [
             {name: one.get(name, "") for name in ("type", "status", "reason", "message")}
             for one in status.get("conditions") or []

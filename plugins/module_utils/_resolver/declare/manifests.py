@@ -8,10 +8,26 @@ from ..api.errors import FieldError
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.tree import merge
 from .amount import amount
+from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
 from .gate import passed
 
 Options = dict[str, Any]
+
+
+def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
+    """The options of one instancetype or preference: the fields of its spec, and what any object has."""
+    return {
+        **typed_options(role.spec_type, required=False),
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        "kind": {"type": "str", "choices": [role.kind, role.cluster_kind]},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "labels": {"type": "dict"},
+        "annotations": {"type": "dict"},
+        "spec": {"type": "dict"},
+        "accept_unknown_fields": {"type": "bool"},
+    }
 
 
 def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:

@@ -35,7 +35,7 @@ UNKNOWN: Final = "unknown"
 
 
 # The newest release that reads revisions of v1alpha1 and v1alpha2.
-_READS_OLD: Final = of("1.6")
+READS_OLD: Final = of("1.6")
 
 
 class RoleDrift(NamedTuple):
@@ -183,7 +183,7 @@ def kept_spec(kept: Manifest, role: Role, release: Release) -> decode.DecodedSpe
     found = decode.spec(kept, role, release)
     if found.error is None:
         return found
-    older = decode.spec(kept, role, _READS_OLD)
+    older = decode.spec(kept, role, READS_OLD)
     return older if older.error is None else found
 
 
