@@ -31,6 +31,12 @@ options:
       - Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
     type: list
     elements: dict
+  refreshed:
+    description:
+      - Judges the VMs as after a refresh. They take the current state of their instancetype, preference or both,
+        instead of the revision that they captured or name.
+    type: str
+    choices: [both, instancetype, preference]
   running:
     description:
       - What to assume for running VMs. With V(keep) they keep running; the quotas already count them.

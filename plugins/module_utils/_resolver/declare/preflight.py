@@ -16,13 +16,14 @@ from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.webhooks import gates, validate_vm
 from ..instancetype.webhooks.admission import invalid
+from ..instancetype.webhooks.live_updates import live_updates
 from . import sources
 from .minimum import too_small
 from .outlook import Outlook
 
 Manifest = dict[str, Any]
 
-
+_TEMPLATE: Final = "spec.template.spec"
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
@@ -80,6 +81,7 @@ def _admitted(
         small = too_small(applied, preference)
         return [
             *_closed_gates(applied["spec"]["template"]["spec"], cluster),
+            *_not_live(applied["spec"]["template"]["spec"], cluster),
             *([Issue(small, certain=False)] if small else ()),
         ]
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
@@ -87,14 +89,20 @@ def _admitted(
 
 def _closed_gates(spec: Manifest, cluster: Cluster) -> list[Issue]:
     """What needs a feature gate that is closed. Where the configuration could not be read, the gate may be open."""
-    path, closed = "spec.template.spec", cluster.kubevirt.closed_gates
+    closed = cluster.kubevirt.closed_gates
     causes = [
-        *gates.architecture(spec, path, cluster.configuration.architecture, closed),
-        *gates.persistent_state(spec, path, closed),
+        *gates.architecture(spec, _TEMPLATE, cluster.configuration.architecture, closed),
+        *gates.persistent_state(spec, _TEMPLATE, closed),
     ]
     if not causes:
         return []
     return [Issue(_line(invalid(causes).as_json(), _OPEN_GATE), certain=not cluster.kubevirt.doubt)]
+
+
+def _not_live(spec: Manifest, cluster: Cluster) -> list[Issue]:
+    """Where the configuration could not be read, changes may wait for a restart, and anything goes."""
+    causes = list(live_updates(spec, _TEMPLATE)) if cluster.kubevirt.live_updates else []
+    return [Issue(_line(invalid(causes).as_json(), ""), certain=not cluster.kubevirt.doubt)] if causes else []
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:

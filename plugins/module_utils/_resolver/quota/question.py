@@ -13,16 +13,13 @@ from ..placement.workload import is_over
 from ..placement.workload import of_manifest as workload
 from ..pod.environment import Environment
 from ..pod.manifests import Manifest, environments, labels_of, malformed, metadata_of, name_of, namespace_of
-from ..pod.of_vm import Launched, NoPod, launched
+from ..pod.of_vm import KEEP, MIGRATE, Launched, NoPod, launched
 from .application import application_quota, counted, growth, watches, way_of
 from .budget import Budget, Quota, resource_quota
 from .created import of_new, of_start
 from .item import Item, of_manifest, of_pod
 from .limit_range import defaulted, invalid, violations
 from .sums import Sums
-
-# What is asked of VMs that run.
-KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
 
 
 class Cluster(NamedTuple):

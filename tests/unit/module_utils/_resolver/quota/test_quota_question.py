@@ -10,10 +10,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.item import of_manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import (
-    MIGRATE,
-    RESTART,
     Cluster,
     quotas,
 )
