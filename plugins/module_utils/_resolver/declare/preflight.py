@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api.kinds import BY_NAME
@@ -53,6 +53,22 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
         missing = any(suggestions.missing(role, vm, cluster) for role in roles[:1])
         text = _line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
         return [Issue(text, missing=missing)]
+    return [*_admitted(future, admitted, live, cluster, listed), *_without(future, admitted, cluster)]
+
+
+def _without(future: Outlook, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:
+    """KubeVirt takes a VM that may do without what its volume never says, and tells nobody."""
+    for role in ROLES:
+        if role.matcher_of(future.vm) is not None and role.matcher_of(admitted) is None:
+            told = suggestions.unheard(role, future.vm, cluster)
+            if told:
+                yield Issue(f"spec.{role.matcher}: the VM gets none, since KubeVirt is {told}", certain=False)
+
+
+def _admitted(
+    future: Outlook, admitted: Manifest, live: Manifest | None, cluster: Cluster, listed: Names
+) -> list[Issue]:
+    vm = future.vm
     unknown = [issue for role in ROLES for issue in _unknown(admitted, role, cluster, listed)]
     unknown += [Issue(text, missing=True) for text in sources.missing(vm, live, cluster.objects, listed)]
     if unknown:
