@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
@@ -179,13 +178,13 @@ def test_what_cannot_be_read() -> None:
 
 
 def test_limit_ranges_that_contradict_each_other() -> None:
-    def ranges(*defaults: str) -> list[Any]:
+    def ranges(*defaults: str, resource: str = "memory") -> list[Any]:
         return [
             {
                 "metadata": {"name": f"r{number}", "namespace": "shop"},
-                "spec": {"limits": [{"type": "Container", "default": {"memory": memory}}]},
+                "spec": {"limits": [{"type": "Container", "default": {resource: amount}}]},
             }
-            for number, memory in enumerate(defaults)
+            for number, amount in enumerate(defaults)
         ]
 
     (line,) = ask(vm(), limit_ranges=ranges("4Gi", "1Gi"))["virtual_machines"]
@@ -197,11 +196,11 @@ def test_limit_ranges_that_contradict_each_other() -> None:
         assert "depends_on_order" not in ask(vm(), limit_ranges=ranges(*never))["virtual_machines"][0]
     (line,) = ask(vm(), limit_ranges=ranges("1Gi", "1.5Gi"))["virtual_machines"]
     assert not line["fits"] and "depends_on_order" not in line
-    # The most counts.
-    full = quota(limits_memory="7500Mi")
-    found = ask(vm(), vm("b"), limit_ranges=ranges("3Gi", "4Gi"), quotas=[full])
+    # The most counts; KubeVirt sets no such limit itself.
+    full = quota()
+    full["spec"]["hard"] = {"limits.ephemeral-storage": "15Gi"}
+    disk = "ephemeral-storage"
+    found = ask(vm(), vm("b"), limit_ranges=ranges("3Gi", "4Gi", resource=disk), quotas=[full])
     assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
-    assert found["virtual_machines"][1]["depends_on_order"] and "lacks" in found["virtual_machines"][1]["problem"]
-    (alone,) = ask(vm(), limit_ranges=ranges("4Gi"), quotas=[full])["quotas"]
-    wanted = [parse(one["resources"]["limits.memory"]["wanted"]).value for one in (found["quotas"][0], alone)]
-    assert wanted[0] == 2 * wanted[1]
+    assert found["virtual_machines"][1]["depends_on_order"] and "lacks 1Gi" in found["virtual_machines"][1]["problem"]
+    assert found["quotas"][0]["resources"]["limits.ephemeral-storage"]["wanted"] == "16Gi"
