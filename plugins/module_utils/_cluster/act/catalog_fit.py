@@ -20,7 +20,9 @@ _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "cu
 
 
 class Fit(NamedTuple):
-    """manifests: in order, without the fields that the cluster would drop. warnings: kinds that could not be checked.
+    """manifests: in order, without the fields that the cluster would drop.
+
+    warnings: kinds that could not be checked.
     """
 
     manifests: list[Manifest]

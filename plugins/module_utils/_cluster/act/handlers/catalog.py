@@ -1,5 +1,4 @@
-"""Instancetypes and preferences as objects to declare: which are left alone, and findings about changes and deletions.
-"""
+"""Instancetypes and preferences as objects to declare: which are left alone, and findings about their changes."""
 
 from __future__ import annotations
 
