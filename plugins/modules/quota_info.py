@@ -16,6 +16,9 @@ description:
     quota is created and waits.
   - Counts stopped VMs as if they started in order. For a VM that does not exist, counts also the VM itself, its
     revisions, its data volumes and their claims.
+  - If LimitRanges of a namespace have different defaults for a resource, the API server draws the order in which it
+    applies them for each pod. A VM fits if the API server admits its pod in all orders, and counts with the largest
+    amounts.
   - Counts a claim with the size of its data volume. Ignores CDI's overhead for file systems, its temporary claims and
     pods, sizes that a data volume takes from its source, and ApplicationAwareClusterResourceQuotas.
 author:
@@ -114,6 +117,11 @@ virtual_machines:
       description: Whether quotas have room for the VM in addition to the VMs before it that fit.
       type: bool
       returned: always
+    depends_on_order:
+      description: Whether the API server admits the pod in some orders of the LimitRanges only. It draws the order for
+        each pod, so that another attempt of KubeVirt may succeed.
+      type: bool
+      returned: when it is so
     problem:
       description: The exceeded quota with the missing amount, the violated LimitRange, or the reason why the VM has no
         pod.
