@@ -209,6 +209,23 @@ def boot_source(play: Play) -> None:
         play.step(namespace=play.namespace, name=f"{pair[0]}-{kind}", state="absent")
 
 
+def boot_source_info(play: Play) -> None:
+    other = f"{play.namespace}-x"
+    for kind in ("pvc", "snapshot", "dataSource"):
+        source = {kind: {"name": play.name, "namespace": other}}
+        play.create(BY_NAME["DataSource"], f"{play.name}-{kind.lower()}", spec={"source": source})
+    with _private_registry(play) as image:
+        labels = {"instancetype.kubevirt.io/default-instancetype": "x"}
+        registry = {
+            "url": f"docker://{image.rpartition(':')[0]}@sha256:{'0' * 64}",
+            "secretRef": play.name,
+            "certConfigMap": play.name,
+        }
+        spec = {"source": {"registry": registry}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
+        play.create(BY_NAME["DataVolume"], play.name, labels=labels, spec=spec)
+        play.step(namespace=play.namespace, check_registry=True, insecure_registry=True)
+
+
 def _private_image(play: Play, where: dict[str, Any]) -> None:
     with _private_registry(play) as image:
         asked = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
@@ -233,6 +250,7 @@ PLAYS = {
     play.__name__: play
     for play in (
         boot_source,
+        boot_source_info,
         virtual_machine,
         virtual_machine_power,
         virtual_machine_info,
