@@ -142,6 +142,8 @@ def test_cluster_quotas_or_their_copies(run: Run) -> None:
     copies = "/apis/aaq.kubevirt.io/v1alpha1/namespaces/shop/applicationawareappliedclusterresourcequotas"
     spec = {"selector": {"labels": {}}, "quota": {"hard": {"requests.memory/vmi": "1Gi"}}}
     cluster = store(vm("a"))
+    allowed = {"namespaceSelector": {}, "configuration": {"allowApplicationAwareClusterResourceQuota": True}}
+    cluster.lists["/apis/aaq.kubevirt.io/v1alpha1/aaqs"] = [{"metadata": {"name": "aaq"}, "spec": allowed}]
     cluster.lists[wide] = [{"metadata": {"name": "both"}, "spec": spec}]
     problem = run("quota_info", cluster, namespace="shop")["virtual_machines"][0]["problem"]
     assert problem.startswith("ApplicationAwareClusterResourceQuota both lacks 3Gi of requests.memory/vmi")
