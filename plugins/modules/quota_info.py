@@ -57,6 +57,9 @@ extends_documentation_fragment:
   - virtshape.instancetypes.attributes
 seealso:
   - module: virtshape.instancetypes.placement_info
+  - plugin: virtshape.instancetypes.quota
+    plugin_type: filter
+    description: The same without a cluster, for given quotas.
   - plugin: virtshape.instancetypes.resources
     plugin_type: filter
     description: The resources of a VM's pod.
