@@ -28,6 +28,7 @@ MOST = {
     "preference": 315,
     "preference_info": 185,
     "quota_info": 410,
+    "upgrade_info": 430,
     "virtual_machine": 560,
     "virtual_machine_adopt": 365,
     "virtual_machine_export": 320,
