@@ -16,6 +16,9 @@ description:
     quota is created and waits.
   - Counts stopped VMs as if they started in order. For a VM that does not exist, counts also the VM itself, its
     revisions, its data volumes and their claims.
+  - If LimitRanges of a namespace have different defaults for a resource, the API server draws the order in which it
+    applies them for each pod. A VM fits if the API server admits its pod in all orders, and counts with the largest
+    amounts.
   - Counts a claim with the size of its data volume. Ignores CDI's overhead for file systems, its temporary claims and
     pods, sizes that a data volume takes from its source, and ApplicationAwareClusterResourceQuotas.
 author:
@@ -31,6 +34,12 @@ options:
       - Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
     type: list
     elements: dict
+  refreshed:
+    description:
+      - Judges the VMs as after a refresh. They take the current state of their instancetype, preference or both,
+        instead of the revision that they captured or name.
+    type: str
+    choices: [both, instancetype, preference]
   running:
     description:
       - What to assume for running VMs. With V(keep) they keep running; the quotas already count them.
@@ -108,6 +117,11 @@ virtual_machines:
       description: Whether quotas have room for the VM in addition to the VMs before it that fit.
       type: bool
       returned: always
+    depends_on_order:
+      description: Whether the API server admits the pod in some orders of the LimitRanges only. It draws the order for
+        each pod, so that another attempt of KubeVirt may succeed.
+      type: bool
+      returned: when it is so
     problem:
       description: The exceeded quota with the missing amount, the violated LimitRange, or the reason why the VM has no
         pod.

@@ -17,6 +17,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.shapes import misshapen
 from ...module_utils._resolver.declare import manifests
+from ...module_utils._resolver.declare.vm.from_image import questions
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
 from .._declared import entries
@@ -116,9 +117,15 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
     if entry.module.plural == "virtual_machines":
         options["namespace"] = options.get("namespace") or namespace
     try:
-        yield Declared(entry.place, entry.module.manifest(options))
+        manifest = entry.module.manifest(options)
     except FieldError as error:
         yield Finding("invalid", ERROR, entry.place, label, error.path, error.reason)
+        return
+    if options.get("infer_from_registry") and (asked := questions(manifest, None, {})):
+        message = f"the image {asked[0].image.name} decides on the {asked[0].role.matcher}; the check asks no registry"
+        yield Finding("unchecked", NOTE, entry.place, label, "infer_from_registry", message)
+        return
+    yield Declared(entry.place, manifest)
 
 
 def _words(error: Exception, spec: Options) -> str:

@@ -23,14 +23,7 @@ from ..read.snapshot import Key, Unreadable
 from ..read.watch import State, doubted, wait_for
 from .dry_run import UNKNOWN_IN_CHECK_MODE
 from .send import rehearse, send, verb_of
-from .subject import (
-    Entry,
-    Finding,
-    Planned,
-    Result,
-    Settings,
-    Subject,
-)
+from .subject import Entry, Finding, Planned, Result, Settings, Subject
 
 Manifest = dict[str, Any]
 
@@ -89,7 +82,7 @@ def _plan(
     groups: dict[tuple[str, str | None], list[Result]] = {}
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
-    planned = []
+    there = []
     for group, found in _found(session, subject, list(groups.values()), settings.concurrency):
         if isinstance(found, Unreadable):
             for result in group:
@@ -101,21 +94,35 @@ def _plan(
             if result.left:
                 result.action = plan.KEEP
                 continue
-            try:
-                step = _plan_entry(subject, result.entry, result.live, settings)
-            except FieldError as error:
-                result.failed = (
-                    f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
-                    " newer than this collection, upgrade the collection"
-                )
-                continue
-            # Sensitive values are hidden here, once; the plan keeps them.
-            result.action, result.taken = step.action, step.taken
-            result.before, result.after = redact(step.before, step.after)
-            result.failed = step.refusal
-            result.warnings += [_stays(field, managers) for field, managers in step.kept]
-            planned.append((result, Planned(result.entry, step, result.live)))
-    return planned
+            there.append(result)
+    _complete(session, subject, [result for result in there if result.entry.state != "absent"])
+    steps = ((result, _planned(subject, result, settings)) for result in there if not result.failed)
+    return [(result, step) for result, step in steps if step is not None]
+
+
+def _complete(session: Session, subject: Subject, results: list[Result]) -> None:
+    told = subject.completed(session, [(result.entry, result.live) for result in results]) if results else []
+    for result, (entry, warnings) in zip(results, told):
+        result.entry, result.failed = entry, entry.problem
+        result.warnings += warnings
+
+
+def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | None:
+    """The plan of an entry; None where its live object cannot be understood, which then is its failure."""
+    try:
+        step = _plan_entry(subject, result.entry, result.live, settings)
+    except FieldError as error:
+        result.failed = (
+            f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
+            " newer than this collection, upgrade the collection"
+        )
+        return None
+    # Sensitive values are hidden here, once; the plan keeps them.
+    result.action, result.taken = step.action, step.taken
+    result.before, result.after = redact(step.before, step.after)
+    result.failed = step.refusal
+    result.warnings += [_stays(field, managers) for field, managers in step.kept]
+    return Planned(result.entry, step, result.live)
 
 
 def _found(

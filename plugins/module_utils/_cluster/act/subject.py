@@ -21,13 +21,15 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """One object of a task. label: how messages name it. problem: why it cannot be declared at all, or None."""
+    """One object of a task. label: how messages name it. problem: why it cannot be declared at all, or None.
+    options: those that the manifest is made of."""
 
     label: str
     key: Key
     state: str
     manifest: Manifest
     problem: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,13 @@ class Subject:
     def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
         """The live objects among those named. Raises Unreadable."""
         return read(session, keys)
+
+    def completed(self, session: Session, found: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
+        """Entries with what only others know, and warnings about each; with a problem where they do not say.
+
+        found: entries that are to be present, with their live objects.
+        """
+        return [(entry, []) for entry, _live in found]
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         """The desired manifest and the fields that count as ours, seen beside the live object."""

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.instancetype.find.naming import uncaptured
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -19,6 +21,12 @@ Spec = dict[str, dict[str, Any]]
 # The answer for VMs, given the module's options, and warnings.
 Ask = Callable[[Session, list[dict[str, Any]], dict[str, Any]], tuple[dict[str, Any], list[str]]]
 
+_ROLES: dict[str | None, tuple[Role, ...]] = {None: (), "both": ROLES, **{role.matcher: (role,) for role in ROLES}}
+_SHARED: Spec = {
+    "manifests": {"type": "list", "elements": "dict"},
+    "refreshed": {"type": "str", "choices": ["both", "instancetype", "preference"]},
+}
+
 
 def answered(own: Spec, ask: Ask) -> tuple[Any, dict[str, Any]]:
     """The module and the answer for the VMs of its options; what goes wrong fails the task.
@@ -26,14 +34,14 @@ def answered(own: Spec, ask: Ask) -> tuple[Any, dict[str, Any]]:
     own: the options that only this module has.
     """
     module = make_module(
-        argument_spec={**AUTH, **SELECTION, "manifests": {"type": "list", "elements": "dict"}, **own, **REQUESTS},
+        argument_spec={**AUTH, **SELECTION, **_SHARED, **own, **REQUESTS},
         mutually_exclusive=[("manifests", "names")],
     )
     options = selection(module)
     try:
         session = Session(options)
         vms = named(module, session) if options["manifests"] is None else _declared(options)
-        found, warnings = ask(session, vms, options)
+        found, warnings = ask(session, [uncaptured(vm, _ROLES[options["refreshed"]]) for vm in vms], options)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST"))
     except (FieldError, Unread) as error:

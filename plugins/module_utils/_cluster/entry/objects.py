@@ -181,9 +181,8 @@ class ObjectModule(NamedTuple):
             manifest = self.manifest(options)
         except FieldError as error:
             return Entry(label, nothing, state, {}, str(error))
-        return Entry(
-            label, Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"]), state, manifest
-        )
+        key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
+        return Entry(label, key, state, manifest, options=options)
 
     def _exit(self, module: Any, subject: Subject, results: list[Result]) -> None:
         told = [tell(subject, result) for result in results]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.quota.question import KEEP, MIGRATE, RESTART
+from ..._resolver.pod.of_vm import KEEP, MIGRATE, RESTART
 from ..read.quota import what_quotas_say
 from .ansible_edge import last_net
 from .manifests import answered

@@ -10,6 +10,7 @@ from ..api import release_schema
 from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
+from ..boot.disk import image_of
 from ..instancetype.find import find, infer
 from ..instancetype.vmi import defaults
 from ..instancetype.vmi.cluster import Cluster
@@ -41,8 +42,23 @@ def to_add(role: Role, vm: Manifest, cluster: Cluster, listed: Names) -> str:
         return _another(*absent, listed)
     names = _fitting(vm, cluster, listed) if role is INSTANCETYPE else _preferences(vm, listed)
     example = f", for example {either(names)}" if names else ""
-    label = f", or label the volume {role.volume_label}" if _volume(role, vm) else ""
-    return f"add {role.matcher}.name{example}{label}"
+    return f"add {role.matcher}.name{example}{_other_way(role, vm)}"
+
+
+def unheard(role: Role, vm: Manifest, cluster: Cluster) -> str:
+    """What KubeVirt thinks of a volume that it cannot infer from whatever its labels are, and the way out; else ""."""
+    failed = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
+    if failed is None or not failed.never:
+        return ""
+    return f"{failed.problem.message}; add {role.matcher}.name{_other_way(role, vm)}"
+
+
+def _other_way(role: Role, vm: Manifest) -> str:
+    volume = _volume(role, vm)
+    if volume and image_of(vm, volume, {}) is not None:
+        # KubeVirt reads no label of such a disk.
+        return ", or set infer_from_registry"
+    return f", or label the volume {role.volume_label}" if volume else ""
 
 
 def either(names: list[str]) -> str:

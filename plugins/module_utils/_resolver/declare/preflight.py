@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api.kinds import BY_NAME
@@ -16,13 +16,14 @@ from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.webhooks import gates, validate_vm
 from ..instancetype.webhooks.admission import invalid
+from ..instancetype.webhooks.live_updates import live_updates
 from . import sources
 from .minimum import too_small
 from .outlook import Outlook
 
 Manifest = dict[str, Any]
 
-
+_TEMPLATE: Final = "spec.template.spec"
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
@@ -52,6 +53,22 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
         missing = any(suggestions.missing(role, vm, cluster) for role in roles[:1])
         text = _line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
         return [Issue(text, missing=missing)]
+    return [*_admitted(future, admitted, live, cluster, listed), *_without(future, admitted, cluster)]
+
+
+def _without(future: Outlook, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:
+    """KubeVirt takes a VM that may do without what its volume never says, and tells nobody."""
+    for role in ROLES:
+        if role.matcher_of(future.vm) is not None and role.matcher_of(admitted) is None:
+            told = suggestions.unheard(role, future.vm, cluster)
+            if told:
+                yield Issue(f"spec.{role.matcher}: the VM gets none, since KubeVirt is {told}", certain=False)
+
+
+def _admitted(
+    future: Outlook, admitted: Manifest, live: Manifest | None, cluster: Cluster, listed: Names
+) -> list[Issue]:
+    vm = future.vm
     unknown = [issue for role in ROLES for issue in _unknown(admitted, role, cluster, listed)]
     unknown += [Issue(text, missing=True) for text in sources.missing(vm, live, cluster.objects, listed)]
     if unknown:
@@ -64,6 +81,7 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
         small = too_small(applied, preference)
         return [
             *_closed_gates(applied["spec"]["template"]["spec"], cluster),
+            *_not_live(applied["spec"]["template"]["spec"], cluster),
             *([Issue(small, certain=False)] if small else ()),
         ]
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
@@ -71,14 +89,20 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
 
 def _closed_gates(spec: Manifest, cluster: Cluster) -> list[Issue]:
     """What needs a feature gate that is closed. Where the configuration could not be read, the gate may be open."""
-    path, closed = "spec.template.spec", cluster.kubevirt.closed_gates
+    closed = cluster.kubevirt.closed_gates
     causes = [
-        *gates.architecture(spec, path, cluster.configuration.architecture, closed),
-        *gates.persistent_state(spec, path, closed),
+        *gates.architecture(spec, _TEMPLATE, cluster.configuration.architecture, closed),
+        *gates.persistent_state(spec, _TEMPLATE, closed),
     ]
     if not causes:
         return []
     return [Issue(_line(invalid(causes).as_json(), _OPEN_GATE), certain=not cluster.kubevirt.doubt)]
+
+
+def _not_live(spec: Manifest, cluster: Cluster) -> list[Issue]:
+    """Where the configuration could not be read, changes may wait for a restart, and anything goes."""
+    causes = list(live_updates(spec, _TEMPLATE)) if cluster.kubevirt.live_updates else []
+    return [Issue(_line(invalid(causes).as_json(), ""), certain=not cluster.kubevirt.doubt)] if causes else []
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:

@@ -18,6 +18,9 @@ from .manifests import Manifest, metadata_of, name_of
 from .pod import Pod, Unrenderable
 from .resources import launch
 
+# What may be asked of VMs that run.
+KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
+
 
 class NoPod(ValueError):
     """There is no pod of a VM; one line says why."""

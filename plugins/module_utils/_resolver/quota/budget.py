@@ -72,10 +72,10 @@ class Budget:
             for problem in (*_silent(quota, items), *self._exceeded(number, items, gone))
         ]
 
-    def take(self, items: Iterable[Item], gone: Iterable[Item] = ()) -> None:
-        """Counts objects that are created, and those that are deleted."""
+    def take(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item] = ()) -> None:
+        """Counts objects that are created, and those that are deleted; see most_wanted."""
         for number, quota in enumerate(self.quotas):
-            for name, amount in wanted_by(quota, items, gone).items():
+            for name, amount in most_wanted(quota, variants, gone).items():
                 self.used[number][name] = self.used[number].get(name, 0) + amount
 
     def _exceeded(self, number: int, items: Iterable[Item], gone: Iterable[Item]) -> list[str]:
@@ -117,4 +117,13 @@ def wanted_by(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) ->
         for item in some:
             for name, amount in quota.wanted(item).items():
                 found[name] = found.get(name, 0) + sign * amount
+    return found
+
+
+def most_wanted(quota: Quota, variants: Iterable[Sequence[Item]], gone: Sequence[Item] = ()) -> Nanos:
+    """The same where it is not known which of several variants is created: the most of each amount."""
+    found: Nanos = {}
+    for items in variants:
+        for name, amount in wanted_by(quota, items, gone).items():
+            found[name] = max(amount, found.get(name, amount))
     return found

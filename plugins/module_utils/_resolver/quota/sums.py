@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..api.quantity import of_nanos
-from .budget import Nanos, Quota, wanted_by
+from .budget import Nanos, Quota, most_wanted
 from .item import Item
 
 
@@ -17,10 +17,10 @@ class Sums:
         self._namespace, self._quotas = namespace, quotas
         self._wanted: list[Nanos] = [{} for _quota in quotas]
 
-    def add(self, created: Iterable[Item], gone: Iterable[Item]) -> None:
-        """Counts what is created for a VM, and what is deleted."""
+    def add(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item]) -> None:
+        """Counts what is created for a VM, and what is deleted; see budget.most_wanted."""
         for quota, wanted in zip(self._quotas, self._wanted):
-            for name, amount in wanted_by(quota, created, gone).items():
+            for name, amount in most_wanted(quota, variants, gone).items():
                 wanted[name] = wanted.get(name, 0) + amount
 
     def lines(self) -> Iterator[dict[str, Any]]:

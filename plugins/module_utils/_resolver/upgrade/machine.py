@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from ..api import release_schema
 from ..api.effects import LIVE, NOTHING, RESTART
-from ..api.errors import FieldError
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
@@ -20,6 +19,7 @@ from ..instancetype.vmi.guest import guest
 from ..instancetype.vmi.hot_plug import Update
 from ..instancetype.webhooks import gates, validate_vm
 from ..instancetype.webhooks.admission import invalid
+from ..instancetype.webhooks.live_updates import live_updates
 from ..pod.amounts import texts
 from ..pod.environment import Environment
 from ..pod.pod import Unrenderable
@@ -127,10 +127,7 @@ def start(vm: Manifest, where: Side) -> Start:
 
 def refusal(vm: Manifest, cluster: Cluster) -> str:
     """Why KubeVirt would reject changes of a stored VM, by conflicts, requirements, missing objects or gates; or ""."""
-    try:
-        admitted = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
-    except FieldError as error:
-        return str(error)
+    admitted = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
     answer = validate_vm.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
     if not answer.allowed:
         return answer.message
@@ -138,6 +135,7 @@ def refusal(vm: Manifest, cluster: Cluster) -> str:
     causes = [
         *gates.architecture(spec, path, cluster.configuration.architecture, closed),
         *gates.persistent_state(spec, path, closed),
+        *(live_updates(spec, path) if cluster.kubevirt.live_updates else ()),
     ]
     return invalid(causes).message if causes else ""
 

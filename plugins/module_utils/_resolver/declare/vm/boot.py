@@ -41,6 +41,11 @@ def tells_nothing(boot: Options) -> bool:
     return not (boot.get("data_source") or boot.get("pvc"))
 
 
+def has_image(boot: Options) -> bool:
+    """Whether the disk is an image in a registry, which can be asked what the image says."""
+    return bool(boot.get("container_disk")) or str(boot.get("url") or "").lower().startswith("docker://")
+
+
 def _data_source(text: str) -> Options:
     namespace, slash, name = text.rpartition("/")
     if not name or "/" in namespace or (slash and not namespace):

@@ -1,7 +1,8 @@
 """Instancetype and preference of a VM: by name, or inferred from one of its volumes.
 
-Inference is left to KubeVirt; here it is decided whether to ask for it, from which volume, and whether a volume that
-says nothing is an error (the failure policy Reject, which is KubeVirt's own default) or not (Ignore).
+Inference is left to KubeVirt, or to `from_image`; here it is decided whether to ask for it, from which volume, and
+whether a volume that says nothing is an error (the failure policy Reject, which is KubeVirt's own default) or not
+(Ignore).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
+from ...boot.disk import image_of
 from ...instancetype.find.infer import IGNORE
 from . import boot
 
@@ -48,9 +50,24 @@ def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
 
 
 def _may_say(options: Options, spec: Manifest, role: Role) -> bool:
-    """Whether the disk that the VM boots from can have labels, and the VM says nothing itself."""
+    """Whether the VM says nothing itself, and the disk that it boots from can: by labels, or as an image."""
+    if _is_given(role, spec):
+        return False
     disk = options.get("boot") or {}
-    return bool(disk) and not boot.tells_nothing(disk) and not _is_given(role, spec)
+    if disk and not boot.tells_nothing(disk):
+        return True
+    volumes = _volumes(spec)
+    if not (options.get("infer_from_registry") and volumes):
+        return False
+    return _of_image(boot.VOLUME if disk else _first(role, volumes, spec), spec)
+
+
+def _of_image(volume: str, spec: Manifest) -> bool:
+    return image_of({"spec": spec}, volume, {}) is not None
+
+
+def _volumes(spec: Manifest) -> Manifest:
+    return {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
 
 
 def _is_given(role: Role, spec: Manifest) -> bool:
@@ -72,13 +89,14 @@ def _inferred_if_possible(role: Role, options: Options, spec: Manifest) -> Manif
 
 
 def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
-    volumes = {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
+    volumes = _volumes(spec)
     name = (options.get(role.matcher) or {}).get("infer_from_volume")
     if not name:
         name = boot.VOLUME if options.get("boot") else _first(role, volumes, spec)
     elif name not in volumes:
         raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
-    _check(role, volumes[name], spec)
+    if not (options.get("infer_from_registry") and _of_image(name, spec)):
+        _check(role, volumes[name], spec)
     return {"inferFromVolume": name}
 
 
@@ -99,7 +117,8 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if volume.get("dataVolume") is None:
         raise FieldError(
             path,
-            f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead",
+            f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead"
+            + (", or infer_from_registry: true" if volume.get("containerDisk") is not None else ""),
         )
     templates = {
         (template.get("metadata") or {}).get("name"): template.get("spec") or {}

@@ -61,11 +61,12 @@ def warnings(options: Options) -> list[str]:
     told = cloud_init.warnings(wanted)
     disk = options.get("boot")
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
-    if disk and boot.tells_nothing(disk) and not sized:
+    asks = options.get("infer_from_registry") and disk and boot.has_image(disk)
+    if disk and boot.tells_nothing(disk) and not sized and not asks:
+        way = ", or infer_from_registry" if boot.has_image(disk) else ""
         told.append(
             f"boot: KubeVirt cannot infer an instancetype from this disk, so a new VM has {DEFAULT_MEMORY} of"
-            " memory; set"
-            " instancetype and preference"
+            f" memory; set instancetype and preference{way}"
         )
     return told
 

@@ -210,6 +210,8 @@ SPEC: Final[Spec] = {
     "run_strategy": _choice("Always", "RerunOnFailure", "Manual", "Halted", "Once"),
     "boot": _BOOT,
     **{role.matcher: _matcher(role) for role in ROLES},
+    "infer_from_registry": _BOOL,
+    "insecure_registry": _BOOL,
     "cpu": {"type": "dict", "options": {"sockets": _INT, "cores": _INT, "threads": _INT, "model": _STR}},
     "memory": _STR,
     "termination_grace_period": _INT,

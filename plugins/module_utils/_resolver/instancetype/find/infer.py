@@ -35,12 +35,14 @@ class NotInferred(NamedTuple):
     """Why nothing could be inferred.
 
     ignorable: the volume just says nothing (the failure policy Ignore takes that); else something is not there.
+    never: KubeVirt does not look at such a volume, so that no label would help.
     missing: kind, namespace and name of an object that would have to be there, or None.
     """
 
     problem: Problem
     ignorable: bool = False
     missing: tuple[str, str, str] | None = None
+    never: bool = False
 
 
 class Inferred(NamedTuple):
@@ -112,7 +114,7 @@ def from_volume(
             return trail.labelled("PersistentVolumeClaim", entry["persistentVolumeClaim"]["claimName"])
         if "dataVolume" in entry:
             return trail.data_volume(entry["dataVolume"]["name"], vm["spec"].get("dataVolumeTemplates", ()))
-        return _ignorable(f"unable to infer defaults from volume {volume} as type is not supported")
+        return _never(f"unable to infer defaults from volume {volume} as type is not supported")
     return NotInferred(Problem(f"unable to find volume {volume} to infer defaults"))
 
 
@@ -152,10 +154,10 @@ class _Trail:
             return matcher
         reference = spec.get("sourceRef")
         if reference is None:
-            return _ignorable("unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported")
+            return _never("unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported")
         kind = reference.get("kind") or ""
         if kind != "DataSource":
-            return _ignorable(f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not supported")
+            return _never(f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not supported")
         return self._data_source(reference.get("name") or "", reference.get("namespace"))
 
     def _data_source(self, name: str, namespace: str | None) -> Matcher | NotInferred:
@@ -196,3 +198,7 @@ class _Trail:
 
 def _ignorable(message: str) -> NotInferred:
     return NotInferred(Problem(message), ignorable=True)
+
+
+def _never(message: str) -> NotInferred:
+    return NotInferred(Problem(message), ignorable=True, never=True)

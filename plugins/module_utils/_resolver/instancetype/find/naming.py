@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ...api.matcher import Role
@@ -43,6 +44,17 @@ def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference
         return Reference()
     reference = (role.reference_of(vm) or {}).get("controllerRevisionRef") or {}
     return Reference(reference.get("name") or "")
+
+
+def uncaptured(vm: Manifest, roles: Iterable[Role]) -> Manifest:
+    """The VM without the revisions that it names or has captured, as a refresh leaves it: the live objects count."""
+    spec, status = dict(vm.get("spec") or {}), dict(vm.get("status") or {})
+    for role in roles:
+        matcher = role.matcher_of(vm)
+        if matcher is not None:
+            spec[role.matcher] = {key: value for key, value in matcher.items() if key != "revisionName"}
+        status.pop(role.reference, None)
+    return {**vm, "spec": spec, "status": status}
 
 
 def name(

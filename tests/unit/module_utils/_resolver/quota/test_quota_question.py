@@ -10,10 +10,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.item import of_manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import (
-    MIGRATE,
-    RESTART,
     Cluster,
     quotas,
 )
@@ -176,3 +175,32 @@ def test_what_cannot_be_read() -> None:
         ask(vm(), quotas=[quota(pods="many")])
     with pytest.raises(FieldError, match="pods: an object without a name is not a Pod"):
         ask(vm(), pods=[{"spec": {"containers": [5]}}])
+
+
+def test_limit_ranges_that_contradict_each_other() -> None:
+    def ranges(*defaults: str, resource: str = "memory") -> list[Any]:
+        return [
+            {
+                "metadata": {"name": f"r{number}", "namespace": "shop"},
+                "spec": {"limits": [{"type": "Container", "default": {resource: amount}}]},
+            }
+            for number, amount in enumerate(defaults)
+        ]
+
+    (line,) = ask(vm(), limit_ranges=ranges("4Gi", "1Gi"))["virtual_machines"]
+    assert (line["judged"], line["fits"], line["depends_on_order"]) == (True, False, True)
+    assert line["problem"].startswith(
+        "in some orders of the LimitRanges r0, r1, which the API server draws for each pod: "
+    )
+    for never in (("4Gi", "4096Mi"), ("4Gi",)):
+        assert "depends_on_order" not in ask(vm(), limit_ranges=ranges(*never))["virtual_machines"][0]
+    (line,) = ask(vm(), limit_ranges=ranges("1Gi", "1.5Gi"))["virtual_machines"]
+    assert not line["fits"] and "depends_on_order" not in line
+    # The most counts; KubeVirt sets no such limit itself.
+    full = quota()
+    full["spec"]["hard"] = {"limits.ephemeral-storage": "15Gi"}
+    disk = "ephemeral-storage"
+    found = ask(vm(), vm("b"), limit_ranges=ranges("3Gi", "4Gi", resource=disk), quotas=[full])
+    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
+    assert found["virtual_machines"][1]["depends_on_order"] and "lacks 1Gi" in found["virtual_machines"][1]["problem"]
+    assert found["quotas"][0]["resources"]["limits.ephemeral-storage"]["wanted"] == "16Gi"
