@@ -117,8 +117,9 @@ def _vm(chance: random.Random, number: int, sizes: int, preferences: int) -> Man
 class Cluster:
     """A cluster by its kubeconfig, whatever release runs there now."""
 
-    def __init__(self, kubeconfig: Path) -> None:
-        self._kubeconfig = kubeconfig
+    def __init__(self, kubeconfig: Path, quiet: float = 1.5) -> None:
+        """quiet: after how many seconds without a change nothing more is expected."""
+        self._kubeconfig, self._quiet = kubeconfig, quiet
         # VMs that were changed after the start of their guests.
         self.changed: set[str] = set()
 
@@ -210,10 +211,10 @@ class Cluster:
         body = {"metadata": {"annotations": {"anything": "1"}}}
         return self.patch(name, body, query_params=[("dryRun", "All")])
 
-    def settle(self, seconds: float = 3) -> None:
+    def settle(self) -> None:
         """Until nothing has changed for a while."""
         seen, since, deadline = None, time.monotonic(), time.monotonic() + 300
-        while time.monotonic() - since < seconds:
+        while time.monotonic() - since < self._quiet:
             assert time.monotonic() < deadline, "the VMs do not settle"
             now = {
                 (kind, name): item["metadata"]["resourceVersion"]
