@@ -1,4 +1,4 @@
-"""What the filters answer about the pods of VMs: their requests, and where they fit."""
+"""What the filters answer about the pods of VMs: their requests, where they fit, and whether quotas admit them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from ..module_utils._resolver.placement.question import Cluster
 from ..module_utils._resolver.pod import resources as resource
 from ..module_utils._resolver.pod.environment import Environment
 from ..module_utils._resolver.pod.manifests import hard_of, labels_of, metadata_of, network_resources
+from ..module_utils._resolver.pod.of_vm import KEEP
 from ..module_utils._resolver.pod.pod import Unrenderable
+from ..module_utils._resolver.quota import question as admission
 from ._questions import Given, Unanswerable, parts
 
 Manifest = dict[str, Any]
@@ -63,6 +65,22 @@ def placement(
     known = _kubevirt(kubevirt, release)
     try:
         return question.placement(vms, Objects(list(objects)), known, cluster)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _of_configuration(error, kubevirt) from None
+
+
+def quotas(
+    vms: Sequence[Manifest],
+    cluster: admission.Cluster,
+    objects: Sequence[Manifest] = (),
+    kubevirt: Manifest | None = None,
+    release: Release = NEWEST,
+    of_running: str = KEEP,
+) -> dict[str, Any]:
+    """Whether quotas and limit ranges admit VMs; see question.quotas. objects: those that VMs name."""
+    known = _kubevirt(kubevirt, release)
+    try:
+        return admission.quotas(vms, Objects(list(objects)), known, cluster, of_running)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _of_configuration(error, kubevirt) from None
 

@@ -28,7 +28,7 @@ MOST = {
     "placement_info": 410,
     "preference": 315,
     "preference_info": 185,
-    "quota_info": 410,
+    "quota_info": 420,
     "upgrade_info": 450,
     "virtual_machine": 600,
     "virtual_machine_adopt": 370,
