@@ -12,15 +12,16 @@ version_added: 1.0.0
 description:
   - Computes the virt-launcher pod of each VM for the cluster's KubeVirt, and checks like the API server whether the
     ResourceQuotas and LimitRanges of the namespace admit the pod.
-  - Includes ApplicationAwareResourceQuotas, with the counting method of the AAQ object. A pod without room in such a
-    quota is created and waits.
+  - Includes ApplicationAwareResourceQuotas and ApplicationAwareClusterResourceQuotas, with the counting method of the
+    AAQ object. A pod without room in such a quota is created and waits. The namespaces of a cluster quota share it. If
+    the cluster quotas cannot be read, the module reads their copies in the namespaces of the VMs.
   - Counts stopped VMs as if they started in order. For a VM that does not exist, counts also the VM itself, its
     revisions, its data volumes and their claims.
   - If LimitRanges of a namespace have different defaults for a resource, the API server draws the order in which it
     applies them for each pod. A VM fits if the API server admits its pod in all orders, and counts with the largest
     amounts.
   - Counts a claim with the size of its data volume. Ignores CDI's overhead for file systems, its temporary claims and
-    pods, sizes that a data volume takes from its source, and ApplicationAwareClusterResourceQuotas.
+    pods, and sizes that a data volume takes from its source.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -56,6 +57,9 @@ extends_documentation_fragment:
   - virtshape.instancetypes.attributes
 seealso:
   - module: virtshape.instancetypes.placement_info
+  - plugin: virtshape.instancetypes.quota
+    plugin_type: filter
+    description: The same without a cluster, for given quotas.
   - plugin: virtshape.instancetypes.resources
     plugin_type: filter
     description: The resources of a VM's pod.
@@ -135,7 +139,7 @@ quotas:
   returned: always
   contains:
     kind:
-      description: ResourceQuota or ApplicationAwareResourceQuota.
+      description: ResourceQuota, ApplicationAwareResourceQuota or ApplicationAwareClusterResourceQuota.
       type: str
       returned: always
     name:
@@ -145,7 +149,7 @@ quotas:
     namespace:
       description: Namespace of the quota.
       type: str
-      returned: always
+      returned: when it is for one namespace
     fits:
       description: Whether the quota has room for all VMs together.
       type: bool

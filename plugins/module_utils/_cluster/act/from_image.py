@@ -1,4 +1,4 @@
-"""Asks registries what instancetype and preference the VMs of a task need, before the VMs are planned."""
+"""Asks registries which instancetype and preference the VMs of a task need, before the VMs are planned."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Manifest = dict[str, Any]
 
 
 def completed(session: Session, found: Sequence[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
-    """The entries with matchers by name, in order, and warnings about each; with a problem where that fails.
+    """The entries with matchers by name, in order, each with its warnings. An entry that fails gets a problem.
 
-    found: entries with their live VMs. Only those with the option `infer_from_registry` are looked at.
+    found: the entries with their live VMs. Only entries with the option `infer_from_registry` change.
     """
     due = [pair if pair[0].options.get("infer_from_registry") else None for pair in found]
     existing = _existing(session, [pair for pair in due if pair])
@@ -54,7 +54,7 @@ def _answered(entry: Entry, asked: list[Question], answers: dict[Image, Answer])
 
 
 def _place(session: Session, entry: Entry, question: Question) -> tuple[Image, bool]:
-    """What contents_of takes. Of an index the image for the VM's architecture counts."""
+    """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
     image = question.image
     if not image.architecture:
         template = entry.manifest["spec"]["template"].get("spec") or {}
@@ -64,7 +64,7 @@ def _place(session: Session, entry: Entry, question: Question) -> tuple[Image, b
 
 
 def _existing(session: Session, due: list[tuple[Entry, Manifest | None]]) -> dict[str, dict[str, Manifest]]:
-    """The DataVolumes that have to be known, by namespace and name."""
+    """The DataVolumes that the inference needs, by namespace and name."""
     wanted = {
         (entry.key.namespace or "", name)
         for entry, live in due

@@ -1,4 +1,4 @@
-"""The edge of the module placement_info."""
+"""The module placement_info."""
 
 from __future__ import annotations
 

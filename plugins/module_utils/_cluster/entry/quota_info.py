@@ -1,4 +1,4 @@
-"""The edge of the module quota_info."""
+"""The module quota_info."""
 
 from __future__ import annotations
 

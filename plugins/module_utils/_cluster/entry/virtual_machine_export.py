@@ -1,4 +1,4 @@
-"""The edge of the module virtual_machine_export."""
+"""The module virtual_machine_export."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run_export() -> None:
 
 
 def _without_namesakes(found: list[Exported]) -> list[Exported]:
-    """VMs of several namespaces cannot go to one where they have the same name."""
+    """Rejects VMs of several namespaces that would have the same name in one."""
     places = [(one.vm["metadata"]["namespace"], one.vm["metadata"]["name"]) if one.vm else None for one in found]
     counts = Counter(places)
     return [
@@ -72,7 +72,10 @@ def _tell(vm: dict[str, Any], one: Exported) -> dict[str, Any]:
 
 
 def _write(module: Any, dest: Path, made: list[dict[str, Any]]) -> bool:
-    """Whether the file changes. Nobody else may read a new one: cloud-init data may have passwords."""
+    """Writes the file; False if it is unchanged.
+
+    A new file is private, because cloud-init data may contain passwords.
+    """
     text = yaml.safe_dump_all(made, sort_keys=False, width=120)
     try:
         if dest.exists() and dest.read_text(encoding="utf-8") == text:
@@ -80,7 +83,7 @@ def _write(module: Any, dest: Path, made: list[dict[str, Any]]) -> bool:
         if not module.check_mode:
             temporary = Path(module.tmpdir, "manifests.yml")
             temporary.write_text(text, encoding="utf-8")
-            # atomic_move keeps the mode of a file that is there.
+            # atomic_move keeps the mode of an existing file.
             dest.touch(0o600)
             module.atomic_move(str(temporary), str(dest))
     except (OSError, UnicodeDecodeError) as error:

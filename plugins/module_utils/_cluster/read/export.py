@@ -1,4 +1,4 @@
-"""VMs of a cluster as manifests for another one."""
+"""VMs of a cluster as manifests for another cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Manifest = dict[str, Any]
 
 
 def export(session: Session, vms: list[Manifest], namespace: str, run_strategy: str) -> list[Exported]:
-    """The VMs in order; the arguments are those of `exported`. Raises ApiError and ConnectionFailed."""
+    """The exported VMs, in order; for the arguments see `exported`. Raises ApiError and ConnectionFailed."""
     if not vms:
         return []
     release, lookup = kubevirt(session).release, ClusterLookup(session)

@@ -1,4 +1,4 @@
-"""Lists of kinds that decide on whether VMs run, and what becomes of a task that may not read them."""
+"""Lists that a task needs in order to predict whether VMs run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_SUCH_API = 404
 
 
 class Unread(Exception):
-    """What is needed cannot be listed; one line with the remedy."""
+    """A required list is not readable; one line with the remedy."""
 
 
 def listed(session: Session, kind: Kind, namespace: str | None = None) -> list[Manifest]:
@@ -33,7 +33,7 @@ def listed(session: Session, kind: Kind, namespace: str | None = None) -> list[M
 
 
 def if_any(session: Session, kind: Kind, warnings: list[str], namespace: str | None = None) -> list[Manifest] | None:
-    """As `listed`, but None where there is no such API, or where it may not be read, which is a warning."""
+    """As `listed`, but None if the API does not exist, or if the user may not list it, which adds a warning."""
     try:
         return session.list(kind, namespace)[0]
     except ApiError as error:

@@ -18,6 +18,11 @@ Manifest = dict[str, Any]
 _LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
 _AAQ = ("aaq.kubevirt.io", "v1alpha1")
 _APPLICATION = Kind("ApplicationAwareResourceQuota", *_AAQ, "applicationawareresourcequotas", True)
+_SHARED = Kind("ApplicationAwareClusterResourceQuota", *_AAQ, "applicationawareclusterresourcequotas", False)
+# Their copies in the namespaces that they are for, which need no right beyond these.
+_COPIES = Kind(
+    "ApplicationAwareAppliedClusterResourceQuota", *_AAQ, "applicationawareappliedclusterresourcequotas", True
+)
 _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
@@ -31,23 +36,35 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
     space = spaces.pop() if len(spaces) == 1 else None
     warnings: list[str] = []
     applications = if_any(session, _APPLICATION, warnings, space)
-    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications else [])]
+    shared = _shared(session, warnings, space)
+    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
     namespaces, *configurations = (if_any(session, kind, warnings) for kind in wide)
     cluster = Cluster(
         quotas=listed(session, QUOTA, space),
         limit_ranges=listed(session, _LIMITS, space),
         application_quotas=applications or [],
+        cluster_quotas=shared,
         aaq=next((one for found in configurations for one in found or []), None),
         namespaces=namespaces or [],
         networks=if_any(session, NETWORK, warnings),
         pods=listed(session, POD, space),
-        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or []) if applications else [],
+        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or [])
+        if applications or shared
+        else [],
         vms=listed(session, BY_NAME["VirtualMachine"], space),
         default_class=_default_class(session, vms, warnings),
     )
     known, lookup = kubevirt(session), ClusterLookup(session)
     lookup.gather(need for vm in vms for need in referred(vm, known.release))
     return quotas(vms, lookup, known, cluster, of_running), warnings
+
+
+def _shared(session: Session, warnings: list[str], space: str | None) -> list[Manifest]:
+    refused: list[str] = []
+    found = if_any(session, _SHARED, refused)
+    if found is not None or not refused:
+        return found or []
+    return if_any(session, _COPIES, warnings, space) or []
 
 
 def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:

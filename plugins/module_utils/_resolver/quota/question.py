@@ -15,8 +15,17 @@ from ..placement.workload import of_manifest as workload
 from ..pod.environment import Environment
 from ..pod.manifests import Manifest, environments, labels_of, malformed, metadata_of, name_of, namespace_of
 from ..pod.of_vm import KEEP, MIGRATE, Launched, NoPod, launched
-from .application import application_quota, counted, growth, watches, way_of
-from .budget import Budget, Quota, resource_quota
+from .application import (
+    allows_cluster_quotas,
+    application_quota,
+    cluster_quota,
+    counted,
+    growth,
+    selects,
+    watches,
+    way_of,
+)
+from .budget import Budget, Quota, Shared, resource_quota
 from .created import of_new, of_start
 from .item import Item, of_manifest, of_pod
 from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
@@ -25,13 +34,15 @@ from .sums import Sums
 
 class Cluster(NamedTuple):
     """Where VMs are to run, as manifests of the API's kinds. quotas: ResourceQuotas. limit_ranges: LimitRanges.
-    application_quotas: ApplicationAwareResourceQuotas, aaq: the AAQ object. pods: of the VMs' namespaces. guests: the
+    application_quotas: ApplicationAwareResourceQuotas, cluster_quotas: ApplicationAwareClusterResourceQuotas, or their
+    copies in namespaces. aaq: the AAQ object. pods: of the VMs' namespaces. guests: the
     VMIs. vms: the VirtualMachines that exist. networks: NetworkAttachmentDefinitions, None: not known. default_class:
     the storage class of claims that name none."""
 
     quotas: Sequence[Manifest] = ()
     limit_ranges: Sequence[Manifest] = ()
     application_quotas: Sequence[Manifest] = ()
+    cluster_quotas: Sequence[Manifest] = ()
     aaq: Manifest | None = None
     namespaces: Sequence[Manifest] = ()
     networks: Sequence[Manifest] | None = None
@@ -63,7 +74,8 @@ def quotas(
     """
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
     around = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
-    rooms = {name: _Room(name, cluster, spaces.get(name), around[name]) for name in around}
+    shared = _Shares(cluster)
+    rooms = {name: _Room(name, cluster, spaces.get(name), around[name], shared) for name in around}
     there = _running(cluster.pods)
     exist = {(namespace_of(one), name_of(one)) for one in cluster.vms}
     results = []
@@ -80,22 +92,60 @@ def quotas(
             problems, answer["judged"] = [" ".join(str(error).split())], False
         answer["fits"] = not problems
         results.append({**answer, **({"problem": "; ".join(problems)} if problems else {})})
-    return {"virtual_machines": results, "quotas": [line for room in rooms.values() for line in room.sums.lines()]}
+    sums = [*(room.sums[0] for room in rooms.values()), *shared.sums]
+    return {"virtual_machines": results, "quotas": [line for one in sums for line in one.lines()]}
+
+
+class _Shares:
+    """AAQ's quotas of several namespaces, of which the namespaces of VMs take together."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        allowed = allows_cluster_quotas(cluster.aaq)
+        self._manifests = cluster.cluster_quotas if allowed else ()
+        self._spaces = {name_of(one): one for one in cluster.namespaces}
+        self._known: dict[str, tuple[Shared, Sums]] = {}
+
+    @property
+    def sums(self) -> list[Sums]:
+        return [one for _shared, one in self._known.values()]
+
+    def of(self, namespace: str) -> list[tuple[Shared, Sums]]:
+        """Those that are for a namespace."""
+        found = {}
+        for manifest in self._manifests:
+            with _reading(manifest, "ApplicationAwareClusterResourceQuota"):
+                if selects(manifest, namespace, self._spaces.get(namespace)):
+                    name = name_of(manifest)
+                    if name not in self._known:
+                        quota = cluster_quota(manifest)
+                        self._known[name] = (Shared(quota, dict(quota.used)), Sums("", [quota]))
+                    found[name] = self._known[name]
+        return list(found.values())
 
 
 class _Room:
     """A namespace: its quotas and limit ranges, and what is left of them."""
 
-    def __init__(self, name: str, cluster: Cluster, labels: Mapping[str, str] | None, environment: Environment) -> None:
+    def __init__(
+        self,
+        name: str,
+        cluster: Cluster,
+        labels: Mapping[str, str] | None,
+        environment: Environment,
+        shares: _Shares,
+    ) -> None:
         self._cluster, self._environment = cluster, environment
         self._way = way_of(cluster.aaq)
         own: list[Quota] = [_read(one, resource_quota) for one in cluster.quotas if _is_in(one, name)]
+        shared = []
         if labels is None or watches(cluster.aaq, labels):
+            shared = shares.of(name)
             own += [_read(one, application_quota) for one in cluster.application_quotas if _is_in(one, name)]
         self._ranges = [one for one in cluster.limit_ranges if _is_in(one, name)]
         self._guests = {name_of(one): one for one in cluster.guests if _is_in(one, name)}
-        self._budget = Budget(own)
-        self.sums = Sums(name, own)
+        self._budget = Budget(own, [one for one, _sums in shared])
+        # The first are those of the namespace itself.
+        self.sums = [Sums(name, own), *(sums for _one, sums in shared)]
 
     def change(
         self, vm: Manifest, lookup: Lookup, kubevirt: KubeVirt, old: Manifest | None, exists: bool, of_running: str
@@ -122,7 +172,8 @@ class _Room:
         found = [[*self._refused(created), *self._budget.problems(created, change.gone)] for created in change.variants]
         refused = [problems for problems in found if problems]
         if not change.fleeting:
-            self.sums.add(change.variants, change.gone)
+            for sums in self.sums:
+                sums.add(change.variants, change.gone)
             if not refused:
                 self._budget.take(change.variants, change.gone)
         if not refused:

@@ -24,18 +24,13 @@ class Sums:
                 wanted[name] = wanted.get(name, 0) + amount
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """{kind, name, namespace, fits, resources}. resources: by name {hard, used, wanted, left, lacks}, quantities;
-        lacks where it is exceeded."""
+        """{kind, name, namespace, fits, resources}. namespace: unless it is of several. resources: by name {hard, used,
+        wanted, left, lacks}, quantities; lacks where it is exceeded."""
         for quota, wanted in zip(self._quotas, self._wanted):
             resources = {name: _figures(quota, name, wanted.get(name, 0)) for name in quota.hard}
             fits = not any("lacks" in figures for figures in resources.values())
-            yield {
-                "kind": quota.kind,
-                "name": quota.name,
-                "namespace": self._namespace,
-                "fits": fits,
-                "resources": resources,
-            }
+            space = {"namespace": self._namespace} if self._namespace else {}
+            yield {"kind": quota.kind, "name": quota.name, **space, "fits": fits, "resources": resources}
 
 
 def _figures(quota: Quota, name: str, wanted: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What is particular to VMs among the objects that can be declared."""
+"""VMs as objects to declare."""
 
 from __future__ import annotations
 
