@@ -73,6 +73,24 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
     return _read({}, release)._replace(version=version, doubt="; ".join(doubts))
 
 
+def upgraded(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:
+    """The same KubeVirt at another release. settings: its `spec.configuration` then, None for the present one.
+
+    Raises UnknownRelease, and ValueError for a malformed configuration.
+    """
+    manifest = {
+        "metadata": {"annotations": dict(kubevirt.annotations)},
+        "spec": {"configuration": dict(kubevirt.settings if settings is None else settings)},
+        "status": {"defaultArchitecture": kubevirt.configuration.architecture},
+    }
+    release = releases.of(version) if version else kubevirt.release
+    try:
+        found = _read(manifest, release)
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
+    return found._replace(version=version or kubevirt.version)
+
+
 def version_of(manifest: Manifest) -> str:
     """The version that the operator last observed; "" if none yet."""
     status = manifest.get("status")
