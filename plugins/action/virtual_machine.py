@@ -33,6 +33,15 @@ class _Question(NamedTuple):
     strict: bool
 
 
+class _Answer(NamedTuple):
+    """question: what was asked. lines: one for each VM, as the module has it; none if it could not answer, with a
+    failure that says why."""
+
+    question: _Question
+    lines: list[dict[str, Any]]
+    failure: str
+
+
 class ActionModule(WritingAction):
     """The module's action."""
 
@@ -40,36 +49,83 @@ class ActionModule(WritingAction):
         asked = list(_questions(options))
         vms = to_run(options) if asked else []
         warnings: list[str] = []
-        for question in asked if vms else ():
-            refused = self._ask(question, vms, options, task_vars, warnings)
-            if refused:
-                return {"failed": True, "changed": False, "msg": refused, "warnings": warnings}
+        answers = [self._ask(question, vms, options, task_vars, warnings) for question in asked if vms]
+        known = _will_run(answers)
+        refused = [text for answer in answers if (text := _refusal(answer, warnings))]
+        if refused:
+            told = f"{'; '.join(refused)}. Nothing was sent"
+            return {
+                "failed": True,
+                "changed": False,
+                "msg": told,
+                "warnings": warnings,
+                "results": list(map(_unsent, known.values())),
+            }
         result = super().execute(options, tmp, task_vars)
+        for one in (*(result.get("results") or ()), *([result["result"]] if result.get("result") else ())):
+            found = known.get((one.get("namespace"), one.get("name")))
+            if found is not None:
+                one["will_run"] = found["will_run"]
         return {**result, "warnings": [*warnings, *(result.get("warnings") or ())]} if warnings else result
 
     def _ask(
         self, question: _Question, vms: list[Any], options: dict[str, Any], task_vars: Any, warnings: list[str]
-    ) -> str:
-        """Why the task fails, "" if it does not; what is worth a warning is added to the warnings."""
+    ) -> _Answer:
         given = {**requests_of(options), "manifests": vms}
         answer = self._execute_module(
             module_name=f"{_MODULES}.{question.module}", module_args=given, task_vars=task_vars, wrap_async=False
         )
         warnings += answer.get("warnings") or ()
         if answer.get("failed"):
-            problems = [str(answer.get("msg"))]
-        else:
-            lines = [(f"{vm['namespace']}/{vm['name']}: {vm['problem']}", vm) for vm in _unfit(answer)]
-            warnings += [f"{question.option}: {line}" for line, vm in lines if not vm["judged"]]
-            problems = [line for line, vm in lines if vm["judged"]]
-        if not problems:
-            return ""
-        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        told = f"{question.option}: {'; '.join(problems[:_SHOWN])}{more}"
-        if question.strict:
-            return f"{told}. Nothing was sent"
-        warnings.append(told)
+            return _Answer(question, [], str(answer.get("msg")))
+        return _Answer(question, answer["virtual_machines"], "")
+
+
+def _refusal(answer: _Answer, warnings: list[str]) -> str:
+    """Why the task fails, "" if it does not; what is worth a warning is added to the warnings."""
+    option = answer.question.option
+    unfit = [(f"{vm['namespace']}/{vm['name']}: {vm['problem']}", vm) for vm in answer.lines if not vm["fits"]]
+    warnings += [f"{option}: {line}" for line, vm in unfit if not vm["judged"]]
+    problems = [answer.failure] if answer.failure else [line for line, vm in unfit if vm["judged"]]
+    if not problems:
         return ""
+    more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    told = f"{option}: {'; '.join(problems[:_SHOWN])}{more}"
+    if answer.question.strict:
+        return told
+    warnings.append(told)
+    return ""
+
+
+def _will_run(answers: list[_Answer]) -> dict[tuple[str, str], dict[str, Any]]:
+    """By namespace and name {namespace, name, will_run: {judged, fits, problem}}, of all questions together."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for answer in answers:
+        for vm in answer.lines:
+            key = vm["namespace"], vm["name"]
+            known = {"judged": True, "fits": True, "problem": ""}
+            one = found.setdefault(key, {"namespace": key[0], "name": key[1], "will_run": known})["will_run"]
+            # What one module knows for certain, the other need not know.
+            certain = any(line["judged"] and not line["fits"] for line in (one, vm))
+            one["judged"] = certain or (one["judged"] and vm["judged"])
+            one["fits"] = one["fits"] and vm["fits"]
+            if not vm["fits"] and vm["problem"] not in one["problem"]:
+                one["problem"] = "; ".join(filter(None, (one["problem"], vm["problem"])))
+    return found
+
+
+def _unsent(vm: dict[str, Any]) -> dict[str, Any]:
+    """The result of a VM of a task that sent nothing."""
+    told = vm["will_run"]
+    failed = told["judged"] and not told["fits"]
+    return {
+        **vm,
+        "kind": "VirtualMachine",
+        "action": "none",
+        "changed": False,
+        "failed": failed,
+        **({"msg": told["problem"]} if failed else {}),
+    }
 
 
 def _questions(options: dict[str, Any]) -> Iterator[_Question]:
@@ -92,7 +148,3 @@ def _level(options: dict[str, Any], name: str, default: str) -> str:
     if level not in _LEVELS:
         raise AnsibleActionFail(f"{name}: choose from {', '.join(_LEVELS)}, not {level}")
     return level
-
-
-def _unfit(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    return [vm for vm in answer["virtual_machines"] if not vm["fits"]]

@@ -204,6 +204,14 @@ options:
           - LiveMigrate
           - LiveMigrateIfPossible
           - External
+      infer_from_registry:
+        description:
+          - See O(infer_from_registry).
+        type: bool
+      insecure_registry:
+        description:
+          - See O(insecure_registry).
+        type: bool
       instancetype:
         description:
           - See O(instancetype).

@@ -38,8 +38,8 @@ options:
       - A string is short for O(boot.data_source), such as V(fedora).
       - KubeVirt infers instancetype and preference from the labels of O(boot.data_source) or O(boot.pvc) unless the
         task sets them. If the disk lacks these labels, the error says what to add and suggests instancetypes.
-      - KubeVirt cannot infer anything from O(boot.container_disk) and O(boot.url). Without O(instancetype), O(cpu) or
-        O(memory), a new VM then gets 512Mi of memory and the task warns.
+      - KubeVirt cannot infer anything from O(boot.container_disk) and O(boot.url); see O(infer_from_registry). Without
+        O(instancetype), O(cpu) or O(memory), a new VM then gets 512Mi of memory and the task warns.
     type: dict
     suboptions:
       data_source:
@@ -78,6 +78,24 @@ options:
         choices:
           - Block
           - Filesystem
+  infer_from_registry:
+    description:
+      - Whether the task infers O(instancetype) and O(preference) from images in registries, which KubeVirt never does.
+        This concerns container disks, and disks that CDI imports from a registry - by O(data_volume_templates),
+        O(volumes[].import) or O(boot.url), or a DataVolume that a volume names and that has no labels.
+      - The task asks the registry for the environment variables of the image, such as
+        C(INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora), and declares the names that it finds. It uses the Secret
+        and the ConfigMap that the disk names, and asks for each image once.
+      - An existing VM keeps what it has, and the task asks nothing. An instancetype or a preference that the task names
+        counts more than the image.
+      - A VM that boots from such a disk and says nothing itself has V(required), as with labels. If the registry does
+        not answer or the image says nothing, that is an error. With V(auto) it is none.
+    type: bool
+  insecure_registry:
+    description:
+      - Whether O(infer_from_registry) accepts any certificate of a registry, and plain HTTP. It always does for the
+        C(insecureRegistries) of CDI.
+    type: bool
   instancetype:
     description:
       - Instancetype of the VM. A string is short for O(instancetype.name), such as V(u1.small).

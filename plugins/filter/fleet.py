@@ -106,14 +106,15 @@ _value:
       captured revisions; memory is in bytes.
     - C(totals), with C(virtual_machines), C(running), C(vcpus), C(memory_bytes), C(vcpus_running),
       C(memory_bytes_running), C(drifted), C(unknown) (VMs with unknown drift), C(problems) (VMs with unknown
-      resources), C(refused), C(restart_required), C(unused), C(deprecated), C(orphaned_revisions) and
-      C(kept_revisions).
+      resources), C(refused), C(restart_required), C(lost_in_snapshot), C(unused), C(deprecated), C(orphaned_revisions)
+      and C(kept_revisions).
     - C(instancetypes) and C(preferences), each with C(kind), C(namespace), C(name), C(deprecated), C(virtual_machines),
       C(running), C(drifted), C(vcpus) and C(memory_bytes); VMs without an instancetype or preference come last, with an
       empty name.
     - C(drift), with C(by_age) (C(age), C(virtual_machines)), C(by_change) (C(changes), C(needs) and the
       C(virtual_machines) with this change) and C(refused).
-    - C(restart_required), the VMs as NAMESPACE/NAME.
+    - C(restart_required), and C(lost_in_snapshot) (VMs whose captured revisions a snapshot does not keep), the VMs as
+      NAMESPACE/NAME.
     - C(unused) and C(deprecated), instancetypes and preferences with C(kind), C(namespace), C(name), C(catalog),
       C(catalog_version), C(deprecated) and C(used_by).
     - C(orphaned_revisions), which are of no VM that there is, and C(kept_revisions), which are of one, both as in

@@ -16,7 +16,8 @@ description:
     between pods, topology spread, and volumes that only some nodes reach. Ignores claims of dynamic resource
     allocation, limits of volumes per node, local volumes that are not bound yet, and preemption.
   - Places stopped VMs in order, each on the node with the most free resources. kube-scheduler may choose other nodes.
-    For a running VM, computes whether a migration to the VM's next size finds room.
+    For a running VM, computes whether a migration to the VM's next size finds room, or with O(running=restart) a
+    restart.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -30,6 +31,20 @@ options:
       - Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
     type: list
     elements: dict
+  refreshed:
+    description:
+      - Judges the VMs as after a refresh. They take the current state of their instancetype, preference or both,
+        instead of the revision that they captured or name.
+    type: str
+    choices: [both, instancetype, preference]
+  running:
+    description:
+      - What to assume for running VMs. With V(migrate), a pod of the VM's next size runs in addition to the present
+        pod, as a live update or a drain needs it. Each VM is checked separately.
+      - With V(restart), such a pod replaces the present pod. All pods are removed before the first VM is placed.
+    type: str
+    choices: [migrate, restart]
+    default: migrate
   drain:
     description:
       - Names of nodes to drain in the computation. The module places their guests on other nodes before it places the
@@ -106,18 +121,18 @@ virtual_machines:
       type: bool
       returned: always
     fits:
-      description: Whether the VM finds room in addition to the VMs before it. True for a running VM.
+      description: Whether the VM finds room in addition to the VMs before it. True for a VM that keeps running.
       type: bool
       returned: always
     node_count:
       description: Number of nodes with room.
       type: int
-      returned: when it does not run
+      returned: unless it keeps running
     nodes:
       description: The first twenty of these nodes.
       type: list
       elements: str
-      returned: when it does not run
+      returned: unless it keeps running
     node:
       description: The node of the VM, chosen by the module or where the VM runs.
       type: str
@@ -130,7 +145,7 @@ virtual_machines:
     migration:
       description: Whether a migration finds room, with C(fits), C(node_count), C(nodes) and C(problem).
       type: dict
-      returned: when it runs
+      returned: when it keeps running
 drained:
   description: The guests on the drained nodes.
   type: list

@@ -190,30 +190,18 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Preferences,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import PREFERENCE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
 
 
 def main() -> None:
-    kinds = ["VirtualMachinePreference", "VirtualMachineClusterPreference"]
-    spec = {
-        **options("VirtualMachinePreferenceSpec", required=False),
-        "name": {"type": "str"},
-        "namespace": {"type": "str"},
-        "kind": {"type": "str", "choices": kinds},
-        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-        "labels": {"type": "dict"},
-        "annotations": {"type": "dict"},
-        "spec": {"type": "dict"},
-        "accept_unknown_fields": {"type": "bool"},
-    }
     settings = {
         "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
         "force": {"type": "bool", "default": False},
     }
     ObjectModule(
         plural="preferences",
-        spec=spec,
+        spec=manifests.argument_spec(PREFERENCE),
         manifest=manifests.preference,
         namespaced=manifests.is_namespaced,
         subject=Preferences,

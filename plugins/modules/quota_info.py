@@ -12,12 +12,16 @@ version_added: 1.0.0
 description:
   - Computes the virt-launcher pod of each VM for the cluster's KubeVirt, and checks like the API server whether the
     ResourceQuotas and LimitRanges of the namespace admit the pod.
-  - Includes ApplicationAwareResourceQuotas, with the counting method of the AAQ object. A pod without room in such a
-    quota is created and waits.
+  - Includes ApplicationAwareResourceQuotas and ApplicationAwareClusterResourceQuotas, with the counting method of the
+    AAQ object. A pod without room in such a quota is created and waits. The namespaces of a cluster quota share it. If
+    the cluster quotas cannot be read, the module reads their copies in the namespaces of the VMs.
   - Counts stopped VMs as if they started in order. For a VM that does not exist, counts also the VM itself, its
     revisions, its data volumes and their claims.
+  - If LimitRanges of a namespace have different defaults for a resource, the API server draws the order in which it
+    applies them for each pod. A VM fits if the API server admits its pod in all orders, and counts with the largest
+    amounts.
   - Counts a claim with the size of its data volume. Ignores CDI's overhead for file systems, its temporary claims and
-    pods, sizes that a data volume takes from its source, and ApplicationAwareClusterResourceQuotas.
+    pods, and sizes that a data volume takes from its source.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -31,6 +35,12 @@ options:
       - Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
     type: list
     elements: dict
+  refreshed:
+    description:
+      - Judges the VMs as after a refresh. They take the current state of their instancetype, preference or both,
+        instead of the revision that they captured or name.
+    type: str
+    choices: [both, instancetype, preference]
   running:
     description:
       - What to assume for running VMs. With V(keep) they keep running; the quotas already count them.
@@ -47,6 +57,9 @@ extends_documentation_fragment:
   - virtshape.instancetypes.attributes
 seealso:
   - module: virtshape.instancetypes.placement_info
+  - plugin: virtshape.instancetypes.quota
+    plugin_type: filter
+    description: The same without a cluster, for given quotas.
   - plugin: virtshape.instancetypes.resources
     plugin_type: filter
     description: The resources of a VM's pod.
@@ -108,6 +121,11 @@ virtual_machines:
       description: Whether quotas have room for the VM in addition to the VMs before it that fit.
       type: bool
       returned: always
+    depends_on_order:
+      description: Whether the API server admits the pod in some orders of the LimitRanges only. It draws the order for
+        each pod, so that another attempt of KubeVirt may succeed.
+      type: bool
+      returned: when it is so
     problem:
       description: The exceeded quota with the missing amount, the violated LimitRange, or the reason why the VM has no
         pod.
@@ -121,7 +139,7 @@ quotas:
   returned: always
   contains:
     kind:
-      description: ResourceQuota or ApplicationAwareResourceQuota.
+      description: ResourceQuota, ApplicationAwareResourceQuota or ApplicationAwareClusterResourceQuota.
       type: str
       returned: always
     name:
@@ -131,7 +149,7 @@ quotas:
     namespace:
       description: Namespace of the quota.
       type: str
-      returned: always
+      returned: when it is for one namespace
     fits:
       description: Whether the quota has room for all VMs together.
       type: bool

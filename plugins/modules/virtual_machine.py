@@ -307,6 +307,13 @@ results:
       description: Whether the VM was restarted, or would be in check mode.
       type: bool
       returned: when it exists
+    will_run:
+      description:
+        - Whether quotas and nodes let the VM run, with C(judged), C(fits) and C(problem), the missing resources or why
+          there is no answer. A task that fails because of them returns an entry for each VM, too.
+      type: dict
+      returned: with O(quota) or O(preflight_placement), for VMs that are to run
+      sample: {judged: true, fits: false, problem: ResourceQuota team lacks 2.25Gi of requests.memory}
     status:
       description: Printable status of the VM.
       type: str

@@ -67,6 +67,11 @@ EXAMPLES = r"""
     restart_required: true
   register: waiting
 
+- name: Which VMs would a snapshot restore with another size?
+  ansible.builtin.debug:
+    msg: "{{ found.virtual_machines | selectattr('drifted') | selectattr('revisions_lost_by', 'contains', 'snapshot')
+      | map(attribute='name') }}"
+
 - name: Memory that the pods of the VMs ask for, with KubeVirt's overhead
   ansible.builtin.debug:
     msg: "{{ known | map(attribute='resources.pod.memory_bytes') | sum | int | human_readable }}"
@@ -129,6 +134,17 @@ virtual_machines:
       description: Whether the captured revisions differ from the current instancetype or preference.
       type: bool
       returned: always
+    revisions_lost_by:
+      description:
+        - What does not keep the captured revisions of the VM, because only its status names them - V(backup), and for a
+          VM without a VMI V(snapshot), which includes clones. A restored VM captures the current instancetype and
+          preference, so it has another size if the VM has drifted by then.
+        - To keep the revisions, pin the VM with M(virtshape.instancetypes.controller_revision), C(state=pinned) and
+          C(revision=current).
+      type: list
+      elements: str
+      returned: always
+      sample: [backup, snapshot]
     instancetype:
       description: Instancetype of the VM and its captured revision.
       type: dict

@@ -1,4 +1,4 @@
-"""The VMs that a task of virtual_machine declares, as manifests, on the controller."""
+"""The objects that a task of this collection declares, computed on the controller."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from ..module_utils._resolver.declare.vm.options import SPEC
 Options = dict[str, Any]
 Manifest = dict[str, Any]
 
-# They need nothing of a cluster, and may hold secrets and names of files.
+# These options do not affect the checks, and may contain secrets and file names.
 _LEFT_OUT: Final = ("access_credentials", "cloud_init")
 _SPEC: Final = {**SPEC, "name": {**SPEC["name"], "required": True}}
-_NAMES: Final = frozenset(key for name, option in SPEC.items() for key in (name, *option.get("aliases", ())))
 
 
 def to_run(options: Options) -> list[Manifest]:
-    """The VMs that are to run. What the module refuses is left out: it says so itself."""
+    """The VMs that are to run. Skips entries that the module rejects, because the module reports them."""
     found = []
-    for entry in _entries(options):
+    for _index, entry in entries(options, "virtual_machines", SPEC):
         validated = ArgumentSpecValidator(_SPEC).validate(entry)
         given = validated.validated_parameters
         if validated.error_messages or given.get("state") == "absent":
@@ -34,22 +33,27 @@ def to_run(options: Options) -> list[Manifest]:
             declared = manifest({**given, **dict.fromkeys(_LEFT_OUT)})
         except FieldError:
             continue
-        # A new VM gets a run strategy and memory.
+        # As for a new VM, which gets a run strategy and memory.
         whole, _owned = virtual_machine.reconcile(declared, None, "")
         if whole["spec"].get("runStrategy") != "Halted" and whole["spec"].get("running") is not False:
             found.append(whole)
     return found
 
 
-def _entries(options: Options) -> Iterator[Options]:
-    own = {name: value for name, value in options.items() if name in _NAMES and value is not None}
-    entries = options.get("virtual_machines")
-    if not isinstance(entries, list):
+def entries(options: Options, plural: str, spec: Options) -> Iterator[tuple[int | None, Options]]:
+    """The options of each object that a task declares, as its module reads them, with their index in the list.
+
+    plural: the option with the list; without that option the task declares one object. spec: the options of an object.
+    """
+    names = {key for name, option in spec.items() for key in (name, *option.get("aliases", ()))}
+    own = spelled_out({name: value for name, value in options.items() if name in names and value is not None}, spec)
+    listed = options.get(plural)
+    if not isinstance(listed, list):
         if own.get("name"):
-            yield spelled_out(own, SPEC)
+            yield None, own
         return
     defaults = options.get("defaults")
-    shared = merged(spelled_out(defaults, SPEC) if isinstance(defaults, dict) else {}, spelled_out(own, SPEC), SPEC)
-    for entry in entries:
+    shared = merged(spelled_out(defaults, spec) if isinstance(defaults, dict) else {}, own, spec)
+    for index, entry in enumerate(listed):
         if isinstance(entry, dict):
-            yield merged(shared, spelled_out(entry, SPEC), SPEC)
+            yield index, merged(shared, spelled_out(entry, spec), spec)

@@ -1,4 +1,4 @@
-"""What the filters answer about the pods of VMs: their requests, and where they fit."""
+"""What the filters answer about the pods of VMs: requests, placement, and whether quotas admit them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from ..module_utils._resolver.placement.question import Cluster
 from ..module_utils._resolver.pod import resources as resource
 from ..module_utils._resolver.pod.environment import Environment
 from ..module_utils._resolver.pod.manifests import hard_of, labels_of, metadata_of, network_resources
+from ..module_utils._resolver.pod.of_vm import KEEP
 from ..module_utils._resolver.pod.pod import Unrenderable
+from ..module_utils._resolver.quota import question as admission
 from ._questions import Given, Unanswerable, parts
 
 Manifest = dict[str, Any]
 
 
 class Place(NamedTuple):
-    """Where a VM is to run, as manifests. kubevirt: the KubeVirt object, for its configuration. namespace: the VM's.
-    quotas: the ResourceQuotas there. networks: the NetworkAttachmentDefinitions; None: they are not known.
-    migrates_from: the node that the VM migrates from; None: it starts."""
+    """Where a VM is to run, as manifests.
+
+    kubevirt: the KubeVirt object, for its configuration. namespace: the VM's. quotas: its ResourceQuotas.
+    networks: the NetworkAttachmentDefinitions; None if unknown. migrates_from: the node of a migration; None for a
+    start.
+    """
 
     kubevirt: Manifest | None = None
     namespace: Manifest | None = None
@@ -34,7 +39,7 @@ class Place(NamedTuple):
 
 
 class _Launch(NamedTuple):
-    """What the pod of a VM is made of."""
+    """What determines the pod of a VM."""
 
     metadata: Manifest
     spec: Manifest
@@ -59,10 +64,26 @@ def placement(
     kubevirt: Manifest | None = None,
     release: Release = NEWEST,
 ) -> dict[str, Any]:
-    """What becomes of VMs in a cluster; see question.placement. objects: instancetypes, preferences and revisions."""
+    """The placement of VMs in a cluster; see question.placement. objects: instancetypes, preferences and revisions."""
     known = _kubevirt(kubevirt, release)
     try:
         return question.placement(vms, Objects(list(objects)), known, cluster)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _of_configuration(error, kubevirt) from None
+
+
+def quotas(
+    vms: Sequence[Manifest],
+    cluster: admission.Cluster,
+    objects: Sequence[Manifest] = (),
+    kubevirt: Manifest | None = None,
+    release: Release = NEWEST,
+    of_running: str = KEEP,
+) -> dict[str, Any]:
+    """Whether quotas and limit ranges admit VMs; see question.quotas. objects: those that VMs name."""
+    known = _kubevirt(kubevirt, release)
+    try:
+        return admission.quotas(vms, Objects(list(objects)), known, cluster, of_running)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _of_configuration(error, kubevirt) from None
 
@@ -91,14 +112,14 @@ def _made(make: Any, launch: _Launch, source: Mapping[str, str] | None, where: P
 
 
 def _of_configuration(error: Exception, kubevirt: Manifest | None) -> Exception:
-    """The error, or what it is if a KubeVirt object is given: only its configuration is read without a check."""
+    """Blames the KubeVirt object, if given, for an error, because only its configuration is not checked beforehand."""
     if kubevirt is None or isinstance(error, FieldError):
         return error
     return FieldError("kubevirt", f"its configuration cannot be read: {error}")
 
 
 def _kubevirt(manifest: Manifest | None, release: Release) -> KubeVirt:
-    """The KubeVirt of an object, as if it was of the release."""
+    """The KubeVirt of an object, treated as the given release."""
     if manifest is None:
         return KubeVirt(release)
     found = kubevirt_of({"status": {}, **manifest}, ".".join(map(str, release.version)))

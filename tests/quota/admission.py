@@ -7,7 +7,7 @@ import gzip
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 
-from random_quotas import NAMESPACES, PRIORITY_CLASSES, namespace  # noqa: E402
+from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradiction, namespace  # noqa: E402
 
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.quota.budget import Budget, resource_quota  # noqa: E402
 from _resolver.quota.item import Item, claim, of_manifest  # noqa: E402
-from _resolver.quota.limit_range import defaulted, invalid, violations  # noqa: E402
+from _resolver.quota.limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations  # noqa: E402
 
 Manifest = dict[str, Any]
 Case = dict[str, Any]
@@ -28,6 +28,8 @@ Case = dict[str, Any]
 RECORDED = Path(__file__).parent / "recorded.json.gz"
 _SENTINEL = "seen"
 _PATIENCE = 30.0
+# Of two LimitRanges one comes first in one of eight requests.
+_TRIES = 40
 
 
 def ours(given: Manifest) -> Case:
@@ -38,9 +40,29 @@ def ours(given: Manifest) -> Case:
     """
     budget = Budget(map(resource_quota, given["quotas"]))
     ranges = [one["spec"]["limits"] for one in given["limit_ranges"]]
-    objects = [_judged(_item(one), ranges, budget) for one in given["objects"]]
+    objects = [_judged(_item(one), _defaults(ranges)[0], ranges, budget) for one in given["objects"]]
     used = {quota.name: _positive(amounts) for quota, amounts in zip(budget.quotas, budget.used)}
     return {"objects": objects, "used": used}
+
+
+def ours_in_any_order(given: Manifest) -> list[list[Case]]:
+    """The answers that each object may get when it is created alone, as in `ours`."""
+    ranges = [one["spec"]["limits"] for one in given["limit_ranges"]]
+    return [
+        _distinct(
+            _judged(_item(one), known, ranges, Budget(map(resource_quota, given["quotas"])))
+            for known in _defaults(ranges)
+        )
+        for one in given["objects"]
+    ]
+
+
+def _defaults(ranges: list[list[Manifest]]) -> list[Defaults]:
+    return in_any_order(list(map(defaults_of, ranges)))
+
+
+def _distinct(cases: Iterable[Case]) -> list[Case]:
+    return [json.loads(text) for text in sorted({json.dumps(case, sort_keys=True) for case in cases})]
 
 
 def _item(manifest: Manifest) -> Item:
@@ -50,8 +72,8 @@ def _item(manifest: Manifest) -> Item:
     return claim(manifest["metadata"]["name"], spec["resources"]["requests"]["storage"], spec["storageClassName"])
 
 
-def _judged(item: Item, ranges: list[list[Manifest]], budget: Budget) -> Case:
-    item = defaulted(item, ranges)
+def _judged(item: Item, known: Defaults, ranges: list[list[Manifest]], budget: Budget) -> Case:
+    item = defaulted(item, known)
     if invalid(item):
         return {"verdict": "invalid"}
     if any(violations(item, limits) for limits in ranges):
@@ -59,7 +81,7 @@ def _judged(item: Item, ranges: list[list[Manifest]], budget: Budget) -> Case:
     problems = budget.problems([item])
     if problems:
         return {"verdict": "quota", "quotas": sorted({problem.split()[1] for problem in problems})}
-    budget.take([item])
+    budget.take([[item]])
     return {"verdict": "admitted", "resources": [_resources(one) for one in (*item.containers, *item.init_containers)]}
 
 
@@ -77,31 +99,42 @@ def _positive(amounts: dict[str, int]) -> dict[str, int]:
 def differences(said: Case, got: Case) -> Iterator[str]:
     """Where the resolver (got) says something else than the API server (said)."""
     for number, (wanted, found) in enumerate(zip(said["objects"], got["objects"])):
-        # The API server names the first quota that refuses.
-        same = (
-            {**found, "quotas": wanted.get("quotas")}
-            if set(wanted.get("quotas", ())) <= set(found.get("quotas", ()))
-            else found
-        )
-        if {"quotas": None, **wanted} != {"quotas": None, **same}:
+        if not same(wanted, found):
             yield f"object {number}: API server {wanted}, we {found}"
     if said["used"] != got["used"]:
         yield f"used: API server {said['used']}, we {got['used']}"
 
 
-def recorded() -> list[Case]:
-    """What the API server said of the namespaces with the seeds 0, 1, ..."""
-    found: list[Case] = json.loads(gzip.decompress(RECORDED.read_bytes())) if RECORDED.exists() else []
+def same(said: Case, got: Case) -> bool:
+    """Whether the resolver (got) says what the API server said, which names the first quota that refuses."""
+    if set(said.get("quotas", ())) <= set(got.get("quotas", ())):
+        got = {**got, "quotas": said.get("quotas")}
+    return bool({"quotas": None, **said} == {"quotas": None, **got})
+
+
+def unexpected(said: list[list[Case]], got: list[list[Case]]) -> Iterator[str]:
+    """Answers of the API server that the resolver has for no order of the LimitRanges."""
+    for number, (answers, known) in enumerate(zip(said, got)):
+        for answer in answers:
+            if not any(same(answer, one) for one in known):
+                yield f"object {number}: API server {answer}, we {known}"
+
+
+def recorded() -> dict[str, Any]:
+    """{created, tried}: what the API server said of the namespaces with the seeds 0, 1, ..., and of those in which
+    LimitRanges contradict each other."""
+    found: dict[str, Any] = json.loads(gzip.decompress(RECORDED.read_bytes())) if RECORDED.exists() else {}
     return found
 
 
-def write(said: list[Case]) -> None:
+def write(said: dict[str, Any]) -> None:
     """Keeps what the API server said."""
     RECORDED.write_bytes(gzip.compress(json.dumps(said, separators=(",", ":")).encode(), mtime=0))
 
 
-def judge(kubeconfig: Path, amount: int = NAMESPACES) -> list[Case]:
+def judge(kubeconfig: Path, amount: int = NAMESPACES, contradictory: int = CONTRADICTORY) -> dict[str, Any]:
     """What the API server says: all objects are created, one after the other, in namespaces that are deleted after.
+    Where LimitRanges contradict each other, they are created many times as dry runs, which count nothing.
 
     kube-controller-manager, which would write the status of a new quota, need not run: the status is written here.
     From then on admission itself counts what is used.
@@ -112,10 +145,15 @@ def judge(kubeconfig: Path, amount: int = NAMESPACES) -> list[Case]:
         server = _Server(connection, f"quota-{time.time_ns():x}")
         try:
             server.classes()
-            for seed in range(amount):
-                server.prepare(f"{server.prefix}-{seed}", namespace(seed))
+            given = {f"{server.prefix}-{seed}": namespace(seed) for seed in range(amount)}
+            odd = {f"{server.prefix}-odd-{seed}": contradiction(seed) for seed in range(contradictory)}
+            for name, one in {**given, **odd}.items():
+                server.prepare(name, one)
             server.settle()
-            return [server.answer(f"{server.prefix}-{seed}", namespace(seed)) for seed in range(amount)]
+            return {
+                "created": [server.answer(name, one) for name, one in given.items()],
+                "tried": [server.tried(name, one) for name, one in odd.items()],
+            }
         finally:
             server.clean()
 
@@ -209,6 +247,14 @@ class _Server:
             for quota in quotas["items"]
         }
         return {"objects": objects, "used": used}
+
+    def tried(self, name: str, given: Manifest) -> list[list[Case]]:
+        """The different answers of the API server to each object."""
+        path = f"/api/v1/namespaces/{name}/pods?dryRun=All"
+        return [
+            _distinct(_read(one, *self.send("POST", path, one)) for _number in range(_TRIES))
+            for one in given["objects"]
+        ]
 
     def clean(self) -> None:
         for name in self._made:

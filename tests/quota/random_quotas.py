@@ -19,6 +19,7 @@ PRIORITY_CLASSES: Final = ("gold", "iron")
 STORAGE_CLASSES: Final = ("fast", "slow")
 GPU: Final = "example.com/gpu"
 HUGE: Final = "hugepages-2Mi"
+CONTRADICTORY: Final = 40
 _PODS: Final = 6
 _CLAIMS: Final = 2
 _VECTORS: Final = Path(__file__).parents[1] / "pod_resources" / "vectors" / "vectors"
@@ -48,6 +49,38 @@ def namespace(seed: int) -> Manifest:
         "limit_ranges": ranges,
         "objects": objects,
     }
+
+
+def contradiction(seed: int) -> Manifest:
+    """{quotas, limit_ranges, objects}: two or three LimitRanges with other defaults, minima and maxima, and pods."""
+    draw = random.Random(f"contradiction {seed}")
+    pods = [_launcher(draw) if draw.random() < 0.4 else _pod(draw) for _number in range(4)]
+    for number, one in enumerate(pods):
+        one["metadata"] = {"name": f"new-{number}"}
+    ranges = [
+        {"metadata": {"name": f"limits-{number}"}, "spec": {"limits": [_contradictory(draw)]}}
+        for number in range(draw.choice((2, 2, 3)))
+    ]
+    hard = {"requests.memory": draw.choice(("1Gi", "3Gi")), "limits.cpu": draw.choice(("2", "4"))}
+    quotas = [{"metadata": {"name": "quota-0"}, "spec": {"hard": hard}}] if draw.random() < 0.5 else []
+    return {"quotas": quotas, "limit_ranges": ranges, "objects": pods}
+
+
+def _contradictory(draw: random.Random) -> Manifest:
+    limit: dict[str, Any] = {"type": "Container"}
+    for resource in draw.choice((("cpu",), ("memory",), ("cpu", "memory"))):
+        amounts = _AMOUNTS[resource]
+        first, second = sorted(draw.choices(range(len(amounts)), k=2))
+        kind = draw.random()
+        if kind < 0.75:
+            limit.setdefault("default", {})[resource] = amounts[second]
+            if kind < 0.4:
+                limit.setdefault("defaultRequest", {})[resource] = amounts[first]
+        elif kind < 0.9:
+            limit.setdefault("max", {})[resource] = amounts[second]
+        else:
+            limit.setdefault("min", {})[resource] = amounts[first]
+    return limit
 
 
 @cache

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from admission import CHECKOUT, differences, judge, ours, write
-from random_quotas import NAMESPACES, namespace
+from admission import CHECKOUT, differences, judge, ours, ours_in_any_order, unexpected, write
+from random_quotas import NAMESPACES, contradiction, namespace
 
 SHOWN = 5
 _FILES = CHECKOUT / "roles" / "local_cluster" / "files"
@@ -38,12 +38,24 @@ def main() -> int:
         write(said)
         return 0
     wrong = [
-        f"namespace {seed}, {line}" for seed, one in enumerate(said) for line in differences(one, ours(namespace(seed)))
+        f"namespace {seed}, {line}"
+        for seed, one in enumerate(said["created"])
+        for line in differences(one, ours(namespace(seed)))
     ]
-    total = sum(len(one["objects"]) + 1 for one in said)
-    print(f"objects and sums of namespaces {total - len(wrong)}/{total}")
+    _print("objects and sums of namespaces", wrong, sum(len(one["objects"]) + 1 for one in said["created"]))
+    surprising = [
+        f"contradiction {seed}, {line}"
+        for seed, one in enumerate(said["tried"])
+        for line in unexpected(one, ours_in_any_order(contradiction(seed)))
+    ]
+    total = sum(len(answers) for one in said["tried"] for answers in one)
+    _print("answers where LimitRanges contradict each other", surprising, total)
+    return 1 if wrong or surprising else 0
+
+
+def _print(what: str, wrong: list[str], total: int) -> None:
+    print(f"{what} {total - len(wrong)}/{total}")
     print(*wrong[:SHOWN], sep="\n", end="\n" if wrong else "")
-    return 1 if wrong else 0
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""VMs, instancetypes and preferences that tasks and variables of Ansible declare with this collection.
+"""VMs, instancetypes and preferences that Ansible tasks and variables declare with this collection.
 
-Only what stands there as it is can be checked. Names and namespaces may be templates; a note says where another
-template keeps an object from being checked.
+Only literal values can be checked. Names and namespaces may be templates; for other templates, a note says that the
+object is not checked.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.shapes import misshapen
 from ...module_utils._resolver.declare import manifests
-from ...module_utils._resolver.declare.argument_spec import options as typed_options
-from ...module_utils._resolver.declare.entries import merged, spelled_out
+from ...module_utils._resolver.declare.vm.from_image import questions
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
+from .._declared import entries
 from .findings import ERROR, NOTE, Finding, Place
 from .judge import Declared
 from .sources import Source
@@ -29,31 +30,22 @@ Options = dict[str, Any]
 _COLLECTION: Final = "virtshape.instancetypes."
 _TEMPLATED: Final = ("{{", "{%")
 _STRINGS: Final = ("name", "namespace")
-# The value that a templated name has for the check: the object's own.
+# Replaces a templated name or namespace.
 _SOMETHING: Final = "templated"
 
 
 class _Module(NamedTuple):
-    """plural: the option that holds the list. spec: of one object's options. manifest: makes its manifest of them."""
+    """plural: the option with the list. spec: the options of an object. manifest: options → manifest."""
 
     plural: str
     spec: Options
     manifest: Callable[[Options], Options]
 
 
-def _sizes(role_spec: str) -> Options:
-    return {
-        **typed_options(role_spec, required=False),
-        **{name: {"type": "str"} for name in ("name", "namespace", "kind", "state")},
-        **{name: {"type": "dict"} for name in ("labels", "annotations", "spec")},
-        "accept_unknown_fields": {"type": "bool"},
-    }
-
-
 _MODULES: Final = {
     "virtual_machine": _Module("virtual_machines", SPEC, virtual_machine),
-    "instancetype": _Module("instancetypes", _sizes("VirtualMachineInstancetypeSpec"), manifests.instancetype),
-    "preference": _Module("preferences", _sizes("VirtualMachinePreferenceSpec"), manifests.preference),
+    "instancetype": _Module("instancetypes", manifests.argument_spec(INSTANCETYPE), manifests.instancetype),
+    "preference": _Module("preferences", manifests.argument_spec(PREFERENCE), manifests.preference),
 }
 # The variables of the role virtual_machines, wherever they are set.
 _ROLE_LIST: Final = "virtual_machines_list"
@@ -61,7 +53,7 @@ _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 
 
 class _Entry(NamedTuple):
-    """One object's options, and its place."""
+    """The options of an object, and its place."""
 
     module: _Module
     place: Place
@@ -69,13 +61,13 @@ class _Entry(NamedTuple):
 
 
 def declared(source: Source, namespace: str) -> Iterator[Declared | Finding]:
-    """The objects that a document of Ansible declares. namespace: of VMs that name none."""
+    """The objects that an Ansible document declares. namespace: the default for VMs."""
     for entry in _entries(source.place, source.content):
         yield from _declared(entry, namespace)
 
 
 def _entries(place: Place, content: Any) -> Iterator[_Entry]:
-    """Tasks stand in lists and blocks, variables in mappings: all of the document is walked."""
+    """Walks the whole document, because tasks are in lists and blocks, and variables in mappings."""
     if isinstance(content, list):
         for index, inside in enumerate(content):
             yield from _entries(place._replace(path=(*place.path, index)), inside)
@@ -85,38 +77,25 @@ def _entries(place: Place, content: Any) -> Iterator[_Entry]:
         here = place._replace(path=(*place.path, str(key)))
         name = str(key).removeprefix(_COLLECTION)
         if name in _MODULES and name != key and isinstance(value, dict):
-            yield from _of_task(_MODULES[name], here, value)
+            module = _MODULES[name]
+            yield from _of_task(module, here, value, (module.plural,))
         elif key == _ROLE_LIST and isinstance(value, list):
-            yield from _of_list(_MODULES["virtual_machine"], here, value, content.get(_ROLE_DEFAULTS) or {})
+            module = _MODULES["virtual_machine"]
+            task = {module.plural: value, "defaults": content.get(_ROLE_DEFAULTS)}
+            yield from _of_task(module, here, task, ())
         else:
             yield from _entries(here, value)
 
 
-def _of_task(module: _Module, place: Place, options: Options) -> Iterator[_Entry]:
-    entries = options.get(module.plural)
-    own = {name: value for name, value in options.items() if name in module.spec or name in _aliases(module.spec)}
-    if isinstance(entries, list):
-        defaults = options.get("defaults")
-        below = merged(defaults if isinstance(defaults, dict) else {}, own, module.spec)
-        yield from _of_list(module, place._replace(path=(*place.path, module.plural)), entries, below)
-    elif options.get("name") is not None:
-        yield _Entry(module, place, own)
-
-
-def _aliases(spec: Options) -> set[str]:
-    return {alias for option in spec.values() for alias in option.get("aliases") or ()}
-
-
-def _of_list(module: _Module, place: Place, entries: list[Any], below: Any) -> Iterator[_Entry]:
-    shared = spelled_out(below, module.spec) if isinstance(below, dict) else {}
-    for index, entry in enumerate(entries):
-        if isinstance(entry, dict):
-            options = merged(shared, spelled_out(entry, module.spec), module.spec)
-            yield _Entry(module, place._replace(path=(*place.path, index)), options)
+def _of_task(module: _Module, place: Place, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
+    """The objects of a task. inside: the path from `place` to the list of objects."""
+    for index, own in entries(options, module.plural, module.spec):
+        path: tuple[str | int, ...] = () if index is None else (*inside, index)
+        yield _Entry(module, place._replace(path=(*place.path, *path)), own)
 
 
 def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
-    options = spelled_out(dict(entry.options), entry.module.spec)
+    options = dict(entry.options)
     for name in _STRINGS:
         if _is_templated(options.get(name)):
             options[name] = _SOMETHING
@@ -138,15 +117,21 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
     if entry.module.plural == "virtual_machines":
         options["namespace"] = options.get("namespace") or namespace
     try:
-        yield Declared(entry.place, entry.module.manifest(options))
+        manifest = entry.module.manifest(options)
     except FieldError as error:
         yield Finding("invalid", ERROR, entry.place, label, error.path, error.reason)
+        return
+    if options.get("infer_from_registry") and (asked := questions(manifest, None, {})):
+        message = f"the image {asked[0].image.name} decides on the {asked[0].role.matcher}; the check asks no registry"
+        yield Finding("unchecked", NOTE, entry.place, label, "infer_from_registry", message)
+        return
+    yield Declared(entry.place, manifest)
 
 
 def _words(error: Exception, spec: Options) -> str:
     if not isinstance(error, UnsupportedError):
         return str(error)
-    # Ansible lists the options behind the name of the unknown one, and leaves it to its caller to say so.
+    # Ansible's error is the unknown option, followed by the known ones.
     name = str(error).partition(".")[0]
     return f"{name}: unknown option{nearest(name, spec)}"
 

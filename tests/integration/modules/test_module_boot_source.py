@@ -252,16 +252,59 @@ def test_an_upload(run: Run, session: Session, shop: str, proxy: dict[str, Any],
     path = tmp_path / "disk.img"
     path.write_bytes(b"v" * 5000)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    options = {"namespace": shop, "name": "mine", "upload": {"path": str(path)}, "size": "1Gi", **DEFAULTS}
+    unchecked = {"namespace": shop, "name": "mine", "upload": {"path": str(path)}, "size": "1Gi", **DEFAULTS}
+    options = {**unchecked, "upload_proxy": proxy}
     assert run("boot_source", check=True, **options)["changed"]
     wrong = run("boot_source", **options, checksum=f"sha256:{'0' * 64}")
     assert f"its sha256 is {digest}" in wrong["msg"]
-    unknown = run("boot_source", **options)
-    assert "certificate verify failed" in unknown["msg"]
-    made = run("boot_source", **options, upload_proxy=proxy, checksum=f"sha256:{digest}", wait=True)
+    assert "certificate verify failed" in run("boot_source", **unchecked)["msg"]
+    assert session.list(VOLUME, shop)[0] == []
+    made = run("boot_source", **options, checksum=f"sha256:{digest}", wait=True)
     assert made["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", made
     assert made["result"]["ready"] and made["result"]["labels"] == LABELS
     claim = session.get(BY_NAME["PersistentVolumeClaim"], shop, f"mine-{digest[:12]}")
     assert claim is not None
     assert claim["metadata"]["annotations"]["local-cluster.virtshape.dev/uploaded-sha256"] == digest
-    assert not run("boot_source", **options, upload_proxy=proxy)["changed"]
+    assert not run("boot_source", **options)["changed"]
+
+
+def test_labels_of_what_exists(run: Run, session: Session, shop: str) -> None:
+    """Where nobody plays CDI: nothing copies labels from one to the other."""
+    storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    leads = {"source": {"pvc": {"name": "disk", "namespace": shop}}}
+    taken = {"source": {"persistentVolumeClaimName": "disk"}}
+    made = {"PersistentVolumeClaim": storage, "DataSource": leads, "VolumeSnapshot": taken}
+    for kind, spec in made.items():
+        body = {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": {"name": "disk"}, "spec": spec}
+        session.create(BY_NAME[kind], shop, body)
+    entries = [{"name": "disk", "kind": kind} for kind in made]
+
+    def labelled(**options: Any) -> dict[str, Any]:
+        return run("boot_source", **{"namespace": shop, "state": "labeled", **DEFAULTS, **options})
+
+    assert labelled(check=True, boot_sources=entries)["msg"] == "3 boot sources: would be 3 changed"
+    told = labelled(boot_sources=entries)
+    assert told["msg"] == "3 boot sources: 3 changed", told
+    for kind, spec in made.items():
+        live = session.get(BY_NAME[kind], shop, "disk")
+        assert live is not None and LABELS.items() <= live["metadata"]["labels"].items(), kind
+        assert kind == "VolumeSnapshot" or spec.items() <= live["spec"].items()
+    assert {one["kind"]: one["labels"] for one in told["results"]} == dict.fromkeys(made, LABELS)
+    assert {"before", "after"} <= set(told["diff"][0])
+    assert labelled(boot_sources=entries)["msg"] == "3 boot sources: 3 unchanged"
+
+    bigger = {"instancetype": {"name": "medium", "kind": "VirtualMachineInstancetype"}}
+    other = labelled(name="disk", **bigger)
+    assert "CDI writes other values of" in other["result"]["warnings"][0]
+    for options, message in (
+        ({"name": "none"}, f"there is no DataSource {shop}/none"),
+        ({"name": "disk", "instancetype": None, "preference": None}, "labeled needs instancetype, preference or both"),
+        ({"name": "disk", "pvc": {"name": "disk"}}, "pvc: not valid with state labeled"),
+        (
+            {"name": "disk", "preference": {"name": "none"}},
+            "preference: there is no VirtualMachineClusterPreference none",
+        ),
+    ):
+        refused = labelled(**options)
+        assert refused["failed"] and message in refused["msg"], refused
+    assert "there is no DataSource" in labelled(check=True, name="none")["result"]["warnings"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,11 @@ def virtual_machine(play: Play) -> None:
     )
     names = [{"name": one["name"]} for one in entries]
     play.step(**where, virtual_machines=names, state="absent", wait=True)
+    with _private_registry(play) as image:
+        secrets = {"secret_ref": play.name, "cert_config_map": play.name}
+        disk = {"name": "root", "import": {"registry": {"url": f"docker://{image}", **secrets}, "size": "1Gi"}}
+        asked = {"infer_from_registry": True, "insecure_registry": True, "preflight": "off"}
+        play.step(**where, name="c", volumes=[disk], run_strategy="Halted", **asked)
 
 
 def virtual_machine_power(play: Play) -> None:
@@ -65,6 +71,17 @@ def virtual_machine_power(play: Play) -> None:
 
 
 def virtual_machine_info(play: Play) -> None:
+    names = play.declare("a")
+    play.step(namespace=play.namespace, names=names)
+
+
+def virtual_machine_export(play: Play) -> None:
+    names = play.declare("a", "b", "c")
+    play.step(namespace=play.namespace, names=names[:1])
+    play.step(namespace=play.namespace, names=names)
+
+
+def upgrade_info(play: Play) -> None:
     names = play.declare("a")
     play.step(namespace=play.namespace, names=names)
 
@@ -197,25 +214,53 @@ def boot_source(play: Play) -> None:
         play.step(namespace=play.namespace, name=f"{pair[0]}-{kind}", state="absent")
 
 
+def boot_source_info(play: Play) -> None:
+    other = f"{play.namespace}-x"
+    for kind in ("pvc", "snapshot", "dataSource"):
+        source = {kind: {"name": play.name, "namespace": other}}
+        play.create(BY_NAME["DataSource"], f"{play.name}-{kind.lower()}", spec={"source": source})
+    with _private_registry(play) as image:
+        labels = {"instancetype.kubevirt.io/default-instancetype": "x"}
+        registry = {
+            "url": f"docker://{image.rpartition(':')[0]}@sha256:{'0' * 64}",
+            "secretRef": play.name,
+            "certConfigMap": play.name,
+        }
+        spec = {"source": {"registry": registry}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
+        play.create(BY_NAME["DataVolume"], play.name, labels=labels, spec=spec)
+        play.step(namespace=play.namespace, check_registry=True, insecure_registry=True)
+
+
 def _private_image(play: Play, where: dict[str, Any]) -> None:
+    with _private_registry(play) as image:
+        asked = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
+        play.step(**where, name=f"{play.name}-image", image=image, **asked)
+
+
+@contextlib.contextmanager
+def _private_registry(play: Play) -> Iterator[str]:
+    """An image, and a Secret and a ConfigMap for its registry, both called like the play."""
+    defaults = [f"INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{role}=x" for role in ("INSTANCETYPE", "PREFERENCE")]
     with loopback_registry() as registry, tempfile.TemporaryDirectory() as folder:
-        registry.push("a", "1", {"amd64": []})
+        registry.push("a", "1", {"amd64": defaults})
         pki.ensure(Path(folder))
         certificates = {"ca.crt": Path(folder, "ca.crt").read_text(encoding="utf-8")}
         login = {"accessKeyId": "a", "secretKey": "b"}
         play.create(Kind("Secret", "", "v1", "secrets", True), play.name, stringData=login)
         play.create(Kind("ConfigMap", "", "v1", "configmaps", True), play.name, data=certificates)
-        asked = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
-        play.step(**where, name=f"{play.name}-image", image=f"{registry.address}/a:1", **asked)
+        yield f"{registry.address}/a:1"
 
 
 PLAYS = {
     play.__name__: play
     for play in (
         boot_source,
+        boot_source_info,
         virtual_machine,
         virtual_machine_power,
         virtual_machine_info,
+        virtual_machine_export,
+        upgrade_info,
         expand_info,
         placement_info,
         quota_info,

@@ -57,11 +57,16 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     before, old = fleet.power(), fleet.kept()
     fleet.size(1, "4Gi")
 
-    code, output = fleet.refresh("--check", report="report")
+    code, output = fleet.refresh("--check", report="report", quota=True, placement=True)
     assert code == 0, output
     assert f"{SIZE} virtual machines: {SIZE} refreshed (check mode: this is what would be)" in output
     assert set(fleet.generations().values()) == {1}
-    assert {vm["after"]["instancetype"]["generation"] for vm in fleet.report()["virtual_machines"]} == {2}
+    planned = fleet.report()["virtual_machines"]
+    assert {vm["after"]["instancetype"]["generation"] for vm in planned} == {2}
+    # A guest that runs is restarted, with the quotas and nodes that there are.
+    assert "RESTART WILL RUN" in output
+    assert [vm["name"] for vm in planned if "will_run" in vm] == sorted(fleet.memory())
+    assert {vm["will_run"]["judged"] for vm in planned if "will_run" in vm} == {True}
 
     code, output = fleet.refresh(report="report", canary=2, batch_size="25%", max_unavailable="25%", pause=1)
     assert code == 0, output

@@ -124,3 +124,32 @@ def test_options_that_make_no_sense() -> None:
         ran(**vm("a"), quota="maybe")
     with pytest.raises(AnsibleActionFail, match="preflight_placement: "):
         ran(**vm("a"), preflight_placement="perhaps")
+
+
+def test_each_vm_gets_its_answer() -> None:
+    sent = {"changed": True, "results": [{"namespace": "shop", "name": name, "action": "create"} for name in "ab"]}
+    unknown = {"name": "b", "namespace": "shop", "judged": False, "fits": False, "problem": "no such instancetype"}
+    fit = {"name": "a", "namespace": "shop", "judged": True, "fits": True}
+    told = {QUOTA: answer(fit, unknown), PLACEMENT: answer(fit, unfit("b")), MODULE: sent}
+    entries = [vm("a"), vm("b")]
+    result, _asked = ran(
+        told, namespace="shop", virtual_machines=entries, quota="warn", preflight_placement=True, preflight="warn"
+    )
+    assert [one["will_run"] for one in result["results"]] == [
+        {"judged": True, "fits": True, "problem": ""},
+        # What nodes know for certain counts.
+        {"judged": True, "fits": False, "problem": "no such instancetype; too large"},
+    ]
+
+
+def test_a_task_that_sends_nothing_has_the_answers_of_both() -> None:
+    fit = {"name": "a", "namespace": "shop", "judged": True, "fits": True}
+    told = {QUOTA: answer(fit, unfit("b")), PLACEMENT: answer(unfit("a", judged=False), unfit("b"))}
+    entries = [vm("a"), vm("b")]
+    result, _asked = ran(told, namespace="shop", virtual_machines=entries, quota="strict", preflight_placement=True)
+    assert result["msg"] == ("quota: shop/b: too large; preflight_placement: shop/b: too large. Nothing was sent")
+    assert [(one["action"], one["failed"], one.get("msg")) for one in result["results"]] == [
+        ("none", False, None),
+        ("none", True, "too large"),
+    ]
+    assert result["results"][0]["will_run"] == {"judged": False, "fits": False, "problem": "too large"}

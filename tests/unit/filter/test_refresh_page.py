@@ -62,6 +62,18 @@ def test_a_vm_has_a_row() -> None:
     assert "domain.memory.guest : not set → 4Gi" in shown
 
 
+def test_whether_it_will_run() -> None:
+    assert "Will run" not in refresh_page(result())
+    for judged, fits, shown in (
+        (True, True, "yes"),
+        (True, False, "no quota <full>"),
+        (False, False, "unknown quota <full>"),
+    ):
+        told = {"judged": judged, "fits": fits, "problem": "" if fits else "quota <full>"}
+        page = words(refresh_page(result(will_run=told)))
+        assert "Will run" in page and shown.replace("<full>", "&lt;full&gt;") in page
+
+
 def test_what_was_not_restarted_says_when_it_takes_effect() -> None:
     assert "needs a restart" in refresh_page(result(restarted=False, restart_required=True))
     later = result(restarted=False, needs="restart", after={}, changes=[])

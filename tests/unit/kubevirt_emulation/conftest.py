@@ -1,4 +1,4 @@
-"""The emulation imports `_resolver` as a top-level package, as its launcher has it. Tests use recorded admissions."""
+"""The emulation imports `_resolver` as a top-level package, as its launcher has it."""
 
 from __future__ import annotations
 
@@ -6,4 +6,3 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "plugins" / "module_utils"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "contract" / "admission"))

@@ -72,6 +72,26 @@ def test_vms_of_the_cluster(run: Run) -> None:
     assert run("placement_info", cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["more"] == 3
 
 
+def test_restarts_of_all_that_run(run: Run) -> None:
+    cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x"), launcher("b", "y")])
+    found = run("placement_info", cluster, namespace="shop", running="restart")
+    assert [one.get("node") for one in found["virtual_machines"]] == ["x", "y", "x"]
+    assert not any("migration" in one for one in found["virtual_machines"])
+    # Of those that are not asked about, the pods stay.
+    (only,) = run("placement_info", cluster, namespace="shop", running="restart", names=["c"])["virtual_machines"]
+    assert only["node"] in ("x", "y") and only["node_count"] == 2
+
+
+def test_the_current_instancetype_instead_of_the_captured_one(run: Run) -> None:
+    pinned = vm("a")
+    pinned["spec"]["instancetype"]["revisionName"] = "gone"
+    (one,) = run("placement_info", store(pinned), namespace="shop")["virtual_machines"]
+    assert (one["judged"], one["fits"]) == (False, False)
+    for refreshed, judged in (("preference", False), ("instancetype", True), ("both", True)):
+        (one,) = run("placement_info", store(pinned), namespace="shop", refreshed=refreshed)["virtual_machines"]
+        assert (one["judged"], one["fits"]) == (judged, judged), refreshed
+
+
 def test_manifests_and_a_drained_node(run: Run) -> None:
     cluster = store(pods=[launcher("far", "x")])
     manifests = [vm("new"), {**vm("next"), "metadata": {"name": "next"}}]

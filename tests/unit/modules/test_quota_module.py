@@ -135,3 +135,21 @@ def test_vms_of_several_namespaces_are_read_at_once(run: Run) -> None:
     manifests = [{**vm("a"), "metadata": {"name": "a", "namespace": space}} for space in ("shop", "office")]
     found = run("quota_info", cluster, manifests=manifests)
     assert [(one["namespace"], one["fits"]) for one in found["virtual_machines"]] == [("shop", True), ("office", True)]
+
+
+def test_cluster_quotas_or_their_copies(run: Run) -> None:
+    wide = "/apis/aaq.kubevirt.io/v1alpha1/applicationawareclusterresourcequotas"
+    copies = "/apis/aaq.kubevirt.io/v1alpha1/namespaces/shop/applicationawareappliedclusterresourcequotas"
+    spec = {"selector": {"labels": {}}, "quota": {"hard": {"requests.memory/vmi": "1Gi"}}}
+    cluster = store(vm("a"))
+    allowed = {"namespaceSelector": {}, "configuration": {"allowApplicationAwareClusterResourceQuota": True}}
+    cluster.lists["/apis/aaq.kubevirt.io/v1alpha1/aaqs"] = [{"metadata": {"name": "aaq"}, "spec": allowed}]
+    cluster.lists[wide] = [{"metadata": {"name": "both"}, "spec": spec}]
+    problem = run("quota_info", cluster, namespace="shop")["virtual_machines"][0]["problem"]
+    assert problem.startswith("ApplicationAwareClusterResourceQuota both lacks 3Gi of requests.memory/vmi")
+    cluster.answers["GET", "/applicationawareclusterresourcequotas"] = forbidden(
+        "applicationawareclusterresourcequotas"
+    )
+    cluster.lists[copies] = [{"metadata": {"name": "both", "namespace": "shop"}, "spec": spec}]
+    found = run("quota_info", cluster, namespace="shop")
+    assert (found["virtual_machines"][0]["problem"], found["warnings"]) == (problem, [])

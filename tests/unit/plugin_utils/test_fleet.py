@@ -136,7 +136,10 @@ def test_drift_by_what_would_change() -> None:
 
 def test_what_is_unused_deprecated_and_orphaned() -> None:
     found = fleet(
-        [vm("a", restart_required=True), vm("b")],
+        [
+            vm("a", restart_required=True, revisions_lost_by=["backup"]),
+            vm("b", revisions_lost_by=["backup", "snapshot"]),
+        ],
         revisions=[captured("hidden", drifted=False)],
         unreferenced=[
             {"namespace": "shop", "name": "a-1", "virtual_machine": "a", "captured_at": ""},
@@ -150,6 +153,7 @@ def test_what_is_unused_deprecated_and_orphaned() -> None:
         now=NOW,
     )
     assert found["restart_required"] == ["shop/a"]
+    assert (found["lost_in_snapshot"], found["totals"]["lost_in_snapshot"]) == (["shop/b"], 1)
     assert [one["name"] for one in found["unused"]] == ["unused"]
     assert [(one["name"], one["used_by"]) for one in found["deprecated"]] == [("old", ["shop/b"])]
     assert [one["name"] for one in found["orphaned_revisions"]] == ["gone-1", "loose", "a-2"]

@@ -37,8 +37,6 @@ T = TypeVar("T")
 OTHER_RULES = (
     "machine.type is not supported",
     "must be referenced in the VMI template's",
-    "Memory hotplug is",
-    "memory hotplug is enabled",
 )
 RELEASES = [
     "1.3.0",

@@ -78,6 +78,7 @@ def fleet(count: int) -> dict[str, list[Told]]:
         made["instancetype"]["changed_at"] = changed
         if number % 4 == 1:
             del made["instance"]
+            made["revisions_lost_by"] = ["backup", "snapshot"]
             made.update(status="Stopped", run_strategy="Halted")
         vms.append(made)
         more: Told = {}

@@ -1,4 +1,4 @@
-"""Adopts VMs of a cluster: gives them an instancetype and a preference that do not change their VMIs."""
+"""Adopts VMs: adds an instancetype and a preference that leave their VMIs unchanged."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _CHANGED = "the VM changed while the task ran, so nothing was written; run the t
 
 
 class Unreadable(Exception):
-    """What there is to choose from could not be read, or is nothing; one line."""
+    """The candidates cannot be read, or no candidate matches a pattern. The message is one line."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to adopt VMs with: shell patterns of names, None for all. accept: see `rules.adopt`."""
+    """The instancetypes and preferences to choose from, as shell patterns; None for all. accept: see `rules.adopt`."""
 
     instancetypes: list[str] | None = None
     preferences: list[str] | None = None
@@ -46,9 +46,11 @@ class Wanted:
 
 @dataclass
 class Adopted:
-    """What became of one VM. adoption: None where it has an instancetype already. impact: what it means for its guest.
+    """The result for one VM.
 
-    vm: the live VM. failed: why, on one line.
+    vm: the live VM. adoption: None if the VM already has an instancetype. impact: what the adoption means for the
+    guest.
+    failed: the reason, on one line.
     """
 
     vm: Manifest
@@ -72,11 +74,11 @@ def adopt(
     write: bool = False,
     rehearse: bool = False,
 ) -> list[Adopted]:
-    """Results in order: what VMs can be adopted with, and with `write` they are.
+    """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
-    rehearse: whether the server is asked by dry runs what it would say.
+    write: patch the VMs. rehearse: send the patches as dry runs.
 
-    Raises Unreadable, ApiError or ConnectionFailed where there is nothing to choose from, or it cannot be read.
+    Raises Unreadable, ApiError or ConnectionFailed if the candidates cannot be read or no candidate matches a pattern.
     """
     results = [Adopted(vm) for vm in vms]
     todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
@@ -128,7 +130,10 @@ def _key(manifest: Manifest) -> tuple[str, str]:
 def _candidates(
     lookup: ClusterLookup, role: Role, namespace: str, patterns: list[str] | None, warnings: list[str]
 ) -> list[Manifest]:
-    """The objects that a VM of the namespace can use, cluster-wide first; none of a kind that may not be listed."""
+    """The objects that VMs of the namespace can use, cluster-wide objects first.
+
+    If the task may not list a kind, a warning says so and the kind is skipped.
+    """
     found: list[Manifest] = []
     for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
         found += lookup.list(kind, place)
@@ -148,7 +153,8 @@ def _candidates(
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     try:
-        # A second try would find the generation changed, by the first or by another client: a read shows the outcome.
+        # Do not retry: the patch tests the generation, which the first attempt may have raised. A read shows the
+        # outcome.
         _patch(session, result, chosen)
     except (ApiError, ConnectionFailed) as error:
         if _is_written(session, result.vm, chosen.instancetype):
@@ -177,7 +183,7 @@ def _patch(session: Session, result: Adopted, chosen: Candidate) -> None:
 
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
-    """Whether a patch took effect although its answer was lost."""
+    """Whether the patch took effect although the response was lost."""
     try:
         live = session.get(_VM, *_key(vm))
     except (ApiError, ConnectionFailed):

@@ -1,4 +1,4 @@
-"""Deploys a catalog: what fits the cluster, what changes for whom, the writes, and what is pruned."""
+"""Deploys a catalog: finds what fits the cluster and which VMs a change concerns, writes, and prunes."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """What is requested.
+    """The requested state of a catalog.
 
-    manifests: ready to deploy, with the labels of their catalog. namespaces: where to look for what is gone;
-    "" is cluster-wide. state: `present` or `absent`. prune: `never`, `unused` or `always`. existing: `keep` or `apply`.
-    force: delete what VMs use. on_lost_fields: `fail`, `warn` or `ignore`.
+    manifests: ready to deploy, with the labels of the catalog.
+    namespaces: where to look for objects to prune; "" means cluster-wide objects.
+    state: `present` or `absent`. prune: `never`, `unused` or `always`. existing: `keep` or `apply`.
+    force: delete objects that VMs use. on_lost_fields: `fail`, `warn` or `ignore`.
     """
 
     manifests: list[Manifest]
@@ -55,7 +56,7 @@ class Request:
 
 @dataclass
 class Change:
-    """An object whose spec changes, [{field, before, after}]. used_by: the VMs that name it; None if unknown."""
+    """An object whose spec changes, [{field, before, after}]. used_by: the VMs that refer to it; None if unknown."""
 
     place: Place
     changes: list[dict[str, Any]]
@@ -64,7 +65,7 @@ class Change:
 
 @dataclass
 class Gone:
-    """An object that was deployed and is wanted no more. kept: why it stays, or None."""
+    """A deployed object that the catalog no longer contains. kept: why it is not pruned, or None."""
 
     live: Manifest
     used_by: list[Manifest] | None = None
@@ -73,7 +74,7 @@ class Gone:
 
 @dataclass
 class Affected:
-    """A VM that names an object which changes or goes, and its drift then."""
+    """A VM that refers to a changed or removed object, and its drift after the run."""
 
     vm: Manifest
     places: list[Place]
@@ -82,7 +83,9 @@ class Affected:
 
 @dataclass
 class Deployed:
-    """What became of a request. results: of the wanted objects; pruned: of those that are gone and not kept."""
+    """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are not
+    kept.
+    """
 
     results: list[Result] = field(default_factory=list)
     pruned: list[Result] = field(default_factory=list)
@@ -97,7 +100,7 @@ class Deployed:
 
 
 def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
-    """Carries out a request; check mode stops before the writes with the same result."""
+    """Carries out a request. Check mode returns the same result but writes nothing."""
     told = Deployed()
     snapshot = _Snapshot(session)
     users = Users(session)
@@ -123,14 +126,14 @@ def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
 
 
 class _Snapshot:
-    """The instancetypes and preferences that there are: one LIST for each kind and namespace."""
+    """The live instancetypes and preferences, read with one LIST for each kind and namespace."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lists: dict[tuple[str, str | None], list[Manifest]] = {}
 
     def of(self, kind: str, namespace: str | None) -> list[Manifest]:
-        """Raises Unreadable."""
+        """The live objects of a kind. Raises Unreadable."""
         if (kind, namespace) not in self._lists:
             try:
                 items, _version = self._session.list(BY_NAME[kind], namespace)
@@ -148,7 +151,10 @@ class _Snapshot:
 
 
 def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
-    """The objects, without what the cluster would lose of them. Preferences that no VM of it uses never fail."""
+    """The entries for the objects, without the fields that the cluster would drop.
+
+    on_lost_fields never fails a preference for another architecture than the cluster's.
+    """
     manifests, refused = request.manifests, {}
     if request.state == "present":
         fit = fits(session, manifests)
@@ -169,7 +175,7 @@ def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
 
 
 class _Objects(CatalogSubject):
-    """The wanted objects of a request, and those that are pruned."""
+    """The objects of a request, and the objects to prune."""
 
     def __init__(self, request: Request, snapshot: _Snapshot, users: Users) -> None:
         super().__init__("objects")
@@ -191,7 +197,7 @@ class _Objects(CatalogSubject):
         return [[Finding(text, note=True) for text in deprecated(step.plan.manifest, release)] for step in planned]
 
     def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        # What is pruned has been judged already.
+        # _kept has already decided what may be pruned.
         return deletion_findings(self._users, planned, self._request.force or self._request.state == "present")
 
 
@@ -203,11 +209,11 @@ def _foresee(
     wanted: list[tuple[Key, Manifest]],
     told: Deployed,
 ) -> None:
-    """What is new, changed and gone, and the VMs that this concerns."""
+    """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
         live = snapshot.read(session, [key for key, _manifest in wanted])
     except Unreadable:
-        return  # declare says so, for each object
+        return  # declare reports this for each object
     leave = _Objects(request, snapshot, users).leave
     after: dict[Place, Manifest | None] = {}
     for key, manifest in wanted:
@@ -220,7 +226,7 @@ def _foresee(
                 spec = predicted(manifest, live[key], owner)
                 changes = changes_of(live[key], spec)
             except FieldError:
-                continue  # of a newer KubeVirt: declare says so, for the object
+                continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
                 told.changed.append(Change(place, changes))
                 after[place] = {**manifest, "spec": spec}
@@ -260,7 +266,7 @@ def _find_users(
 
 
 def _kept(one: Gone, prune: str) -> str | None:
-    """Why an object that is gone stays. Only what this collection deployed is ever deleted."""
+    """Why a removed object is not pruned, or None. Only objects that this collection deployed are pruned."""
     left = left_alone(one.live, "keep")
     if left is not None:
         return left
@@ -274,7 +280,7 @@ def _kept(one: Gone, prune: str) -> str | None:
 
 
 def _deployed(snapshot: _Snapshot, request: Request) -> list[Manifest]:
-    """The live objects of the catalog, as far as they can be read."""
+    """The live objects of the catalog, in the namespaces that can be read."""
     found = []
     for namespace in request.namespaces:
         for role in ROLES:
@@ -287,7 +293,7 @@ def _deployed(snapshot: _Snapshot, request: Request) -> list[Manifest]:
 
 
 def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, int]:
-    """How many objects of each version are deployed; more than one version means an incomplete run."""
+    """The number of deployed objects for each version. More than one version means that a run was incomplete."""
     found: dict[str, int] = {}
     for one in objects:
         own = one["metadata"].get("labels") or {}
@@ -298,7 +304,7 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
 
 
 def _afterwards(result: Result) -> Manifest | None:
-    """The object after the run, also in check mode; as far as labels go."""
+    """The object after the run (in check mode, as predicted). Only its labels are reliable."""
     if result.action == plan.DELETE:
         return result.found if result.failed else None
     return result.entry.manifest if result.changed else result.live

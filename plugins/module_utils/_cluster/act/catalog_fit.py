@@ -20,7 +20,10 @@ _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "cu
 
 
 class Fit(NamedTuple):
-    """manifests: in order, without what would be lost. warnings: why it is unknown, one line each."""
+    """manifests: in order, without the fields that the cluster would drop.
+
+    warnings: kinds that could not be checked.
+    """
 
     manifests: list[Manifest]
     misfits: list[tuple[Place, Misfit]]
@@ -28,8 +31,10 @@ class Fit(NamedTuple):
 
 
 def fits(session: Session, manifests: list[Manifest]) -> Fit:
-    """One GET for each kind. Where no schema can be read its objects count as fitting: the server refuses unknown
-    fields in any case, since it is asked to."""
+    """Compares the manifests with the schemas of the cluster: one GET for each kind.
+
+    Objects of a kind whose schema cannot be read count as fitting; the API server then rejects unknown fields.
+    """
     warnings: list[str] = []
     schemas = {}
     for kind in dict.fromkeys(one["kind"] for one in manifests):
@@ -47,7 +52,7 @@ def fits(session: Session, manifests: list[Manifest]) -> Fit:
 
 
 def foreign(session: Session, manifests: list[Manifest]) -> dict[Place, str]:
-    """The preferences for another architecture than that of the cluster's VMs, and a line that says so."""
+    """The preferences for another architecture than the cluster's, each with one line that says so."""
     ours = kubevirt(session).configuration.architecture
     found = {place_of(one): architecture_of(one) for one in manifests if ROLE_OF_KIND[one["kind"]] is PREFERENCE}
     return {
@@ -58,8 +63,7 @@ def foreign(session: Session, manifests: list[Manifest]) -> dict[Place, str]:
 
 
 def release_by_fields(session: Session) -> Release | None:
-    """The newest release all of whose fields the cluster's API has; None if no schema can be read. One GET for each
-    kind."""
+    """The newest release whose fields the cluster's API has; None if no schema can be read. One GET for each kind."""
     found = {role: _schema(session, BY_NAME[role.cluster_kind], []) for role in ROLES}
     schemas = {role: schema for role, schema in found.items() if schema is not None}
     return release_of(schemas) if schemas else None
@@ -69,7 +73,7 @@ def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | Non
     try:
         definition = session.get(_DEFINITION, None, f"{kind.plural}.{kind.group}")
     except ApiError as error:
-        # Not everybody may read definitions, but everybody the description of the API that is made of them.
+        # Everyone may read the OpenAPI description, but not the CustomResourceDefinitions from which it is made.
         found = _published(session, kind) if error.code == 403 else None
         if found is None:
             warnings.append(_unknown(kind, error))
@@ -77,7 +81,7 @@ def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | Non
     except ConnectionFailed as error:
         warnings.append(_unknown(kind, error))
         return None
-    # Without the definition there is no such API, which the first request for an object says better.
+    # Without the definition the API does not exist; the first request for an object reports that more clearly.
     return None if definition is None else spec_schema(definition, kind.version)
 
 

@@ -1,4 +1,4 @@
-"""Which version of a catalog a cluster gets: the requested version, else the version for its KubeVirt."""
+"""Chooses the version of a catalog: the requested version, or the version for the cluster's KubeVirt."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ AUTO: Final = "auto"
 
 
 class Chosen(NamedTuple):
-    """version: of the catalog; "" without versions. reason: why it was chosen; "" if it was requested."""
+    """version: "" if the catalog has no versions. reason: why this version; "" if it was requested."""
 
     version: str = ""
     reason: str = ""
 
 
 def choose_version(session: Session, documents: list[Any], wanted: str) -> Chosen:
-    """wanted: a version, or `auto` for the version that fits the cluster.
+    """Chooses the version of a catalog. wanted: a version, or `auto` for the version that fits the cluster.
 
-    Raises CatalogError for a bad list of versions, ConnectionFailed.
+    Raises CatalogError if the list of versions is invalid, and ConnectionFailed.
     """
     if wanted != AUTO:
         return Chosen(wanted)
@@ -34,13 +34,13 @@ def choose_version(session: Session, documents: list[Any], wanted: str) -> Chose
 
 
 def _release(session: Session) -> tuple[release.Release, str]:
-    """The release of the cluster's KubeVirt, and how that is known."""
+    """The release of the cluster's KubeVirt, and how the task knows it."""
     version = kubevirt(session).version
     try:
         return release.of(version), f"the cluster runs KubeVirt {version}"
     except release.UnknownRelease:
         pass
-    # The version may be hidden, or that of a custom build.
+    # The cluster may hide its version, or run a custom build.
     found = release_by_fields(session)
     if found is None:
         return release.NEWEST, "the newest version, because the cluster does not report its KubeVirt release"

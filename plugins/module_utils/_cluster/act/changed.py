@@ -1,4 +1,4 @@
-"""What becomes of a VM that is given other revisions."""
+"""The outcome for a VM that gets other revisions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _VM: Final = BY_NAME["VirtualMachine"]
 
 @dataclass(eq=False)
 class Changed:
-    """What becomes of one VM.
+    """The outcome for one VM.
 
-    change: what is decided.
-    restart: whether the VM is to be restarted, or was. may_restart: whether that is allowed. always: also where the
-    guest does not need it.
-    raised: whether its generation is to be raised, so that its next restart ends clean.
-    settled: whether its guest has all that the VM says, whatever KubeVirt asks for.
-    written: whether anything was written. failed: why, on one line. warnings: what else should be known.
-    method: how the references were released, status or kind. spelling: the writes for the latter. denied: why it was
-    not done by the status.
-    back: whether the VM got back the revisions that it had.
-    revisions: what it refers to afterwards, by matcher. vm: as last seen.
+    change: the decision.
+    restart: the VM needs a restart, or was restarted. may_restart: the task may restart the VM.
+    always: restart the VM even if the guest does not need it.
+    raised: raise the VM's generation, so that the next restart clears the condition RestartRequired.
+    settled: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
+    written: the task wrote something. failed: the reason, on one line.
+    method: how the references were released, `status` or `kind`. spelling: the patches for `kind`.
+    denied: why the task could not patch the status.
+    back: the VM got its previous revisions back.
+    revisions: the revisions of the VM afterwards, by matcher. vm: as last seen.
     """
 
     before: Inspected
@@ -55,17 +55,17 @@ class Changed:
 
     @property
     def due(self) -> bool:
-        """Whether there is anything to do."""
+        """Whether the VM needs a write or a restart."""
         return (self.change.due or self.restart or self.raised) and self.failed is None
 
     @property
     def changed(self) -> bool:
-        """Whether anything was done or, in check mode, would be; also where it failed on the way."""
+        """Whether the task changed the VM or, in check mode, would change it. True also if a later step failed."""
         return (self.written and not self.back) or self.due
 
     @property
     def needs(self) -> str:
-        """NOTHING, LIVE or RESTART: what it takes, or took, for the running guest to have the change."""
+        """NOTHING, LIVE or RESTART: how the change reaches, or reached, the running guest."""
         if self.restart:
             return RESTART
         effect = self.change.effect
@@ -76,7 +76,7 @@ class Changed:
 
     @property
     def restart_required(self) -> bool:
-        """Whether the guest still needs a restart, after what was done."""
+        """Whether the guest still needs a restart."""
         if self.settled or (self.restart and self.written):
             return False
         if not self.written:
@@ -85,19 +85,19 @@ class Changed:
 
     @property
     def restart_reason(self) -> str:
-        """The message of KubeVirt's condition, or ""."""
+        """The message of the condition RestartRequired, or ""."""
         condition = restart_required(self.vm or {}) or {}
         return str(condition.get("message") or "")
 
     @property
     def may_be_live(self) -> bool:
-        """Whether there is a guest that is likely to take the change as it runs; the cluster decides."""
+        """Whether the VM has a guest that can probably take the change without a restart. KubeVirt decides."""
         effect = self.change.effect
         return effect is not None and bool(effect.changes) and effect.live and has_guest(self.before.vm)
 
 
 def each(results: Iterable[Changed], work: Callable[[Changed], None], concurrency: int) -> None:
-    """Does the work for each result, so many at once; what goes wrong is the result's failure."""
+    """Runs `work` for the results, `concurrency` at a time. Errors of the API become failures of the results."""
 
     def guarded(result: Changed) -> None:
         try:

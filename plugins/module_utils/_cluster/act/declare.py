@@ -1,6 +1,6 @@
-"""The one way of every module that writes: entries → live snapshot → plan → preflight → writes → wait → results.
+"""The path of every module that writes: entries → live snapshot → plan → preflight → writes → wait → results.
 
-Check mode sends the writes as dry runs, and ends there.
+Check mode sends the writes as dry runs and stops there.
 """
 
 from __future__ import annotations
@@ -23,14 +23,7 @@ from ..read.snapshot import Key, Unreadable
 from ..read.watch import State, doubted, wait_for
 from .dry_run import UNKNOWN_IN_CHECK_MODE
 from .send import rehearse, send, verb_of
-from .subject import (
-    Entry,
-    Finding,
-    Planned,
-    Result,
-    Settings,
-    Subject,
-)
+from .subject import Entry, Finding, Planned, Result, Settings, Subject
 
 Manifest = dict[str, Any]
 
@@ -39,10 +32,10 @@ _NOT_SENT = "not sent because another object of the task failed and fail_fast is
 
 
 def declare(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
-    """Results in the order of the entries.
+    """Declares the entries; results in the same order.
 
-    An entry that is wrong in itself stops the task before anything is sent, like a wrong option. What the cluster
-    decides, such as a conflict or a missing right, fails its entry only, unless fail_fast says otherwise.
+    An invalid entry stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
+    conflict or a missing permission, fails only its entry, unless fail_fast is set.
     """
     results = [Result(entry, failed=entry.problem) for entry in entries]
     if _any_failed(results):
@@ -64,7 +57,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     _write(session, [(result, step) for result, step in planned if _is_due(result)], settings)
     deadline = time.monotonic() + settings.wait_timeout
     for result in results:
-        # From here on it says what was done.
+        # Until here `restart` was a forecast; from here on it records what was done.
         result.restart = False
     if settings.fail_fast and _any_failed(results):
         return results
@@ -85,11 +78,11 @@ def _any_failed(results: Iterable[Result]) -> bool:
 def _plan(
     session: Session, subject: Subject, results: list[Result], settings: Settings
 ) -> list[tuple[Result, Planned]]:
-    """Plans all entries; a namespace that cannot be read fails its entries only."""
+    """Plans all entries. If a namespace cannot be read, only its entries fail."""
     groups: dict[tuple[str, str | None], list[Result]] = {}
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
-    planned = []
+    there = []
     for group, found in _found(session, subject, list(groups.values()), settings.concurrency):
         if isinstance(found, Unreadable):
             for result in group:
@@ -101,21 +94,35 @@ def _plan(
             if result.left:
                 result.action = plan.KEEP
                 continue
-            try:
-                step = _plan_entry(subject, result.entry, result.live, settings)
-            except FieldError as error:
-                result.failed = (
-                    f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
-                    " newer than this collection, upgrade the collection"
-                )
-                continue
-            # Sensitive values are hidden here, once; the plan keeps them.
-            result.action, result.taken = step.action, step.taken
-            result.before, result.after = redact(step.before, step.after)
-            result.failed = step.refusal
-            result.warnings += [_stays(field, managers) for field, managers in step.kept]
-            planned.append((result, Planned(result.entry, step, result.live)))
-    return planned
+            there.append(result)
+    _complete(session, subject, [result for result in there if result.entry.state != "absent"])
+    steps = ((result, _planned(subject, result, settings)) for result in there if not result.failed)
+    return [(result, step) for result, step in steps if step is not None]
+
+
+def _complete(session: Session, subject: Subject, results: list[Result]) -> None:
+    told = subject.completed(session, [(result.entry, result.live) for result in results]) if results else []
+    for result, (entry, warnings) in zip(results, told):
+        result.entry, result.failed = entry, entry.problem
+        result.warnings += warnings
+
+
+def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | None:
+    """The plan of an entry. If the live object cannot be parsed, the entry fails and the result is None."""
+    try:
+        step = _plan_entry(subject, result.entry, result.live, settings)
+    except FieldError as error:
+        result.failed = (
+            f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
+            " newer than this collection, upgrade the collection"
+        )
+        return None
+    # The result hides sensitive values; the plan keeps them.
+    result.action, result.taken = step.action, step.taken
+    result.before, result.after = redact(step.before, step.after)
+    result.failed = step.refusal
+    result.warnings += [_stays(field, managers) for field, managers in step.kept]
+    return Planned(result.entry, step, result.live)
 
 
 def _found(
@@ -166,7 +173,7 @@ def _judge(checked: list[tuple[Result, Planned]], found: list[list[Finding]], se
 
 
 def judge(result: Result, findings: list[Finding], settings: Settings) -> None:
-    """Makes an object fail for what preflight found, or warns of it, as the option `preflight` asks for."""
+    """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
         findings = [_in_check_mode(finding) for finding in findings]
     refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
@@ -177,7 +184,7 @@ def judge(result: Result, findings: list[Finding], settings: Settings) -> None:
 
 
 def _in_check_mode(finding: Finding) -> Finding:
-    """What is missing may be what an earlier task of the play has not made, since it was only checked, too."""
+    """Turns a finding about a missing object into a note: an earlier task of the play might create that object."""
     return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
 
 
@@ -202,7 +209,7 @@ def _write_one(session: Session, result: Result, step: Plan, force: bool) -> Non
         result.live = send(session, result.entry.key, step, result.found, force)
         if step.taken and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
-        # A third of each object, in tasks with thousands of them; the plan, which asks for it, is done.
+        # managedFields are a third of each object, which adds up over thousands of objects; only the plan needs them.
         for seen in (result.found, result.live):
             if seen is not None:
                 seen["metadata"].pop("managedFields", None)
@@ -212,7 +219,7 @@ def _write_one(session: Session, result: Result, step: Plan, force: bool) -> Non
 
 
 def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
-    """What others own of an object, by manager."""
+    """The fields of an object that other managers own, by manager."""
     found: dict[str, list[str]] = {}
     for manager, fields in ownership.others(live, own):
         found.setdefault(manager, []).extend(sorted(".".join(path) for path in fields))
@@ -220,7 +227,7 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
 
 
 def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
-    """What the server says to the planned writes."""
+    """Sends the planned writes as dry runs and records what the API server rejects."""
 
     def one(result: Result, step: Planned) -> None:
         told = rehearse(session, result.entry.key, step.plan, result.found, settings.force_conflicts)
@@ -279,7 +286,7 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
 def _wait_for_remains(
     session: Session, subject: Subject, namespace: str | None, results: list[Result], deadline: float
 ) -> None:
-    """After the objects of a namespace are gone: what goes with them."""
+    """Waits for the dependents of the objects that were deleted in a namespace."""
     gone = {
         result.entry.key.name: result for result in results if result.action == plan.DELETE and result.failed is None
     }

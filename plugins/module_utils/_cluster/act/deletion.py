@@ -1,4 +1,4 @@
-"""What goes with a VM that is deleted, and what the cluster keeps."""
+"""The dependents of a deleted VM, and the claims that outlive it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _VMI = BY_NAME["VirtualMachineInstance"]
 
 
 def kept(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
-    """For each VM the claims of its volumes that outlive it, [{kind, name}]: those that it does not own.
+    """For each VM, the claims of its volumes that outlive it, [{kind, name}].
 
-    A claim is owned directly or by a DataVolume that the VM owns. Where claims cannot be read, a DataVolume of the
-    VM's own templates counts as owned.
+    A claim goes with the VM if the VM owns it, directly or through a DataVolume. If the task may not read claims, it
+    assumes that the VM owns the DataVolumes of its templates.
     """
     lookup = ClusterLookup(session)
     return [[{"kind": "PersistentVolumeClaim", "name": name} for name in _outliving(vm, lookup)] for vm in vms]
@@ -50,10 +50,10 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
 
 
 def remains(session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
-    """Waits until VMIs and ControllerRevisions of deleted VMs are gone, too; the failures by the VMs' names.
+    """Waits until the VMIs and ControllerRevisions of deleted VMs are gone. Returns the failures by VM name.
 
-    The finalizer of a VM goes after its VMI, but not where the VM was deleted with propagation Orphan; the garbage
-    collector takes the revisions.
+    KubeVirt's finalizer removes a VM after its VMI, except if the VM was deleted with propagation policy Orphan. The
+    garbage collector removes the revisions.
     """
     deadline = time.monotonic() + seconds
     names = {vm["metadata"]["uid"]: vm["metadata"]["name"] for vm in deleted}

@@ -1,4 +1,4 @@
-"""What the server would say to a write, asked by a dry run."""
+"""Dry runs of writes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _NO_DRY_RUN = "does not support dry run"
 
 
 class Foreseen(NamedTuple):
-    """What the server says to a dry run. refused: why it would refuse the object, or None.
-    unknown: why that cannot be told beforehand, or None."""
+    """The result of a dry run. refused: why the API server would reject the object, or None.
+    unknown: why a dry run cannot answer that, or None.
+    """
 
     refused: str | None = None
     unknown: str | None = None
 
 
 def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
-    """What the server says to a dry run, which `ask` sends. verb, kind: see `explain`."""
+    """The result of a dry run. ask: sends it. verb, kind: see `explain`."""
     try:
         ask()
     except ConnectionFailed as error:

@@ -16,12 +16,12 @@ _MERGE: Final = "application/merge-patch+json"
 
 
 def raise_generation(session: Session, namespace: str, name: str) -> None:
-    """Raises a VM's generation by two and leaves its spec as it was. Raises ApiError or ConnectionFailed."""
+    """Raises the VM's generation by two without changing its spec. Raises ApiError or ConnectionFailed."""
     for body in generation.RAISE:
         merge_patch(session, _VM.path(namespace, name), body)
 
 
 def merge_patch(session: Session, path: str, body: Manifest, dry: bool = False) -> None:
-    """A merge patch. What is set by it is no conflict with a play that declares the VM."""
+    """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
     query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
     session.request("PATCH", path, query, body, _MERGE)

@@ -1,7 +1,7 @@
-"""Brings what VMs say to their running guests: by a live update, or by one restart that is judged by the new guest.
+"""Applies changes of VMs to their running guests, by a live update or by one restart.
 
-KubeVirt's condition RestartRequired may outlive the restart that it asks for. So a guest that has what its VM says is
-not restarted for it, and what the cluster goes on asking for is a warning.
+KubeVirt's condition RestartRequired may outlive the restart that it asks for. If the guest already has everything that
+the VM declares, the task does not restart it and warns about the condition.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Manifest = dict[str, Any]
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _REVISION = BY_NAME["ControllerRevision"]
-# virt-controller judges a new guest within this many seconds of its last write.
+# virt-controller updates the conditions of a new guest within this many seconds of its last write.
 _QUIET: Final = 2.0
 _PENDING: Final = "the guest does not have the change yet, and KubeVirt asks for no restart"
 _LOOKS: Final = 5
 
 
 class Guests:
-    """The restarts of one task, and the waits for what is plugged in."""
+    """The restarts of one task, and the waits for live updates."""
 
     def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
         self._session = session
@@ -45,12 +45,12 @@ class Guests:
         self._each = partial(each, concurrency=concurrency)
 
     def run(self, results: list[Changed]) -> None:
-        """Brings the guests of VMs up to date; failures go into the results, and each has its own time."""
+        """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
         if not results:
             return
         lookup = WideLookup(self._session, everywhere=False)
         for namespace in {result.before.namespace for result in results}:
-            # All that is captured by now, read once for all of the namespace.
+            # One LIST for the namespace instead of one GET for each revision.
             lookup.list(_REVISION.kind, namespace)
         self._each(results, lambda result: self._bring(result, lookup, time.monotonic() + self._seconds))
         self._judge([result for result in results if result.restart and result.failed is None])
@@ -73,7 +73,7 @@ class Guests:
             result.vm = self._await_vm(result.before, deadline)
 
     def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
-        """Whether the guest differs from a VM that was just given other revisions, whatever its start revision says."""
+        """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
         cluster = result.before.kubevirt
         found = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, whole=True)
         return result.change.due and not found.complete
@@ -81,8 +81,10 @@ class Guests:
     def _await_guest(
         self, result: Changed, lookup: WideLookup, deadline: float
     ) -> tuple[Manifest, Manifest | None, Outstanding]:
-        """VM, VMI and what the guest lacks, once virt-controller has looked at the VM; where the change may be live,
-        once the guest has it or the cluster asks for a restart instead."""
+        """The VM, the VMI and what the guest lacks, once virt-controller has observed the VM.
+
+        If a live update is possible, waits until the guest has the change or KubeVirt asks for a restart.
+        """
         seen, cluster = result.before, result.before.kubevirt
         pauses = Backoff()
         while True:
@@ -98,19 +100,19 @@ class Guests:
             if not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
                 if result.may_restart:
                     raise ConnectionFailed(_PENDING)
-                # Without a restart KubeVirt decides when: the VM has its revisions, which is all that was requested.
+                # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
                 result.warnings.append(_PENDING)
                 return vm, instance, lacks
 
     def _leave(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
-        """The guest has all that the VM says. What the cluster still asks for goes with the next restart, whenever."""
+        """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
         result.settled = True
         if restart_required(vm) is not None:
             self._raise(result, vm, lookup)
             result.warnings.append(still_asked(vm))
 
     def _raise(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
-        """Raises the generation of a VM whose restart would leave the condition RestartRequired standing."""
+        """Raises the generation of a VM if a restart would not clear its condition RestartRequired."""
         seen = result.before
         start = lookup.get(_REVISION.kind, seen.namespace, start_revision_name(vm))
         if not isinstance(start, dict) or not generation.ends_unclean(vm, start):
@@ -128,13 +130,13 @@ class Guests:
             )
 
     def _restart(self, result: Changed, deadline: float) -> None:
-        """Returns when the new guest is ready, if there was one to restart."""
+        """Restarts the guest, if there is one, and waits until the new guest is ready."""
         seen = result.before
         vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
         if vm is None or instance is None:
             return
         old_uid = instance["metadata"]["uid"]
-        # One that an earlier run requested, and that has not begun, would make the API refuse another.
+        # If a restart that an earlier run requested is still pending, virt-api rejects another.
         if power.decide(power.Wanted(power.RESTARTED), vm, instance).needed:
             entry = Entry(seen.namespace, seen.name, power.Wanted(power.RESTARTED))
             send(self._session, Result(entry, vm=vm, instance=instance))
@@ -155,7 +157,7 @@ class Guests:
             raise ConnectionFailed(waited.failure)
 
     def _await_vm(self, seen: Inspected, deadline: float) -> Manifest:
-        """The VM when virt-controller has seen that its new guest runs."""
+        """The VM, once virt-controller has observed that the new guest runs."""
 
         def look(_name: str, live: Manifest | None) -> State:
             if live is None:
@@ -170,8 +172,10 @@ class Guests:
         return waited.object
 
     def _judge(self, results: list[Changed]) -> None:
-        """Looks at restarted VMs once more when they have been left alone for a while. A condition that stands then is
-        no reason for another restart: the guest is new."""
+        """Reads the restarted VMs once nothing writes them any more.
+
+        The guest is new, so a remaining condition RestartRequired is a warning and no reason for another restart.
+        """
         moving = results
         for _look in range(_LOOKS):
             if not moving:
@@ -179,24 +183,24 @@ class Guests:
             time.sleep(_QUIET)
             moving = [result for result in moving if self._moved(result)]
         for result in results:
-            # Its guest was started from the current VM.
+            # The guest was started from the current VM.
             result.settled = True
             if restart_required(result.vm or {}) is not None:
                 result.warnings.append(still_asked(result.vm or {}))
 
     def _moved(self, result: Changed) -> bool:
-        """Whether a VM was written since it was seen last; takes the newer one over."""
+        """Whether the VM was written since it was last read. Stores the newer VM."""
         seen, old = result.before, result.vm
         try:
             result.vm = self._session.get(_VM, seen.namespace, seen.name) or old
         except (ApiError, ConnectionFailed):
-            # It was restarted; that one more look is not to be had is no failure.
+            # The restart succeeded; a failed extra read does not matter.
             return False
         return _version_of(result.vm) != _version_of(old)
 
 
 def _is_up(instance: Manifest) -> bool:
-    """Whether it is ready, or was started paused on purpose."""
+    """Whether the VMI is ready, or was started paused on purpose."""
     conditions = (instance.get("status") or {}).get("conditions") or []
     return any(one["type"] in ("Ready", "Paused") and one["status"] == "True" for one in conditions)
 

@@ -1,4 +1,4 @@
-"""The restarts that changes of VMs need."""
+"""The restarts that changes of VMs require."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REVISION = BY_NAME["ControllerRevision"]
 
 
 def settled(session: Session, vms: list[Manifest]) -> list[bool]:
-    """Whether the guest of a VM has all that the VM says although KubeVirt asks for a restart, in order."""
+    """For each VM, whether KubeVirt asks for a restart although the guest has everything that the VM declares."""
     asked = {_instance_of(one): one for one in vms if restart_required(one) is not None and has_guest(one)}
     if not asked:
         return [False for _one in vms]
@@ -55,7 +55,7 @@ def _instance_of(vm: Manifest) -> Key:
 
 
 def waits_for_restart(result: Result) -> bool:
-    """Whether a VM has changes, or would have, that its guest only gets by a restart."""
+    """Whether the VM has, or would have, changes that reach the guest only by a restart."""
     impact: Impact | None = result.impact
     if result.live is None or (impact is not None and impact.settled):
         return False
@@ -65,22 +65,23 @@ def waits_for_restart(result: Result) -> bool:
 
 
 class Restarts:
-    """The restarts of one task. wanted: whether VMs that need one get it."""
+    """The restarts of one task. wanted: restart the VMs that need it."""
 
     def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
 
     def due(self, result: Result) -> bool:
-        """Whether a VM is to be restarted, as far as known before the change."""
+        """Whether the VM needs a restart, as far as known before the change."""
         if not self._wanted or result.action == plan.DELETE or result.live is None:
             return False
         return has_guest(result.live) and waits_for_restart(result)
 
     def settle(self, session: Session, results: list[Result], deadline: float) -> None:
-        """Restarts VMs that need it, and returns when they run again; failures go into the results.
+        """Restarts the VMs that need it and waits until they run again. Failures go into the results.
 
-        Whether one needs it KubeVirt says, once it has compared the change with the guest: one watch for each
-        namespace. A VM that is not changed and waits for a restart since an earlier run is restarted, too.
+        KubeVirt decides whether a VM needs a restart, once it has compared the change with the guest: one watch for
+        each
+        namespace. An unchanged VM that needs a restart because of an earlier run is restarted too.
         """
         if not self._wanted:
             return
@@ -102,7 +103,7 @@ class Restarts:
         self._without_settled(session, [one for one in due if not one.failed])
 
     def _without_settled(self, session: Session, results: list[Result]) -> list[Result]:
-        """Those whose guest lacks something. For the others a restart would change nothing: a warning says so."""
+        """The results whose guest lacks something. A restart would not change the others; they get a warning."""
         left = []
         for result, done in zip(results, settled(session, [one.live or {} for one in results])):
             if done:
@@ -118,7 +119,7 @@ def _is_settled(result: Result) -> bool:
 
 
 def _raise(session: Session, result: Result) -> None:
-    """Raises the generation of a VM whose restart would leave the condition RestartRequired standing."""
+    """Raises the generation of a VM if a restart would not clear its condition RestartRequired."""
     vm = result.live or {}
     namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
     try:
@@ -126,7 +127,7 @@ def _raise(session: Session, result: Result) -> None:
         if generation.ends_unclean(vm, start):
             raise_generation(session, namespace, name)
     except (ApiError, ConnectionFailed):
-        # The restart itself is what was requested; what is left standing after it becomes a warning.
+        # The restart goes on; settle warns if the condition remains.
         return
 
 

@@ -1,4 +1,4 @@
-"""Judges the planned VMs of one task: what they need is read at once, and what becomes of each is computed once."""
+"""Preflight and impact of the planned VMs of one task. The cluster is read once for all VMs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _VMI = "VirtualMachineInstance"
 
 
 class Judge:
-    """All VMs of a task share what is read of the cluster; nothing is read before something is judged."""
+    """Checks planned VMs. They share one lookup, which reads the cluster only when a check needs it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
-        # Of VMs that are changed, until their impact is known.
+        # Outlooks of changed VMs, until their impact is known.
         self._outlooks: dict[Key, Outlook] = {}
 
     @property
@@ -55,7 +55,7 @@ class Judge:
         ]
 
     def notes(self, planned: list[Planned]) -> list[list[str]]:
-        """What should be known of planned VMs, changed or not, in order."""
+        """Warnings for each planned VM, changed or not, in order."""
         grown = {step.entry.key: pair for step in planned if (pair := _expanded(step)) is not None}
         if not grown:
             return [[] for _step in planned]
@@ -65,9 +65,9 @@ class Judge:
         return [[note] if (note := told.get(step.entry.key)) else [] for step in planned]
 
     def foresee(self, planned: list[Planned]) -> list[Impact | None]:
-        """What the change of each planned VM means, in order; None for one that is created, deleted or unchanged.
+        """The impact of each planned change, in order; None for a VM that is created, deleted or unchanged.
 
-        A change that leaves the spec unchanged asks for nothing.
+        A change outside the spec needs nothing.
         """
         told: list[Impact | None] = [Impact(NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
         changed = [index for index, step in enumerate(planned) if _changes_spec(step)]
@@ -97,7 +97,7 @@ class Judge:
 
 
 def _expanded(step: Planned) -> tuple[Manifest, Manifest] | None:
-    """A VM as it is declared and as it is, if it stays and the cluster has replaced its matchers."""
+    """The declared and the live VM, if the cluster has replaced the matchers of a VM that stays; else None."""
     if step.live is None or step.plan.action == plan.DELETE:
         return None
     return (step.entry.manifest, step.live) if virtual_machine.expanded(step.entry.manifest, step.live) else None

@@ -1,4 +1,4 @@
-"""A Lease of coordination.k8s.io, so that of many runs one at a time does something."""
+"""Takes and releases a Lease of coordination.k8s.io, so that only one run at a time does something."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Manifest = dict[str, Any]
 
 LEASE = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
 
-# Seconds between two looks, shortened at random so that waiting runs do not look all at once.
+# Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.
 _INTERVAL = 2.0
 _CONFLICT = 409
 
 
 @dataclass(frozen=True)
 class Held:
-    """changed: whether the Lease has another holder now. holder: who has it, "" for nobody. waited: seconds."""
+    """changed: the Lease has changed hands. holder: the current holder, "" for nobody. waited: seconds."""
 
     changed: bool
     holder: str
@@ -31,13 +31,13 @@ class Held:
 
 
 def take(session: Session, namespace: str, name: str, holder: str, duration: int, seconds: float) -> Held:
-    """Takes a Lease, or renews one that is held already; waits for another holder.
+    """Takes or renews a Lease, after waiting for another holder to release it.
 
-    duration: seconds after which others may take it if it is not renewed. seconds: the longest wait.
-    The result has another holder if that holder did not release it. Raises ApiError and ConnectionFailed.
+    duration: seconds after which an unrenewed Lease expires. seconds: the longest wait.
+    If the wait was too short, the result names the other holder. Raises ApiError and ConnectionFailed.
     """
     began = time.monotonic()
-    # Only the local clock counts: another holder is gone when its Lease has stayed the same for as long as it said.
+    # Clocks differ, so only the local clock counts: a Lease has expired if it stayed unchanged for its own duration.
     seen, since = "", began
     while True:
         live = session.get(LEASE, namespace, name)
@@ -59,7 +59,7 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
 
 
 def release(session: Session, namespace: str, name: str, holder: str) -> Held:
-    """Gives a Lease back, if it is held; that of another holder stays. Raises ApiError and ConnectionFailed."""
+    """Releases a Lease that `holder` has; leaves another holder's Lease alone. Raises ApiError and ConnectionFailed."""
     while True:
         live = session.get(LEASE, namespace, name)
         other = str(((live or {}).get("spec") or {}).get("holderIdentity") or "")
@@ -70,7 +70,7 @@ def release(session: Session, namespace: str, name: str, holder: str) -> Held:
 
 
 def _write(session: Session, namespace: str, name: str, live: Manifest | None, spec: Manifest) -> bool:
-    """Whether nobody was faster."""
+    """Writes the Lease. False if another client wrote it first."""
     now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     metadata = {"name": name, "namespace": namespace}
     manifest: Manifest = {
@@ -81,7 +81,7 @@ def _write(session: Session, namespace: str, name: str, live: Manifest | None, s
     }
     method, path = ("POST", LEASE.path(namespace)) if live is None else ("PUT", LEASE.path(namespace, name))
     try:
-        # Sent twice it does no harm: the second finds what the first has written, and the holder in it.
+        # Safe to retry: the second attempt finds the holder that the first has written.
         session.request(method, path, body=manifest, retry=True)
     except ApiError as error:
         if error.code == _CONFLICT or (error.code == 404 and live is not None):

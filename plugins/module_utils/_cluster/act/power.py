@@ -1,6 +1,6 @@
-"""Takes VMs to power states: one look at all, the verbs that are needed, one watch for each namespace.
+"""Changes the power state of VMs: one LIST of all, the requests that are needed, one watch for each namespace.
 
-A verb whose outcome is unknown is sent again only after a read has shown that it had no effect.
+A request whose outcome is unknown is sent again only after a read has shown that it had no effect.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Manifest = dict[str, Any]
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _SUBRESOURCES = ("subresources.kubevirt.io", "v1")
-# What stands between client and virt-api answers these when it lost the latter on the way.
+# Proxies and the API server return these codes if they lose the connection to virt-api.
 _UNKNOWN_OUTCOME = (500, 502, 503, 504)
 _DENIED = "denied the request"
 _IN_FLIGHT = "in-flight migration detected"
 
 
 class Entry(NamedTuple):
-    """One VM and its desired state."""
+    """A VM and its desired state."""
 
     namespace: str
     name: str
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a task is carried out; see the module's options."""
+    """How the task runs; see the module's options."""
 
     check_mode: bool = False
     wait: bool = False
@@ -57,9 +57,9 @@ class Settings:
 
 @dataclass(eq=False)
 class Result:
-    """What became of one entry. vm, instance: as last seen; found: the VM as it was, before: its VMI likewise.
+    """The outcome for one entry. vm, instance: as last seen. found, before: the VM and the VMI before the task.
 
-    verb: the request that was sent or, in check mode, would be; "" for none. failed: why, on one line.
+    verb: the request that was sent (check mode: would be sent), "" for none. failed: the reason, on one line.
     """
 
     entry: Entry
@@ -76,13 +76,16 @@ class Result:
 
 
 def selected(session: Session, namespace: str | None, selector: str) -> list[tuple[str, str]]:
-    """Namespace and name of the VMs with labels, in order. Raises ApiError or ConnectionFailed."""
+    """Namespace and name of the VMs that match a label selector, sorted. Raises ApiError or ConnectionFailed."""
     items, _version = session.list(_VM, namespace, labelSelector=selector)
     return sorted((item["metadata"]["namespace"], item["metadata"]["name"]) for item in items)
 
 
 def power(session: Session, entries: list[Entry], settings: Settings) -> list[Result]:
-    """Results in the order of the entries; one that fails does not stop the others, unless fail_fast says so."""
+    """Takes VMs to their desired states; results in the order of the entries.
+
+    An entry that fails does not stop the others, unless fail_fast is set.
+    """
     results = [Result(entry) for entry in entries]
     deadline = time.monotonic() + settings.wait_timeout
     _look(session, results)
@@ -98,7 +101,7 @@ def power(session: Session, entries: list[Entry], settings: Settings) -> list[Re
 
 
 def _look(session: Session, results: list[Result]) -> None:
-    """Reads VMs and VMIs: one LIST of each for a namespace."""
+    """Reads the VMs and VMIs: one LIST of each kind for a namespace."""
     namespaces: dict[str, list[Result]] = {}
     for result in results:
         namespaces.setdefault(result.entry.namespace, []).append(result)
@@ -116,9 +119,9 @@ def _look(session: Session, results: list[Result]) -> None:
 
 
 def send(session: Session, result: Result, check_mode: bool = False) -> None:
-    """Sends the verb for a VM; `result` holds what the decision was made from.
+    """Sends the request for a VM. result: holds the VM and VMI on which the decision is based.
 
-    Raises ApiError or ConnectionFailed where it was not taken up, though it was tried again as long as that is safe.
+    Retries where that is safe. Raises ApiError or ConnectionFailed if the request had no effect.
     """
     pauses, lost = Backoff(), False
     while True:
@@ -129,7 +132,7 @@ def send(session: Session, result: Result, check_mode: bool = False) -> None:
             lost = lost or _is_lost(error)
             if lost and not check_mode and _was_taken_up(session, result):
                 return
-            # A second soft reboot would look like the first.
+            # Nothing shows whether the first soft reboot took effect, so it is not repeated.
             again = _is_lost(error) and result.entry.wanted.state != rules.SOFT_REBOOTED
             if not again or not pauses.pause(session.retry_timeout):
                 raise
@@ -152,17 +155,17 @@ def _is_lost(error: ApiError | ConnectionFailed) -> bool:
     if isinstance(error, ConnectionFailed):
         return True
     unknown = error.code in _UNKNOWN_OUTCOME and error.reason in ("", "InternalError", "ServiceUnavailable", "Timeout")
-    # What an admission webhook refuses, virt-api answers as an internal error.
+    # virt-api reports the refusal of an admission webhook as an internal error.
     return unknown and _DENIED not in error.message
 
 
 def _is_migrating(result: Result, error: ApiError | ConnectionFailed) -> bool:
-    """Whether KubeVirt rejects a migration because another is pending: the task waits for that migration instead."""
+    """Whether KubeVirt rejects a migration because another is pending. The task then waits for that migration."""
     return result.entry.wanted.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 
 def _was_taken_up(session: Session, result: Result) -> bool:
-    """Whether a verb had its effect although its answer was lost."""
+    """Whether a request took effect although its response was lost."""
     if result.entry.wanted.state == rules.SOFT_REBOOTED:
         return False
     now = Result(result.entry)
@@ -176,7 +179,7 @@ def _was_taken_up(session: Session, result: Result) -> bool:
 
 
 class _Round:
-    """The verbs and the waits of one task."""
+    """The requests and waits of one task."""
 
     def __init__(self, session: Session, settings: Settings, deadline: float) -> None:
         self._session = session
@@ -195,7 +198,9 @@ class _Round:
             self._await_reached([result for result in results if result.failed is None])
 
     def _decide(self, results: list[Result]) -> dict[Result, str]:
-        """Sends the verbs that are needed; those that it is too early for, with the state to wait for."""
+        """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
+        for.
+        """
         due: list[Result] = []
         early: dict[Result, str] = {}
         for result in results:
@@ -207,7 +212,7 @@ class _Round:
             if decision.needed and not decision.first:
                 due.append(result)
             elif decision.needed and self._settings.check_mode:
-                # A dry run would be refused as long as it is too early.
+                # KubeVirt would reject the dry run because it is too early.
                 result.verb = rules.request(result.entry.wanted).subresource
             elif decision.needed and self._settings.wait:
                 early[result] = decision.first
@@ -259,7 +264,7 @@ class _Round:
         results: list[Result],
         look: Callable[[Result], Callable[[Manifest | None], State]],
     ) -> None:
-        """One watch of the kind for each namespace; failures go into the results, and so do VMs that were seen."""
+        """Watches the kind in each namespace. Failures and the VMs last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
         looks = {place: look(result) for place, result in members.items()}
         left = max(0.0, self._deadline - time.monotonic())
@@ -270,7 +275,7 @@ class _Round:
 
 
 def _moved(result: Result) -> bool:
-    """Whether the VM was seen to change while it was waited for."""
+    """Whether the VM changed during the wait."""
     versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.found, result.vm)]
     return bool(versions[0] != versions[1])
 

@@ -1,4 +1,4 @@
-"""Deletes revisions that nothing refers to, and rewrites old revisions."""
+"""Deletes unreferenced ControllerRevisions, and rewrites ControllerRevisions of older versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAME = re.compile(r"[a-z0-9.-]+")
 
 @dataclass
 class Pruned:
-    """A revision that nothing refers to. failed: why it could not be deleted."""
+    """An unreferenced revision. failed: why it could not be deleted."""
 
     namespace: str
     name: str
@@ -41,12 +41,12 @@ class Pruned:
 
 
 def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
-    """Revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
+    """The revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
 
-    keep: how many of the newest of each VM and object are kept besides. Raises Unreadable where any of these cannot be
-    listed: what is not seen might refer to a revision.
+    keep: the number of newest unreferenced revisions to keep for each VM and object.
+    Raises Unreadable if a kind cannot be listed, because a hidden object might refer to a revision.
     """
-    # The revisions first. One that is made later is not looked at, and who refers to one of these is seen after it.
+    # List the revisions first: a VM that starts to refer to one of them meanwhile is then in a later list.
     revisions, vms = _list(session, _REVISION, namespace), _list(session, _VM, namespace)
     contents = _snapshots(session, "VirtualMachineSnapshotContent", namespace)
     restores = _snapshots(session, "VirtualMachineRestore", namespace)
@@ -76,7 +76,7 @@ def prune(session: Session, found: list[Pruned], concurrency: int) -> None:
 
 
 def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] | None = None) -> list[Manifest]:
-    """absent: what to return where the cluster has no such kind; None to raise then, too."""
+    """Lists a kind. absent: what to return if the cluster does not have the kind; None to raise Unreadable."""
     try:
         items, _version = session.list(kind, namespace)
     except (ApiError, ConnectionFailed) as error:
@@ -87,18 +87,18 @@ def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] |
 
 
 def _snapshots(session: Session, name: str, namespace: str) -> list[Manifest]:
-    """Objects of a kind about snapshots; none where the cluster has no snapshots of VMs."""
+    """The objects of a snapshot kind; none if the cluster has no VM snapshots."""
     kinds = [Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True) for version in _SNAPSHOT_VERSIONS]
     return next(filter(None, (_list(session, kind, namespace, absent=[]) for kind in kinds)), [])
 
 
 def _names(objects: list[Manifest]) -> set[str]:
-    """Every name of anything in the objects: a snapshot holds the VM as it was, a restore patches of it as texts."""
+    """Every word in the objects that may be a name: a snapshot contains the VM, a restore contains patches as text."""
     return set(_NAME.findall(json.dumps([[one.get("spec"), one.get("status")] for one in objects])))
 
 
 def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool:
-    """Whether a revision may be for a VM that is being made: its own, or one that has no VM yet."""
+    """Whether a running restore may need the revision: it belongs to the target VM, or has no VM yet."""
     under_way = [one for one in restores if not (one.get("status") or {}).get("complete")]
     targets = {((one.get("spec") or {}).get("target") or {}).get("name") for one in under_way}
     vms = {owner.get("name") for owner in owners if owner.get("kind") == _VM.kind}
@@ -108,7 +108,7 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
 def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tuple[bool, str | None]:
     """Rewrites revisions of an older version, as virt-controller does when it next reconciles the VM.
 
-    Returns whether there was anything to do, and why it failed or None.
+    Returns whether there was anything to do, and the reason of a failure or None.
     """
     writes = upgrade.upgrade(seen.vm, Objects(seen.revisions), _style(seen.vm))
     if writes.error is not None:
@@ -122,12 +122,14 @@ def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tu
 
 
 def _style(vm: Manifest) -> Release:
-    """A release that keeps captured revisions where this VM has them."""
+    """A release that stores the captured revisions where this VM has them."""
     return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.of("1.4")
 
 
 def _is_done(session: Session, seen: Inspected) -> bool:
-    """Whether nothing is left to do. A patch whose answer was lost is refused when it is sent again."""
+    """Whether nothing is left to do: KubeVirt rejects a repeated patch if the first succeeded and its response was
+    lost.
+    """
     try:
         live = session.get(_VM, seen.namespace, seen.name)
         revisions, _version = session.list(_REVISION, seen.namespace)

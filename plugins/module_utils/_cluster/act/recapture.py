@@ -1,4 +1,4 @@
-"""Makes VMs capture other revisions: the writes, the waits for virt-controller, and the way back."""
+"""Makes virt-controller capture other revisions: the writes, the waits, and the rollback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Manifest = dict[str, Any]
 _VM = BY_NAME["VirtualMachine"]
 _STATUS: Final = "status"
 _KIND: Final = "kind"
-# virt-controller's cache of instancetypes lags behind by less than a second.
+# virt-controller's cache of instancetypes is less than a second behind.
 _TRIES: Final = 4
 _LAG: Final = 1.0
 _CAPTURE: Final = "KubeVirt to capture the revision"
@@ -34,7 +34,7 @@ def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None =
 
 
 class Recapture:
-    """The writes of one task, and the waits until they have had their effect. Failures go into the results."""
+    """The writes of one task, and the waits for their effect. Failures go into the results."""
 
     def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
         self._session = session
@@ -43,8 +43,10 @@ class Recapture:
         self._methods: dict[str, str] = {}
 
     def run(self, results: list[Changed]) -> None:
-        """Gives the VMs the revisions that are decided. One that KubeVirt could not start with these gets its old
-        ones back, and fails."""
+        """Gives the VMs the decided revisions.
+
+        If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
+        """
         self._choose_methods(results)
         self._each(results, self._write)
         self._await([result for result in _well(results) if result.method != _KIND], self._captured)
@@ -58,9 +60,10 @@ class Recapture:
                 result.revisions = _revisions(result)
 
     def rehearse(self, results: list[Changed]) -> None:
-        """Sends the first writes as dry runs. What the server refuses fails; what is unknown is a warning.
+        """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
 
-        For a Recapture whose session is a rehearsal."""
+        The session of the Recapture must be a rehearsal.
+        """
 
         def ask(result: Changed) -> None:
             told = foreseen(lambda: self._write(result), "PATCH", _VM)
@@ -78,7 +81,7 @@ class Recapture:
             self._methods[namespace] = self._method(next(r for r in freed if r.before.namespace == namespace))
 
     def _method(self, result: Changed) -> str:
-        """By the status where that may be patched: it leaves the spec alone and takes no second capture."""
+        """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
             _patch(self._session, result.before, steps.released(_freed(result)), _STATUS, dry=True)
         except ApiError as error:
@@ -86,7 +89,7 @@ class Recapture:
                 result.denied = error.message
                 return _KIND
         except ConnectionFailed:
-            # The write itself says what is wrong.
+            # The write reports the error.
             pass
         return _STATUS
 
@@ -106,15 +109,15 @@ class Recapture:
         try:
             raise_generation(self._session, result.before.namespace, result.before.name)
         except ApiError as error:
-            # 422: a VM that has lost its revision is refused until it has one again. What is left of this is looked at
-            # before the restart.
+            # 422: KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
+            # restart.
             if error.code not in (403, 422):
                 raise
             return
         result.written = True
 
     def _release(self, result: Changed, vm: Manifest) -> None:
-        """Makes virt-controller capture again what it has captured."""
+        """Makes virt-controller capture the revisions again."""
         if result.method == _STATUS:
             try:
                 _patch(self._session, result.before, steps.released(_freed(result)), _STATUS)
@@ -129,7 +132,7 @@ class Recapture:
             _patch(self._session, result.before, result.spelling.there)
         except ApiError as error:
             if error.code == 403 and result.denied:
-                # Either right would do; the message names the last that was tried, so add the other.
+                # Either permission suffices; the error names only the last one, so add the other.
                 error.message = (
                     f"{error.message}. Permission to patch virtualmachines/status would suffice too ({result.denied})"
                 )
@@ -137,7 +140,7 @@ class Recapture:
         result.written = True
 
     def _spell_back(self, results: list[Changed]) -> None:
-        """Gives the matchers the kind that they had, whether or not it was captured in time."""
+        """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
         if not results:
             return
         self._await(results, self._captured)
@@ -156,7 +159,7 @@ class Recapture:
         self._await(_well(results), self._captured)
 
     def _repeat_stale(self, results: list[Changed]) -> None:
-        """Captures again what was captured from an older generation than there is."""
+        """Captures again if virt-controller captured an older generation than the current one."""
         for attempt in range(_TRIES):
             stale = [result for result in _well(results) if result.change.release and _stale(result)]
             if not stale:
@@ -173,7 +176,7 @@ class Recapture:
             )
 
     def _rehearse(self, result: Changed) -> None:
-        """Whether KubeVirt still accepts the VM; if not, its next start would fail, and its guest be lost."""
+        """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
         try:
             _patch(self._session, result.before, steps.REHEARSAL, dry=True)
         except ApiError as error:
@@ -205,7 +208,7 @@ class Recapture:
         for role in result.change.roles:
             name = generation.captured_name(live, role)
             if not role.matcher_of(live):
-                continue  # the cluster's reference policy has put what it stands for in its place
+                continue  # the cluster's reference policy has expanded the VM
             if name != expected[role.matcher] if role.matcher in expected else not steps.captured(live, role):
                 return False
         return True
@@ -220,7 +223,7 @@ class Recapture:
         )
 
     def _await(self, results: list[Changed], done: Callable[[Manifest, Changed], bool]) -> None:
-        """One watch for each namespace."""
+        """Waits with one watch for each namespace."""
 
         def look(result: Changed) -> Callable[[Manifest | None], State]:
             return lambda live: once(lambda vm: done(vm, result), live, _CAPTURE)
@@ -243,7 +246,7 @@ def _well(results: list[Changed]) -> list[Changed]:
 
 
 def _freed(result: Changed) -> list[Role]:
-    """The roles whose references are released; a name in the spec (up to KubeVirt 1.4) goes with the spec's patch."""
+    """The roles whose references are released. Up to KubeVirt 1.4 the patch of the spec releases a name in the spec."""
     return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
 
 

@@ -1,4 +1,4 @@
-"""Gives VMs other revisions, and brings these to their guests."""
+"""Gives VMs other revisions and applies these to their guests."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ def change(
     concurrency: int,
     server_dry_run: bool = True,
 ) -> list[Changed]:
-    """Gives VMs the revisions that `decide` says; restart: never, if_required or always.
+    """Gives VMs the revisions that `decide` chooses.
 
-    What KubeVirt would refuse afterwards is decided as a refusal: such a VM is left unchanged and fails. A VM that was
-    changed by a run which was cut off before its restart is restarted by the next one; one that was restarted is not.
-    Guests are restarted once all VMs have their revisions.
-    server_dry_run: whether check mode asks the server what it would say to the writes.
+    restart: `never`, `if_required` or `always`. Guests are restarted once all VMs have their revisions. If an earlier
+    run
+    changed a VM but was interrupted before the restart, this run restarts it.
+    server_dry_run: in check mode, send the writes as dry runs.
+
+    A VM whose change KubeVirt would reject is left unchanged and fails.
     """
     results = [_planned(one, decide(one), restart) for one in seen]
     due = [result for result in results if result.change.due and result.due]

@@ -1,4 +1,4 @@
-"""Sends what was planned for one object."""
+"""Sends the planned write of one object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .dry_run import Foreseen, foreseen
 
 Manifest = dict[str, Any]
 
-# A controller may write the object at the same moment.
+# A controller may write the object at the same time.
 _ATTEMPTS = 5
 
 
@@ -25,9 +25,9 @@ def verb_of(step: Plan) -> str:
 
 
 def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Manifest | None:
-    """The object after the planned write, None after a deletion.
+    """The object after the planned write; None after a deletion.
 
-    found: the object as it was. Raises ApiError or ConnectionFailed.
+    found: the object before. Raises ApiError or ConnectionFailed.
     """
     kind = BY_NAME[key.kind]
     if step.action == plan.DELETE:
@@ -38,18 +38,18 @@ def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: 
     if step.first:
         _patch_first(session, kind, key, step)
     if session.is_rehearsal and (step.taken or step.first):
-        # The apply counts on these patches, which are not stored.
+        # The apply depends on these patches, which a dry run does not store.
         return None
     return _apply(session, step.manifest, force)
 
 
 def rehearse(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:
-    """Sends a planned write as a dry run: through schemas, policies, quotas and webhooks, but nothing is stored."""
+    """Sends a planned write as a dry run: schemas, policies, quotas and webhooks apply, but nothing is stored."""
     return foreseen(lambda: send(session.rehearsal(), key, step, found, force), verb_of(step), BY_NAME[key.kind])
 
 
 def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:
-    """Gives the shares of others to our manager, of the object at that time."""
+    """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
     for left in reversed(range(_ATTEMPTS)):
         steps = taking_over({**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken)
         query = {"fieldManager": session.field_manager}
@@ -91,8 +91,11 @@ def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
 
 
 def _is_taken(cause: Cause, own: str) -> bool:
-    """Whether a field is taken without being asked to: set by ourselves, by another request than an apply, or a
-    declared run strategy, which virt-api owns after someone's start or stop."""
+    """Whether the task takes a field without force_conflicts.
+
+    That is the case if this manager set it by another request than an apply, or if it is a declared run strategy, which
+    virt-api owns after a start or stop.
+    """
     manager, field = plan.TAKEN_BACK
     powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
     return powered or f'conflict with "{own}"' in cause.message

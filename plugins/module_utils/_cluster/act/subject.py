@@ -1,4 +1,4 @@
-"""What is declared, what became of it, and what differs between kinds."""
+"""Entries, results, and the hooks in which kinds differ."""
 
 from __future__ import annotations
 
@@ -21,18 +21,23 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """One object of a task. label: how messages name it. problem: why it cannot be declared at all, or None."""
+    """One object of a task.
+
+    label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
+    manifest.
+    """
 
     label: str
     key: Key
     state: str
     manifest: Manifest
     problem: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a task is carried out; the options of the doc fragment `wait`."""
+    """How the task runs; see the options of the doc fragment `wait`."""
 
     check_mode: bool = False
     server_dry_run: bool = True
@@ -46,10 +51,11 @@ class Settings:
 
 
 class Finding(NamedTuple):
-    """What preflight found about one planned object, as one line.
+    """One line that preflight found about a planned object.
 
-    note: it is worth a warning and never refuses. missing: something is not there that an earlier task of the same play
-    may make, which check mode does not know.
+    note: a warning, whatever `preflight` says. missing: an object does not exist, but in check mode an earlier task of
+    the
+    same play might create it.
     """
 
     text: str
@@ -57,7 +63,7 @@ class Finding(NamedTuple):
     missing: bool = False
 
 
-# Why objects have failed, by name.
+# The reason of each failure, by object name.
 Failures = dict[str, str]
 
 
@@ -69,12 +75,14 @@ class Planned(NamedTuple):
 
 @dataclass
 class Result:
-    """What became of one entry. failed: why it failed. left: why it was left unchanged.
+    """The outcome for one entry.
 
-    live: the object as last seen; found: as it was before. kept: what the cluster keeps of an object that is deleted.
-    written: whether the write was carried out. impact: what the change means, as the subject foresees it.
-    restart: whether the object is to be restarted, or was. taken: the managers whose share of the declared fields was
-    taken over, or would be. owners: what other managers own after that, by manager.
+    failed: why it failed. left: why the object was left unchanged. live: the object as last seen. found: the object
+    before.
+    kept: what the cluster keeps of a deleted object. written: the write was carried out. impact: see `Subject.foresee`.
+    restart: the object needs a restart, or was restarted. taken: the managers whose share of the declared fields was,
+    or
+    would be, taken over. owners: the fields that other managers own afterwards, by manager.
     """
 
     entry: Entry
@@ -95,15 +103,14 @@ class Result:
 
     @property
     def changed(self) -> bool:
-        """Whether the object was changed, or would be: also one that was written and then failed to become ready."""
+        """Whether the object was, or would be, changed. True also if it was written but did not become ready."""
         return self.written or (self.failed is None and (self.action in plan.WRITES or self.restart))
 
 
 class Subject:
-    """What differs between kinds; a kind that differs in something has a subclass. Lists of answers are in the order of
-    what is asked about.
+    """What differs between kinds; override what your kind needs. Lists in and out have the same order.
 
-    plural: the objects' name in messages. manager: the field manager that declares.
+    plural: the objects' name in messages. manager: the field manager of the declared fields.
     """
 
     def __init__(self, plural: str, manager: str = FIELD_MANAGER) -> None:
@@ -111,50 +118,57 @@ class Subject:
         self.manager = manager
 
     def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
-        """The live objects among those named. Raises Unreadable."""
+        """The live objects with these keys. Raises Unreadable."""
         return read(session, keys)
 
+    def completed(self, session: Session, found: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
+        """The entries with facts that are read elsewhere, each with its warnings. An entry that fails gets a problem.
+
+        found: the entries whose objects are to be present, with the live objects.
+        """
+        return [(entry, []) for entry, _live in found]
+
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
-        """The desired manifest and the fields that count as ours, seen beside the live object."""
+        """The desired manifest, adapted to the live object, and the fields that this manager owns."""
         return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
-        """The plan as it suits the kind, seen beside the live object."""
+        """The plan, adapted to the kind."""
         return step
 
     def leave(self, live: Manifest) -> str | None:
-        """Why a live object is left unchanged, whatever is declared, or None."""
+        """Why a live object is left unchanged, whatever its entry declares; or None."""
         return None
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        """Findings for the objects that are planned to be written."""
+        """Findings for the objects to be written."""
         return [[] for _step in planned]
 
     def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        """Findings for the objects that are planned to be deleted."""
+        """Findings for the objects to be deleted."""
         return [[] for _step in planned]
 
     def notes(self, session: Session, planned: list[Planned]) -> list[list[str]]:
-        """What should be known of planned objects, changed or not."""
+        """Warnings about planned objects, changed or not."""
         return [[] for _step in planned]
 
     def foresee(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
-        """What the change of each planned object means."""
+        """The impact of each planned change."""
         return [None for _step in planned]
 
     def due(self, result: Result) -> bool:
-        """Whether an object has to be restarted; asked of all objects that are planned."""
+        """Whether a planned object needs a restart."""
         return False
 
     def settle(self, session: Session, results: list[Result], deadline: float) -> None:
-        """After the writes, until a deadline: restarts what needs it."""
+        """Called after the writes: restarts the objects that need it, until a deadline."""
 
     def look(self, live: Manifest | None) -> State:
         """What a declared object still waits for."""
         return State(done=True)
 
     def same(self, one: Manifest, other: Manifest) -> bool:
-        """Whether a live object reports the same as before a write, which its controller may not have seen yet."""
+        """Whether the object reports the same as before a write, so that its controller may not have seen the write."""
         return False
 
     def describe(self, live: Manifest) -> dict[str, Any]:
@@ -162,13 +176,13 @@ class Subject:
         return {}
 
     def report(self, result: Result) -> dict[str, Any]:
-        """What its result says of restarts."""
+        """What the result says about restarts."""
         return {}
 
     def kept(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
-        """What the cluster keeps of each object that is deleted."""
+        """What the cluster keeps of each deleted object."""
         return [[] for _one in deleted]
 
     def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
-        """Waits until what goes with deleted objects of a namespace is gone, too."""
+        """Waits for the dependents of objects that were deleted in a namespace."""
         return {}

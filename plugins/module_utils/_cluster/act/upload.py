@@ -12,15 +12,15 @@ from ..._resolver.boot import upload as rules
 from ..._resolver.boot.upload import Upload
 from ..client import upload_proxy
 from ..client.session import Session
+from ..read.cdi import CDI_CONFIG
+from ..read.lists import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 
 _CLAIM: Final = BY_NAME["PersistentVolumeClaim"]
 _DATA_VOLUME: Final = BY_NAME["DataVolume"]
 _DATA_SOURCE: Final = BY_NAME["DataSource"]
-_CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)
 _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", "uploadtokenrequests", True)
-STORAGE_CLASS: Final = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
 _EVENT: Final = Kind("Event", "", "v1", "events", True)
 _MERGE: Final = "application/merge-patch+json"
 _JSON_PATCH: Final = "application/json-patch+json"
@@ -67,7 +67,7 @@ def upload(session: Session, wish: Upload, file: BinaryIO, way: Way) -> None:
     else:
         _take(session, wish, existing)
     _wait_until_ready(session, wish, way)
-    url = way.url or rules.proxy_of(session.request("GET", _CONFIG.path(name="config")))
+    url = way.url or rules.proxy_of(session.request("GET", CDI_CONFIG.path(name="config")))
     url, problem = rules.proxy_address(url)
     _check(problem)
     _send(session, wish, file, way, url)

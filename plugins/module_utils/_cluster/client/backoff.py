@@ -1,4 +1,4 @@
-"""How long to pause between the tries of one request."""
+"""The pauses between the attempts of one request."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _LONGEST = 5.0
 
 
 class Backoff:
-    """Pauses that double from 0.1 to 5 seconds, each shortened at random so that many clients do not come back at once.
+    """Pauses that double from 0.1 to 5 seconds, shortened at random so that clients do not retry at the same moment.
 
-    tries: how often was tried so far. seconds: since the first try.
+    tries: the attempts so far. seconds: the time since the first attempt.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Backoff:
         return time.monotonic() - self._started
 
     def next(self, asked: float | None = None) -> float:
-        """The next pause in seconds. asked: what the server wants; a pause is never shorter than that."""
+        """The next pause in seconds. asked: the minimum that the server asks for."""
         delay, self._delay = self._delay, min(self._delay * 2, _LONGEST)
         self.tries += 1
         if asked is not None:
@@ -33,7 +33,7 @@ class Backoff:
         return random.uniform(delay / 2, delay)
 
     def pause(self, budget: float, asked: float | None = None) -> bool:
-        """Sleeps until the next try; False, without a pause, if that would be later than `budget` seconds."""
+        """Sleeps until the next attempt. Returns False at once if the attempt would come after `budget` seconds."""
         pause = self.next(asked)
         if self.seconds + pause > budget:
             self.tries -= 1

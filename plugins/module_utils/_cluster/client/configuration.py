@@ -1,4 +1,4 @@
-"""From authentication options, named as in kubernetes.core, to the official client's configuration."""
+"""Turns authentication options, named as in kubernetes.core, into a configuration of the official client."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from .errors import ConnectionFailed
 
 
 def configure(options: dict[str, Any]) -> Any:
-    """A kubernetes.client.Configuration from the authentication options.
+    """The kubernetes.client.Configuration for the authentication options.
 
     options: kubeconfig (path or dict), context, host, api_key, username, password, validate_certs, ca_cert,
-    client_cert, client_key, proxy, no_proxy, proxy_headers; None where not given. Explicit values override those of
-    the kubeconfig; without any the default kubeconfig is read, else the service account of the pod.
-    Raises ConnectionFailed with one line for a kubeconfig that cannot be used, or whose exec plugin fails.
+    client_cert,
+    client_key, proxy, no_proxy, proxy_headers; None if not given. Options override the kubeconfig. Without options the
+    default kubeconfig counts, else the service account of the pod.
 
-    Certificates and keys that a kubeconfig holds as text become files, readable by their owner only; see forget_files.
+    Raises ConnectionFailed with one line if the kubeconfig is unusable or its exec plugin fails. Certificates and keys
+    inside a kubeconfig are written to files that only their owner can read; see forget_files.
     """
     from kubernetes.client import Configuration
 
@@ -31,14 +32,14 @@ def configure(options: dict[str, Any]) -> Any:
     return configuration
 
 
-# The texts that became files here.
+# The contents of the files that this module wrote.
 _written: set[str] = set()
 
 
 def forget_files() -> None:
-    """Removes the files that `configure` wrote: they are of no use once they have been read.
+    """Removes the files that `configure` wrote, once they have been read.
 
-    The client itself would do so at the end of the process, and not at all if that is killed.
+    The client removes them only when the process ends, and never if the process is killed.
     """
     files = _files()
     while _written:
@@ -48,7 +49,7 @@ def forget_files() -> None:
 
 
 def _files() -> dict[str, str]:
-    """The names of the client's files by what is in them; empty for a client that keeps none."""
+    """The client's temporary files: content → file name. Empty if the client keeps none."""
     from kubernetes.config import kube_config
 
     found: dict[str, str] = getattr(kube_config, "_temp_files", {})
@@ -60,7 +61,7 @@ def _load(options: dict[str, Any], configuration: Any) -> None:
 
     config: Any = kubernetes_config
     source = options.get("kubeconfig")
-    # A wrong file shows in many forms: YAML errors, missing keys, wrong types, failing exec plugins.
+    # An invalid file raises many types of errors: YAML errors, missing keys, wrong types, failing exec plugins.
     name = "kubeconfig" if isinstance(source, dict) else f"kubeconfig {source or '(default)'}"
     try:
         with _complaints() as complaints:
@@ -89,7 +90,7 @@ def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
 
 @contextmanager
 def _complaints() -> Iterator[list[str]]:
-    """What is logged as an error meanwhile: the client logs that an exec plugin fails, and goes on as nobody."""
+    """Collects logged errors: if an exec plugin fails, the client only logs that and continues without credentials."""
     told: list[str] = []
 
     class Listener(logging.Handler):
@@ -118,7 +119,7 @@ def _load_default(config: Any, context: str | None, configuration: Any) -> None:
 
 
 def _explicit(options: dict[str, Any]) -> bool:
-    """Whether the options alone say where the cluster is and who asks."""
+    """Whether the options alone name the cluster and the user."""
     return bool(options.get("host")) and any(options.get(name) for name in ("api_key", "username", "client_cert"))
 
 

@@ -1,4 +1,4 @@
-"""What the API server or the way to it answers, in one line that says what to do."""
+"""Errors of the API server and of the connection, explained in one line with the remedy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message 
 
 
 class Cause(NamedTuple):
-    """One entry of a Status' details.causes."""
+    """An item of a Status' details.causes."""
 
     type: str
     field: str
@@ -22,11 +22,11 @@ class Cause(NamedTuple):
 
 
 class ApiError(Exception):
-    """An answer that is no success.
+    """An unsuccessful response.
 
-    code: HTTP status. reason: the Status' reason ("" where the server gave none). message: its text.
-    causes: its details.causes. retry_after: seconds, as the server asked, or None.
-    selector: the label selector of a list that is refused before its first page, else "".
+    code: HTTP status. reason: the Status' reason, "" if it has none. message: its message. causes: its details.causes.
+    retry_after: the seconds that the server asks to wait, or None.
+    selector: the label selector of a list whose first page the server rejects, else "".
     """
 
     def __init__(self, code: int, body: Any, retry_after: float | None = None) -> None:
@@ -47,9 +47,9 @@ class ApiError(Exception):
 
 
 class ConnectionFailed(Exception):
-    """The API server could not be reached, or what it sent could not be read; the text is one line.
+    """The API server is unreachable, or its response is unreadable; the text is one line.
 
-    sent: whether the request may have got through. final: whether another try would end the same way.
+    sent: the request may have reached the server. final: a retry would fail in the same way.
     """
 
     def __init__(self, text: str, *, sent: bool = True, final: bool = False) -> None:
@@ -58,13 +58,13 @@ class ConnectionFailed(Exception):
         self.final = final
 
 
-# How an API server answers for a resource that it does not serve, as JSON and as text.
+# The API server's messages for a resource that it does not serve, as JSON and as text.
 _NO_SUCH_API = ("could not find the requested resource", "page not found")
 
-# How it says what somebody may not do.
+# The API server's message for a missing permission.
 _FORBIDDEN = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"')
 
-# How admission refuses with the same code.
+# Messages of admission plugins, which use the same code.
 _ENDING = "because it is being terminated"
 _QUOTA = "exceeded quota:"
 
@@ -72,9 +72,9 @@ _VERBS = {"GET": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PAT
 
 
 def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = None) -> str:
-    """One line for the user: what the server said and, where it is known, the remedy.
+    """One line for the user: the server's message and, if known, the remedy.
 
-    verb: an HTTP method, or LIST or WATCH. kind: what the request was about, for the missing permission.
+    verb: an HTTP method, LIST or WATCH. kind: the kind of the request, to name a missing permission.
     """
     if isinstance(error, ConnectionFailed):
         return str(error)
@@ -95,13 +95,15 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
 
 
 def lacks_right(error: ApiError) -> bool:
-    """Whether the user may not do what was asked, whatever it is done to."""
+    """Whether the user lacks the permission for the request."""
     return error.code == 403 and _FORBIDDEN.search(error.message) is not None
 
 
 def _malformed(text: str) -> str:
-    """What the matter is with a label selector that the server does not take. Where this is not known here, such as of
-    a value that is too long, the server's words have to do."""
+    """What is wrong with a label selector that the server rejects.
+
+    If that is not known here, the server's message remains.
+    """
     try:
         selector(text)
     except SelectorError as error:
@@ -110,7 +112,7 @@ def _malformed(text: str) -> str:
 
 
 def _permission(error: ApiError, message: str, verb: str, kind: Kind | None) -> str:
-    """What to do about a 403: of what admission refuses it is not a right that is lacking."""
+    """The remedy for a 403. Admission plugins also respond with 403; then no permission is missing."""
     if _ENDING in message or any(cause.type == "NamespaceTerminating" for cause in error.causes):
         return "; wait until the namespace is deleted, then create it again"
     if _QUOTA in message:
@@ -123,7 +125,7 @@ def _permission(error: ApiError, message: str, verb: str, kind: Kind | None) -> 
 
 
 def _missing(message: str, verb: str, kind: Kind | None) -> str:
-    """The RBAC rule that is lacking: what the server says, which may be about a subresource or another object."""
+    """The missing RBAC rule, from the server's message: it may concern a subresource or another object."""
     told = _FORBIDDEN.search(message)
     if told is not None:
         verbs, resource, group = [told["verb"]], told["resource"], told["group"]
@@ -132,14 +134,14 @@ def _missing(message: str, verb: str, kind: Kind | None) -> str:
     else:
         return ""
     if verb == "PATCH" and kind is not None and kind.plural == resource and verbs[0] in ("create", "patch"):
-        # Server-side apply of an object that does not exist asks for both.
+        # Server-side apply of a new object needs both.
         verbs = ["create", "patch"]
     quoted = ", ".join(f'"{name}"' for name in verbs)
     return f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [{quoted}]}}'
 
 
 def _conflict(error: ApiError) -> str:
-    """Server-side apply names a manager in each cause: `conflict with "NAME" using VERSION`."""
+    """The managers of a server-side apply conflict, from the causes `conflict with "NAME" using VERSION`."""
     owners: dict[str, list[str]] = {}
     for cause in error.causes:
         owner = cause.message.partition('"')[2].partition('"')[0] or cause.message

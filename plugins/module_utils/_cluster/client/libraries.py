@@ -1,4 +1,4 @@
-"""The libraries that need not be there where a module runs: without them it can still be documented, and says so."""
+"""Optional libraries: without them a module can still be documented, and fails with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit of requests a second, shared by the threads of a task."""
+"""A limit of requests per second, shared by the threads of a task."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class TokenBucket:
-    """Lets `rate` requests a second through, and up to a second's worth at once after a rest."""
+    """Permits `rate` requests per second, and after a pause a burst of one second's worth."""
 
     def __init__(
         self, rate: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
@@ -23,12 +23,12 @@ class TokenBucket:
         self._lock = threading.Lock()
 
     def take(self) -> None:
-        """Returns when one more request may be sent."""
+        """Waits until one more request may be sent."""
         with self._lock:
             now = self._clock()
             self._tokens = min(self._room, self._tokens + (now - self._seen) * self._rate)
             self._seen = now
-            # A debt is the place in the queue: who comes later waits longer.
+            # Negative tokens are the place in the queue: a later caller waits longer.
             self._tokens -= 1
             wait = -self._tokens / self._rate
         if wait > 0:

@@ -22,8 +22,8 @@ from .rate import TokenBucket
 from .transport import connections, deadline
 
 FIELD_MANAGER: Final = "virtshape"
-# Faults of the request that are answered as if they were the server's: a field that the schema does not have, to
-# server-side apply, and an object that is too large for etcd.
+# Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
+# large for etcd.
 _LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
 """The codes of answers that may be others a little later."""
@@ -32,20 +32,20 @@ _JSON: Final = "application/json, */*"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 _PAGE: Final = 500
 _CONNECT_TIMEOUT: Final = 10
-# Seconds without a word. A request that hangs leaves time for another try; a watch hears a bookmark every minute.
+# Seconds without data. A stuck request leaves time for another attempt; a watch gets a bookmark every minute.
 _READ_TIMEOUT: Final = 30
-# Seconds and bytes of a whole answer; a page of 500 large VMs has some ten MB.
+# Seconds and bytes of a whole response; a page of 500 large VMs has about ten MB.
 _DEADLINE: Final = 120
 _LARGEST: Final = 512 * 2**20
 _WATCH_TIMEOUT: Final = 65
-# A server that never answered at all is more often a wrong address than a restart.
+# If a server has never responded, its address is more likely wrong than the server restarting.
 _FIRST_CONTACT: Final = 5.0
 
-# Server-side apply reads JSON as YAML, which takes these for something else or not at all; others, such as emojis, it
-# only takes as they are.
+# Server-side apply parses JSON as YAML, which misreads these characters unless they are escaped. Other characters, such
+# as emojis, must not be escaped.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
-# What an answer begins with that is no JSON.
+# How much of a response that is not JSON is searched for a web page.
 _LOOKED_AT: Final = 4096
 _HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
@@ -53,17 +53,17 @@ _WRONG_HOST: Final = "; set host to the address of an API server, not of a conso
 _CHUNK: Final = 65536
 
 _T = TypeVar("_T")
-# Inside the class `list` is the method.
+# Inside the class, `list` is the method.
 _Items = list[dict[str, Any]]
 
 
 class Session:
-    """One user's way to one API server; may be used by several threads.
+    """A connection to one API server with one user's credentials. Threads may share it.
 
     options: the authentication options (see `configuration`), impersonate_user, impersonate_groups,
-    retry_timeout: seconds for which one request is tried again (default 30),
-    qps: how many requests a second are sent at most, retries among them (default: no limit), and
-    field_manager: as whom to apply (default FIELD_MANAGER).
+    retry_timeout: seconds for the retries of one request (default 30),
+    qps: requests per second, retries included (default: no limit), and
+    field_manager: the manager for server-side apply (default FIELD_MANAGER).
     """
 
     def __init__(self, options: dict[str, Any], connections: int = 16) -> None:
@@ -78,7 +78,8 @@ class Session:
         self._reached = threading.Event()
         self._accepted = threading.Event()
         self._lock = threading.Lock()
-        # How often the credentials were read again, and whether that is of no use until they are accepted again.
+        # _renewals: how often the credentials were read again. _used_up: reading them again is useless until the server
+        # accepts some.
         self._renewals = 0
         self._used_up = False
         self._dry_run = False
@@ -90,7 +91,7 @@ class Session:
         self._pool: Any = connections(self._configuration)
 
     def rehearsal(self) -> Session:
-        """This session with dry runs instead of writes: the server answers as it would, and stores nothing."""
+        """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
         other = copy.copy(self)
         other._dry_run = True
         return other
@@ -101,7 +102,7 @@ class Session:
 
     @property
     def retry_timeout(self) -> float:
-        """Seconds for which one request is tried again."""
+        """Seconds for the retries of one request."""
         return self._retry_timeout
 
     @property
@@ -109,7 +110,7 @@ class Session:
         return str(self._configuration.host)
 
     def get(self, kind: Kind, namespace: str | None, name: str) -> dict[str, Any] | None:
-        """The object, or None if there is none."""
+        """The object, or None if it does not exist."""
         try:
             result: dict[str, Any] = self.request("GET", kind.path(namespace, name))
         except ApiError as error:
@@ -121,16 +122,16 @@ class Session:
     def list(
         self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str
     ) -> tuple[_Items, str]:
-        """All objects (in pages of 500) and the resourceVersion of the list, from which a watch may go on.
+        """All objects (in pages of 500) and the resourceVersion of the list, from which a watch can start.
 
-        metadata_only: leaves out all but the metadata.
+        metadata_only: return only the metadata.
         """
         pauses = Backoff()
         while True:
             try:
                 return self._pages(kind, namespace, {"limit": str(_PAGE), **query}, metadata_only)
             except ApiError as error:
-                # The server keeps what the pages are cut from for a few minutes; then only a new list is consistent.
+                # The continue token expires after a few minutes; then only a new list is consistent.
                 if error.code != 410 or not pauses.pause(self._retry_timeout):
                     raise
 
@@ -145,7 +146,7 @@ class Session:
             except ApiError as error:
                 error.selector = query.get("labelSelector", "") if "continue" not in query else ""
                 raise
-            # Items of a list leave out what the list itself says.
+            # The items of a list lack apiVersion and kind.
             items += [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in self._items(page)]
             token = page["metadata"].get("continue")
             if not token:
@@ -153,7 +154,7 @@ class Session:
             query = {**query, "continue": token}
 
     def _items(self, page: dict[str, Any]) -> _Items:
-        """The objects of a page. What is no list of objects with names would only show much later, and elsewhere."""
+        """The objects of a page. Checked here, because malformed objects would fail later, far from the cause."""
         found = page.get("items") or []
         good = isinstance(found, list) and isinstance(page.get("metadata"), dict) and all(map(_is_object, found))
         if not good:
@@ -166,7 +167,7 @@ class Session:
         return answer
 
     def create(self, kind: Kind, namespace: str | None, manifest: dict[str, Any]) -> dict[str, Any]:
-        """Creates an object that has a name. Once an answer was lost, what is there under it counts as created."""
+        """Creates a named object. If a response was lost, an existing object of that name counts as created."""
         name, path, text = manifest["metadata"]["name"], kind.path(namespace), _encoded(manifest)
         lost = False
 
@@ -189,9 +190,9 @@ class Session:
         return self._retried(send, safe=True)
 
     def delete(self, kind: Kind, namespace: str | None, name: str, uid: str | None = None) -> bool:
-        """Whether there was an object to delete.
+        """Deletes an object. False if it does not exist.
 
-        uid: of the object that is meant; one that took its name since then, perhaps between two tries, stays.
+        uid: delete only the object with this UID, not a newer object of the same name.
         """
         body = {"preconditions": {"uid": uid}} if uid else None
         try:
@@ -203,7 +204,7 @@ class Session:
         return True
 
     def apply(self, kind: Kind, manifest: dict[str, Any], force: bool = False) -> dict[str, Any]:
-        """Server-side apply with the session's field manager; unknown fields are refused by the server."""
+        """Server-side apply with the session's field manager. The server rejects unknown fields."""
         metadata = manifest["metadata"]
         query = {"fieldManager": self.field_manager, "fieldValidation": "Strict", "force": "true" if force else "false"}
         path = kind.path(metadata.get("namespace"), metadata["name"])
@@ -220,10 +221,10 @@ class Session:
         /,
         **query: str,
     ) -> Iterator[dict[str, Any]]:
-        """Events {type, object} after a resourceVersion for at most so many seconds, bookmarks among them.
+        """Events {type, object} after a resourceVersion, including bookmarks, for at most so many seconds.
 
-        It ends early where the connection does: whoever still waits goes on from the last resourceVersion seen.
-        Raises ApiError 410 if that is too old, and what `request` raises if no watch can be opened.
+        A lost connection ends the watch early; continue from the last resourceVersion. Raises ApiError 410 if the
+        resourceVersion is too old, and the errors of `request` if the watch cannot be opened.
         """
         query = {
             **query,
@@ -262,18 +263,18 @@ class Session:
         accept: str = _JSON,
         final: tuple[int, ...] = (),
     ) -> Any:
-        """The decoded answer ({} where it is empty).
+        """Sends a request and returns the decoded response; {} if it is empty.
 
-        retry: whether a request whose outcome is unknown may be sent again; default: not for POST.
-        final: codes that are the answer to what is asked and no passing fault, whatever they are elsewhere.
-        Raises ApiError for an answer that is no success, ConnectionFailed for none.
+        retry: whether a request whose outcome is unknown may be sent again; default: all but POST.
+        final: status codes that are not retried.
+        Raises ApiError for an unsuccessful response, ConnectionFailed if there is no response.
         """
         if self._dry_run and method == "DELETE":
-            # Of a deletion with a body the server does not read the query.
+            # If a deletion has a body, the server ignores the query.
             body = {**(body or {}), "dryRun": ["All"]}
         text = None if body is None else _encoded(body)
         safe = method != "POST" if retry is None else retry
-        # Whoever says which version is to be changed wants to know that it no longer exists.
+        # The body names the version to change: a conflict is final.
         versioned = not isinstance(body, dict) or "resourceVersion" in body.get("metadata", {})
         if versioned and method not in ("GET", "DELETE"):
             final = (*final, 409)
@@ -282,9 +283,9 @@ class Session:
     def _retried(
         self, send: Callable[[], _T], safe: bool, budget: float | None = None, final: tuple[int, ...] = ()
     ) -> _T:
-        """What `send` returns, tried again while that may help.
+        """Calls `send`, with retries while they can help.
 
-        safe: whether it does no harm that a request is carried out twice. budget: seconds, default retry_timeout.
+        safe: sending a request twice does no harm. budget: seconds, default retry_timeout.
         """
         allowed = self._retry_timeout if budget is None else budget
         pauses = Backoff()
@@ -311,18 +312,18 @@ class Session:
                     raise ConnectionFailed(told, sent=error.sent) from error
 
     def _renew(self, renewals: int) -> bool:
-        """Whether there are other credentials than those that were refused: what a kubeconfig refers to may be new.
+        """Reads the credentials again after a 401; False if they did not change.
 
-        renewals: how often they had been read again when they were sent.
+        renewals: the value of `_renewals` when the rejected request was sent.
         """
         with self._lock:
             if self._renewals != renewals:
-                return True  # by another thread
+                return True  # another thread renewed them
             if self._used_up:
                 return False
             refused = self._credentials()
             self._connect()
-            # A plugin that gives another token each time is asked once, as long as none of them is accepted.
+            # An exec plugin that returns a new token each time runs once, until the server accepts a token.
             self._used_up = True
             if self._credentials() == refused:
                 return False
@@ -330,7 +331,10 @@ class Session:
             return True
 
     def _credentials(self) -> urllib3.HTTPHeaderDict:
-        """The headers that say who asks. Asked for each request: exec plugins and service accounts renew theirs."""
+        """The authentication headers.
+
+        Computed for each request, because exec plugins and service accounts renew their tokens.
+        """
         headers = urllib3.HTTPHeaderDict()
         for setting in self._configuration.auth_settings().values():
             headers[setting["key"]] = setting["value"]
@@ -355,7 +359,7 @@ class Session:
             answer = json.loads(data)
         except (ValueError, RecursionError) as error:
             told = f"{self.host} answered with {_instead_of_json(data, error)}{_WRONG_HOST}"
-            # A page comes again; what was cut short, perhaps not.
+            # A web page stays the same; truncated JSON may be complete next time.
             raise ConnectionFailed(told, final=_HTML.search(_beginning(data)) is not None) from error
         if not isinstance(answer, dict):
             raise ConnectionFailed(
@@ -364,7 +368,7 @@ class Session:
         return answer
 
     def _read(self, response: Any) -> bytes:
-        """The whole answer, unpacked."""
+        """The whole body, decompressed."""
         parts, length = [], 0
         try:
             for part in response.stream(_CHUNK):
@@ -389,7 +393,7 @@ class Session:
         accept: str,
         watched: float | None = None,
     ) -> Any:
-        """The response, its body still to be read. watched: seconds for which events are to come, None for no watch."""
+        """The response, with its body unread. watched: the seconds of a watch; None for other requests."""
         if self._bucket is not None:
             self._bucket.take()
         if self._dry_run and method != "GET":
@@ -404,7 +408,7 @@ class Session:
         with self._lock:
             headers.update(self._credentials())
             pool = self._pool
-        # A watch that is no longer heard of ends by its own timeout; its server should end it before.
+        # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
         deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
         try:
             response = pool.request(
@@ -423,7 +427,7 @@ class Session:
         data = self._read(response)
         if response.status < 400:
             where = response.headers.get("Location", "")
-            # What follows a question mark may be a token.
+            # The query may contain a token.
             told = f" to {shown(where.partition('?')[0])}" if where else ""
             return ConnectionFailed(
                 f"{self.host} answered with a redirect ({response.status}){told}{_WRONG_HOST}", final=True
@@ -461,15 +465,15 @@ def _headers(options: dict[str, Any]) -> urllib3.HTTPHeaderDict:
 
 
 def _passes(error: ApiError, safe: bool) -> bool:
-    """Whether an answer may be another a little later, and the request may be sent again."""
+    """Whether a retry may succeed and is safe."""
     if error.code == 429:
-        return True  # the request was not taken up
+        return True  # the server did not process the request
     if error.code == 409:
-        # Others wrote the object at the same moment. Field managers' conflicts, which do not pass, have causes.
+        # A concurrent write, unlike a conflict of field managers, has no causes; a retry helps.
         return safe and error.reason == "Conflict" and not error.causes and not _is_another(error)
     lasting = any(words in error.message for words in _LASTING)
     if error.code == 500 and (error.reason not in ("", "InternalError") or lasting):
-        return False  # what comes from the request itself, such as a webhook that refuses it, is the same next time
+        return False  # such as a webhook that rejects the request: a retry gets the same error
     return safe and error.code in PASSING
 
 
@@ -484,7 +488,7 @@ def _is_event(event: Any) -> bool:
 
 
 def _is_another(error: ApiError) -> bool:
-    """Whether the object has not the uid that was requested."""
+    """Whether the object has another UID than the precondition."""
     return error.code == 409 and "Precondition failed: UID" in error.message
 
 
@@ -504,7 +508,7 @@ def _instead_of_json(data: bytes, error: Exception) -> str:
 
 
 def _plain(data: bytes) -> str:
-    """An answer that is no JSON, as a line to show: of a page its title."""
+    """A response that is not JSON, as one line: for a web page, its title."""
     text = _beginning(data)
     if not _HTML.search(text):
         return text
@@ -524,7 +528,7 @@ def _lines(response: Any) -> Iterator[bytes]:
 
 
 def _words(error: Exception) -> str:
-    """The innermost reason of a connection error, on one line."""
+    """The innermost reason of a connection error, as one line."""
     reason = getattr(error, "reason", None)
     text = str(reason if isinstance(reason, Exception) else error)
     return " ".join(text.split()) or type(error).__name__

@@ -1,4 +1,4 @@
-"""The pool of connections to an API server, with one TLS context for all of them."""
+"""The connection pool for an API server, with one TLS context for all connections."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 """When an answer that is under way in this thread is given up, on the clock of time.monotonic."""
 
 _BUFFER = 65536
-# What a pool would read from files again for each connection; the context holds it already.
+# Files that a pool would read for each connection; the TLS context already has their contents.
 _FILES = ("ca_certs", "cert_file", "key_file")
 
 
 def connections(configuration: Any) -> Any:
-    """A urllib3 pool manager as a kubernetes.client.Configuration says: proxy, TLS, number of connections.
+    """The urllib3 pool manager for a kubernetes.client.Configuration: proxy, TLS, number of connections.
 
-    The files that the configuration names are read here, once, and not needed afterwards: keys that a kubeconfig holds
-    as text, which only come to TLS through a file, stay on disk no longer than that. Raises ConnectionFailed for
-    certificates and keys that cannot be used.
+    Reads the configuration's files once. Keys inside a kubeconfig must go through a file to reach TLS; they are removed
+    from the disk at once. Raises ConnectionFailed for unusable certificates and keys.
     """
     manager = RESTClientObject(configuration).pool_manager
     manager.pool_classes_by_scheme = _timely(manager.pool_classes_by_scheme)
-    # A proxy that is reached by TLS itself is asked with the same files.
+    # A proxy that uses TLS itself needs the same files.
     if configuration.host.startswith("https:") and not str(configuration.proxy or "").startswith("https:"):
         manager.connection_pool_kw["ssl_context"] = _context(configuration)
         for name in _FILES:
@@ -40,7 +39,7 @@ def connections(configuration: Any) -> Any:
 
 
 class _Until(io.RawIOBase):
-    """Bytes of a connection until the deadline: its own timeout restarts with each byte that comes."""
+    """A raw stream with a total deadline; the socket's own timeout restarts with each byte."""
 
     def __init__(self, raw: Any) -> None:
         self._raw = raw
@@ -50,7 +49,7 @@ class _Until(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> Any:
         if time.monotonic() > deadline.get(float("inf")):
-            # No TimeoutError, for which urllib3 has words of its own.
+            # urllib3 would reword a TimeoutError.
             raise OSError("the server did not complete its answer in time")
         return self._raw.readinto(buffer)
 
@@ -67,7 +66,7 @@ class _Response(http.client.HTTPResponse):
 
 
 def _timely(pools: dict[str, Any]) -> dict[str, Any]:
-    """The classes of pools whose answers end at the deadline."""
+    """Pool classes whose responses end at the deadline."""
     made = {}
     for scheme, pool in pools.items():
         connection = type(pool.ConnectionCls.__name__, (pool.ConnectionCls,), {"response_class": _Response})
@@ -77,7 +76,7 @@ def _timely(pools: dict[str, Any]) -> dict[str, Any]:
 
 def _context(configuration: Any) -> ssl.SSLContext:
     try:
-        # Without a CA of its own those of the system count.
+        # Without a CA file, the CAs of the system count.
         context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
     except (OSError, ValueError) as error:
         raise ConnectionFailed(f"ca_cert {configuration.ssl_ca_cert}: cannot be used: {_words(error)}") from error

@@ -1,4 +1,4 @@
-"""An AnsibleModule as all modules of the collection want it, and what stands between a mistake and the user."""
+"""The AnsibleModule of all modules, and the last handler of unforeseen errors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..._resolver.api.names import shown
 from ..._resolver.api.shapes import misshapen
 from ..client.libraries import MISSING
 
-# What of a kubeconfig's user entry is secret.
+# The secret fields of a kubeconfig's user.
 _SECRETS = ("token", "password", "client-key-data")
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
 _NESTED: Final = "the options or an answer of the API server are nested more deeply than any KubeVirt object"
 
 
-# Whether this run has made its module. ansible-test reads the argument spec by an exception from AnsibleModule(), which
-# must get through.
+# Whether this run has created its module. ansible-test reads the argument spec through an exception of AnsibleModule(),
+# which must not be caught.
 _made = threading.Event()
 
 
@@ -36,12 +36,11 @@ def make_module(
     unchecked: dict[str, Any] | None = None,
     **arguments: Any,
 ) -> Any:
-    """The module, its options looked at, with what is secret in a kubeconfig given as a dictionary hidden everywhere.
+    """The AnsibleModule, with valid options and with the secrets of a kubeconfig dictionary hidden everywhere.
 
-    prepare: makes of the options as they are given what Ansible is to validate. unchecked: specs that take the place of
-    those of argument_spec for tools that read the spec and do not run the module; the module validates these options
-    itself. arguments: as AnsibleModule takes them.
-    `given` of the result are the options that were given. Fails the task where a library is missing.
+    prepare: turns the given options into those that Ansible validates. unchecked: specs that only tools see instead of
+    argument_spec; the module validates these options itself. arguments: as for AnsibleModule.
+    `given` of the result: the options as given. Fails the task if a library is missing.
     """
     given: dict[str, Any] = {}
 
@@ -58,7 +57,7 @@ def make_module(
                 _fail(problem)
             given.update(self.params)
 
-    # Options are not logged by the system: what in them is secret is not known as early as that.
+    # no_log, because the secret parts of the options are not known yet when Ansible logs them.
     try:
         shown_spec = {**argument_spec, **(unchecked or {})}
         module: Any = Module(argument_spec=shown_spec, no_log=True, supports_check_mode=True, **arguments)
@@ -77,7 +76,7 @@ def make_module(
 
 
 def _refuse_unreadable(given: dict[str, Any]) -> None:
-    """Numbers that Ansible would never finish to read, or not without a traceback: 1e999999999, .inf."""
+    """Rejects numbers that Ansible would hang on or fail on with a traceback: 1e999999999, .inf."""
     for option in (*limits.NUMBERS, "qps"):
         value = given.get(option)
         text = str(value) if isinstance(value, float) else value
@@ -86,7 +85,7 @@ def _refuse_unreadable(given: dict[str, Any]) -> None:
 
 
 def last_net(run: Callable[..., None]) -> Callable[..., None]:
-    """The module without a message of Python's: an unforeseen exception is reported as a bug in the collection."""
+    """Reports an unforeseen exception as a bug in the collection, without a Python traceback."""
 
     @functools.wraps(run)
     def caught(*arguments: Any, **named: Any) -> None:
@@ -106,7 +105,7 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fail(message: str) -> NoReturn:
-    """Ends the module as fail_json does, also while there is none."""
+    """Ends the module like fail_json, also before the AnsibleModule exists."""
     told = json.dumps({"failed": True, "changed": False, "msg": message})
     print(f"\n{told}")  # pylint: disable=ansible-bad-function
     sys.exit(1)  # pylint: disable=ansible-bad-function

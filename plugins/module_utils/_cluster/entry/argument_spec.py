@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that all modules share; the doc fragments `auth`, `requests`, `wait` and `dry_run` describe them.
+"""The options of all modules; the doc fragments `auth`, `requests`, `wait` and `dry_run` describe them.
 
-AUTH: how to reach the cluster. Names and environment variables are those of kubernetes.core.
-REQUESTS: how hard the cluster is asked, and for how long.
-WAIT: how objects are checked, written and waited for.
-DRY_RUN: whether check mode asks the server.
-They are argument specs, to be copied into a module's own (`{**AUTH, **REQUESTS, **WAIT, ...}`).
+AUTH: how to reach the cluster, with the names and environment variables of kubernetes.core.
+REQUESTS: rate and retries of requests.
+WAIT: preflight, writes and waits.
+DRY_RUN: dry runs in check mode.
+These are argument specs, to be copied into a module's own (`{**AUTH, **REQUESTS, **WAIT, ...}`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _from_environment(name: str, **spec: Any) -> dict[str, Any]:
 
 
 AUTH: Final[dict[str, dict[str, Any]]] = {
-    # A dictionary may hold secrets, but hiding all its values would hide every "default" and "v1" of the output.
+    # The dictionary may contain secrets, but no_log would hide every "default" and "v1" in the output.
     "kubeconfig": _from_environment("KUBECONFIG", type="raw", no_log=False),
     "context": _from_environment("CONTEXT", type="str"),
     "host": _from_environment("HOST", type="str"),
@@ -39,7 +39,7 @@ AUTH: Final[dict[str, dict[str, Any]]] = {
     "no_proxy": _from_environment("NO_PROXY", type="str"),
     "proxy_headers": {
         "type": "dict",
-        # Without it the variables would only count for a task that gives proxy_headers itself.
+        # Otherwise the environment variables would count only for a task that sets proxy_headers.
         "apply_defaults": True,
         "options": {
             "basic_auth": _from_environment("PROXY_HEADERS_BASIC_AUTH", type="str", no_log=True),

@@ -1,4 +1,4 @@
-"""The edge of the module catalog: options, the source, one message, the result."""
+"""The module catalog: options, the source, the message, the result."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-# Options that say how the writes are carried out.
+# Options for the writes.
 _HOW = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
 
 
@@ -130,8 +130,10 @@ def run_catalog() -> None:
 
 
 def _catalog(options: Told) -> str:
-    """The name of the catalog. One of a person's own needs a name before anything of it is pruned: two that share
-    one would prune each other."""
+    """The name of the catalog.
+
+    A user's own catalog needs a name for pruning: two with the same name would prune each other.
+    """
     published = options["source"] in ("builtin", "url") and not (options["source"] == "url" and not options["version"])
     if options["catalog"]:
         return str(options["catalog"])
@@ -141,7 +143,7 @@ def _catalog(options: Told) -> str:
 
 
 def _chosen(session: Session, options: Told, documents: list[Any]) -> Chosen:
-    """The version of a catalog that has versions; a fetched release has only one version."""
+    """The version of a catalog that has versions; a fetched release has only one."""
     if options["source"] == "url":
         return Chosen()
     return choose_version(session, documents, options["version"] or AUTO)
@@ -197,7 +199,7 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
     module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
 
 
-# The names of the objects in messages, and their results.
+# Names the objects in messages and describes them in results.
 _WORDS = CatalogSubject("objects")
 
 _ACTIONS = {
@@ -211,7 +213,7 @@ _ACTIONS = {
 
 def _counts(told: Deployed, every: list[Result]) -> dict[str, int]:
     by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in told.results]
-    # Where one object is wrong in itself, the others are not even planned.
+    # If an object is invalid, the others are not even planned.
     written = [result for result in every if not result.failed and not (result.left and result.action == plan.NONE)]
     done = [result.action for result in written if not is_taken_over(result)]
     return {
@@ -243,7 +245,7 @@ def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: b
 
 
 def _shared_warnings(every: list[Result]) -> dict[str, str]:
-    """Warning → the objects that it is about; many objects of a catalog share one."""
+    """Warning → the objects that it concerns; many objects of a catalog share a warning."""
     found: dict[str, list[str]] = {}
     for result in every:
         for text in result.warnings:

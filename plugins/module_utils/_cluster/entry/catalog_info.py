@@ -1,4 +1,4 @@
-"""The edge of the module catalog_info."""
+"""The module catalog_info."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run_catalog_info() -> None:
 
 
 def _catalogs(found: list[Told]) -> list[Told]:
-    """What is deployed of each catalog; more than one version means an incomplete upgrade."""
+    """The deployed objects of each catalog; more than one version means an incomplete upgrade."""
     told: dict[str, Told] = {}
     for one in found:
         entry = told.setdefault(

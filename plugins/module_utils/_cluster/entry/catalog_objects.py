@@ -1,4 +1,4 @@
-"""What the modules that read instancetypes and preferences share: which objects are listed, and their figures."""
+"""Shared by the modules that read instancetypes and preferences: the objects and their figures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def session_of(module: Any) -> Session:
 
 
 def listed(module: Any, session: Session, role: Role) -> list[Manifest]:
-    """The objects of both kinds, one LIST for each."""
+    """The objects of both kinds of a role, with one LIST for each."""
     options = module.params
     kinds = {"all": (role.cluster_kind, role.kind), "cluster": (role.cluster_kind,), "namespaced": (role.kind,)}
     selectors = [*options["label_selectors"]]

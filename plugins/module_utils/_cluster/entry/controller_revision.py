@@ -1,4 +1,4 @@
-"""The edge of the modules about ControllerRevisions: options, results, one message."""
+"""The module controller_revision: options, results, the message."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def run_revision() -> None:
 
 
 def _check_revisions(module: Any) -> None:
-    """Each VM that is selected needs an entry of revisions, so that none is forgotten."""
+    """Checks that `revisions` has an entry for each selected VM."""
     wanted = module.params["revisions"]
     if wanted is None:
         return
@@ -116,7 +116,7 @@ def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
 
 def _run_prune(module: Any) -> None:
     options = module.params
-    # Only all VMs together show what is referenced, so a selection would be dangerous here.
+    # Only all VMs of a namespace show which revisions are referenced.
     if options["names"] or options["label_selectors"]:
         module.fail_json(msg="state: pruned applies to a whole namespace; remove names and label_selectors")
     try:

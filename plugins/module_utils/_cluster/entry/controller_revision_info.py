@@ -1,4 +1,4 @@
-"""The edge of the module controller_revision_info."""
+"""The module controller_revision_info."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def run_info() -> None:
 
 
 def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str]]:
-    """Only what all VMs of a namespace show; a selection of them says nothing."""
+    """The unreferenced revisions.
+
+    Empty if the task selects VMs: only all VMs of a namespace show what is referenced.
+    """
     if options["names"] or options["label_selectors"]:
         return []
     told = []

@@ -1,4 +1,4 @@
-"""How a task of many objects ends: its one line, and when some failed, results that fit on a screen."""
+"""The end of a task with many objects: its message and, on failure, shortened results."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
 }
 """Which entries the results of a failed task have; the doc fragment `on_failure` describes it."""
 
-# How many failures the task's message spells out; all of them are in its results.
+# The number of failures in the task's message; the results have all.
 _TOLD = 5
-# Of each of several. What is longer is in the results.
+# The length of each; the results have the full text.
 _LONGEST = 400
-# What of a failed object is of use where all of its results would bury the screen.
+# What remains of a failed object, so that the results fit on a screen.
 _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
 
 
@@ -26,11 +26,11 @@ def fail(
     outcome: Mapping[str, Any],
     rest: str = "",
 ) -> NoReturn:
-    """Ends the task as failed.
+    """Fails the task.
 
-    noun: the objects, in the plural. failures: label and reason of each object that failed. total: how many objects
-    the task had. outcome: the result, whose `results` are cut to what failed unless the option asks for all of them.
-    rest: what became of the others.
+    noun: the objects, in the plural. failures: label and reason of each failed object. total: the number of objects.
+    outcome: the result; `results` keeps only the failed objects unless the option asks for all. rest: the others'
+    outcome.
     """
     every = list(failures)
     longest = _LONGEST if len(every) > 1 else None
@@ -57,10 +57,10 @@ def _brief(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def amount(count: int, noun: str) -> str:
-    """`1 virtual machine`, `2 virtual machines`; noun: in the plural."""
+    """`1 virtual machine`, `2 virtual machines`. noun: in the plural."""
     return f"{count} {noun if count != 1 else noun[:-1]}"
 
 
 def several(counts: Mapping[str, int]) -> str:
-    """`2 created, 1 unchanged`: what there is none of is left out."""
+    """`2 created, 1 unchanged`, without zero counts."""
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)

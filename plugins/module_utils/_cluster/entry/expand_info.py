@@ -1,4 +1,4 @@
-"""The edge of the module expand_info."""
+"""The module expand_info."""
 
 from __future__ import annotations
 

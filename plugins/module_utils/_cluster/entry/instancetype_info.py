@@ -1,4 +1,4 @@
-"""The edge of the module instancetype_info."""
+"""The module instancetype_info."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edge of the modules that read instancetypes or preferences."""
+"""The modules that read instancetypes or preferences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIGURES: dict[str, dict[str, Any]] = {
 
 
 def run(role: Role, features: Told, exact: tuple[str, ...]) -> None:
-    """Lists the objects of a role. features: those that may be requested. exact: options that a figure has to equal."""
+    """Lists the objects of a role. features: the features to filter by. exact: options that a figure must equal."""
     module = make_module(
         argument_spec={
             **AUTH,
@@ -67,7 +67,7 @@ def run(role: Role, features: Told, exact: tuple[str, ...]) -> None:
 def _add_users(module: Any, session: Session, found: list[Told]) -> None:
     users = Users(session)
     try:
-        # Cluster-wide objects first: the VMs of all namespaces are then known for the others too.
+        # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
         for one in sorted(found, key=lambda one: str(one["namespace"])):
             place = Place(one["kind"], one["namespace"], one["name"])
             one["used_by"] = [label(vm) for vm in users.of(place)]

@@ -1,4 +1,4 @@
-"""The edge of the module about Leases: options, results, one message."""
+"""The module lease: options, results, the message."""
 
 from __future__ import annotations
 

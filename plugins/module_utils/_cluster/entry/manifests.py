@@ -1,4 +1,4 @@
-"""Questions about VMs that need not exist: manifests as an option beside those that choose VMs of the cluster."""
+"""Options for questions about VMs: manifests, or a selection of VMs of the cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.instancetype.find.naming import uncaptured
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -16,24 +18,30 @@ from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, named, selection
 
 Spec = dict[str, dict[str, Any]]
-# The answer for VMs, given the module's options, and warnings.
+# The result for VMs, given the module's options, and warnings.
 Ask = Callable[[Session, list[dict[str, Any]], dict[str, Any]], tuple[dict[str, Any], list[str]]]
+
+_ROLES: dict[str | None, tuple[Role, ...]] = {None: (), "both": ROLES, **{role.matcher: (role,) for role in ROLES}}
+_SHARED: Spec = {
+    "manifests": {"type": "list", "elements": "dict"},
+    "refreshed": {"type": "str", "choices": ["both", "instancetype", "preference"]},
+}
 
 
 def answered(own: Spec, ask: Ask) -> tuple[Any, dict[str, Any]]:
-    """The module and the answer for the VMs of its options; what goes wrong fails the task.
+    """The module and the result for the VMs of its options. Errors fail the task.
 
-    own: the options that only this module has.
+    own: the options of this module alone.
     """
     module = make_module(
-        argument_spec={**AUTH, **SELECTION, "manifests": {"type": "list", "elements": "dict"}, **own, **REQUESTS},
+        argument_spec={**AUTH, **SELECTION, **_SHARED, **own, **REQUESTS},
         mutually_exclusive=[("manifests", "names")],
     )
     options = selection(module)
     try:
         session = Session(options)
         vms = named(module, session) if options["manifests"] is None else _declared(options)
-        found, warnings = ask(session, vms, options)
+        found, warnings = ask(session, [uncaptured(vm, _ROLES[options["refreshed"]]) for vm in vms], options)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST"))
     except (FieldError, Unread) as error:
@@ -45,7 +53,7 @@ def answered(own: Spec, ask: Ask) -> tuple[Any, dict[str, Any]]:
 
 
 def _declared(options: dict[str, Any]) -> list[dict[str, Any]]:
-    """The manifests, in the namespace of the task unless they name one. Raises FieldError."""
+    """The manifests; the task's namespace is their default. Raises FieldError."""
     found = []
     for index, manifest in enumerate(options["manifests"]):
         metadata = manifest.get("metadata") or {}

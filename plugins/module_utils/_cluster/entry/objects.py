@@ -1,4 +1,4 @@
-"""What all modules that write share: options, one object or a list, results, the task's message."""
+"""Shared by all modules that write: options, one object or a list, results, the task's message."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from .ending import ON_FAILURE, amount, fail, several
 
 Options = dict[str, Any]
 
-# How many wrong entries or objects a message names.
+# The number of invalid entries or objects that a message names.
 _TOLD = 5
-# More of what Ansible says of one option is of no use to anybody.
+# The longest text of an option's error.
 _LONGEST = 500
 _LONG_NAME = 100
 
 
 class ObjectModule(NamedTuple):
-    """A module that declares objects of one sort: one at the top level, or a list.
+    """A module that declares objects of one kind: one at the top level, or a list.
 
-    plural: the option that holds the list, and the objects' name in messages.
-    spec: the argument spec of one object, with `name`, `namespace` and `state`.
-    manifest: options → manifest, raising schema.FieldError.
-    namespaced: whether such an object needs a namespace.
+    plural: the option with the list, and the objects' name in messages.
+    spec: the argument spec of an object, with `name`, `namespace` and `state`.
+    manifest: options → manifest; raises schema.FieldError.
+    namespaced: whether the object needs a namespace.
     subject: makes the Subject (see `declare`) from the task's options.
-    settings: options of the task itself, not of an object.
-    rules: further rules for the options of an object (mutually_exclusive and the like), as AnsibleModule takes them.
+    settings: options of the task, not of an object.
+    rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
-    declare: declares the objects; another one than usual where each is made of several.
+    declare: declares the objects; replaceable for objects that consist of several.
     """
 
     plural: str
@@ -79,7 +79,7 @@ class ObjectModule(NamedTuple):
             required_one_of=[("name", self.plural)],
             **{**self.rules, "mutually_exclusive": exclusive},
         )
-        # What is secret in parts without options of their own, such as `template`, Ansible cannot know.
+        # Ansible cannot know the secrets in free-form options such as `template`.
         module.no_log_values.update(secret_texts(module.params))
         entries = self._entries(module)
         settings = Settings(
@@ -95,7 +95,7 @@ class ObjectModule(NamedTuple):
         self._exit(module, subject, results)
 
     def _of_entries(self) -> dict[str, Any]:
-        """The argument spec of an entry, as it is documented: what an entry leaves out is the task's."""
+        """The argument spec of an entry, as documented. An entry inherits the task's options."""
         return {
             **self.spec,
             "name": {**self.spec["name"], "required": True},
@@ -131,9 +131,9 @@ class ObjectModule(NamedTuple):
         _warn(module, told)
 
     def _validated(self, module: Any) -> list[Options]:
-        """The list's entries as Ansible validates options, over what the top level and `defaults` give.
+        """The entries of the list, validated like options, on top of the top-level options and `defaults`.
 
-        Fails the task with every wrong option of every entry: a typo stops it before anything is sent.
+        Fails the task with all invalid options of all entries, before anything is sent.
         """
         shared = self._shared(module)
         spec = {**self.spec, "name": {**self.spec["name"], "required": True}}
@@ -141,7 +141,7 @@ class ObjectModule(NamedTuple):
         exclusive = self.rules.get("mutually_exclusive", [])
         entries, told = [], []
         for index, given in enumerate(module.params[self.plural]):
-            # Without its own value an entry takes the shared one, and only then the default.
+            # The entry's own value counts, then the shared value, then the default.
             own = merged(shared, spelled_out(given, self.spec), self.spec, exclusive)
             label = _label(own)
             where = f"{self.plural}[{index}]{label and f' ({label})'}"
@@ -162,7 +162,7 @@ class ObjectModule(NamedTuple):
         return entries
 
     def _shared(self, module: Any) -> Options:
-        """What entries have unless they say otherwise: the options of the top level, over `defaults`."""
+        """The options that entries inherit: those of the top level, on top of `defaults`."""
         asked = {
             name: module.params[name]
             for name, option in self.spec.items()
@@ -181,9 +181,8 @@ class ObjectModule(NamedTuple):
             manifest = self.manifest(options)
         except FieldError as error:
             return Entry(label, nothing, state, {}, str(error))
-        return Entry(
-            label, Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"]), state, manifest
-        )
+        key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
+        return Entry(label, key, state, manifest, options=options)
 
     def _exit(self, module: Any, subject: Subject, results: list[Result]) -> None:
         told = [tell(subject, result) for result in results]
@@ -202,7 +201,7 @@ class ObjectModule(NamedTuple):
 
 
 def take_over_of(module: Any) -> TakeOver:
-    """What the option `take_over` says; fails the task for what says nothing."""
+    """The option `take_over`; fails the task if it is invalid."""
     try:
         return whose(module.params["take_over"])
     except ValueError as error:
@@ -211,7 +210,7 @@ def take_over_of(module: Any) -> TakeOver:
 
 
 def _warn(module: Any, warnings: list[tuple[str, str]]) -> None:
-    """Warnings about objects, by their labels; equal warnings are given once for all their objects."""
+    """Warns about objects by label; equal warnings are combined."""
     labels_of: dict[str, list[str]] = {}
     for label, warning in warnings:
         labels_of.setdefault(warning, []).append(label)
@@ -221,7 +220,7 @@ def _warn(module: Any, warnings: list[tuple[str, str]]) -> None:
 
 
 def _given(value: Any) -> Any:
-    """Options without those that were not given, which Ansible has as None at every depth."""
+    """The options without those that are None, at every depth."""
     if isinstance(value, dict):
         return {key: _given(entry) for key, entry in value.items() if entry is not None}
     if isinstance(value, list):
@@ -230,12 +229,12 @@ def _given(value: Any) -> Any:
 
 
 def _words(error: Exception, secrets: set[str]) -> str:
-    # Before it is cut: half a secret would not be recognized.
+    # Before the text is cut, because half a secret would not be found.
     text = " ".join(remove_values(str(error), secrets).split())
     if len(text) > _LONGEST:
-        # The value is somewhere in it.
+        # The text contains the value.
         text = f"{text[:_LONGEST]}..."
-    # Ansible leaves it to its caller to say what the matter is with these.
+    # The exception's text is only the option's name.
     return f"unknown option {text}" if isinstance(error, UnsupportedError) else text
 
 
@@ -250,7 +249,7 @@ _TAKEN_OVER = "taken over"
 
 
 def is_taken_over(result: Result) -> bool:
-    """Whether an object's fields became ours, and nothing else of it changes."""
+    """Whether only the ownership of the object's fields changes."""
     return bool(result.action == plan.APPLY and result.before == result.after == {})
 
 
@@ -260,14 +259,14 @@ def _counts(results: list[Result]) -> dict[str, int]:
 
 
 def _message(subject: Subject, results: list[Result], told: list[dict[str, Any]], check_mode: bool) -> str:
-    """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`, for a person to read."""
+    """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
     done = several(_counts(results))
     return amount(len(results), subject.plural) + (f": {would}{done}" if done else "") + _restarts(told, check_mode)
 
 
 def _restarts(told: list[dict[str, Any]], check_mode: bool) -> str:
-    """Who was restarted, and whose guest only gets by a restart what was declared."""
+    """The number of VMs that were restarted, and that need a restart."""
     restarted = sum(bool(one.get("restarted")) for one in told)
     waiting = sum(bool(one.get("restart_required") and not one.get("restarted")) for one in told)
     would = "would be " if check_mode else ""
@@ -285,7 +284,7 @@ def tell(subject: Subject, result: Result) -> dict[str, Any]:
     key = result.entry.key
     told: dict[str, Any] = {
         "name": key.name,
-        # Of what was refused nothing was done.
+        # A refused object was not changed.
         "action": plan.NONE if result.failed and not result.written else result.action,
         "changed": result.changed,
         "failed": bool(result.failed),

@@ -1,4 +1,4 @@
-"""Reads the password that an option names the file of; the resolver itself reads nothing."""
+"""Reads the file of the option `password_file`; the resolver has no I/O."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..._resolver.declare.vm import cloud_init
 
 
 def with_password(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a virtual machine with the content of `cloud_init.password_file` as its password.
+    """The options of a VM with the content of `cloud_init.password_file` as its password.
 
-    An empty path is none. Raises FieldError for a file that cannot be read.
+    An empty path counts as none. Raises FieldError if the file cannot be read.
     """
     wanted = options.get("cloud_init") or {}
     path = wanted.get("password_file")
@@ -21,7 +21,7 @@ def with_password(options: dict[str, Any]) -> dict[str, Any]:
     try:
         content = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        # The name of the file may be shown, what is in it may not.
+        # The message may name the file but must not contain its content.
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise FieldError(cloud_init.PASSWORD_FILE, f"cannot be read: {reason}") from None
     return cloud_init.with_password(options, content)

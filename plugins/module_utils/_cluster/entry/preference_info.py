@@ -1,4 +1,4 @@
-"""The edge of the module preference_info."""
+"""The module preference_info."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The edge of the module quota_info."""
+"""The module quota_info."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.quota.question import KEEP, MIGRATE, RESTART
+from ..._resolver.pod.of_vm import KEEP, MIGRATE, RESTART
 from ..read.quota import what_quotas_say
 from .ansible_edge import last_net
 from .manifests import answered

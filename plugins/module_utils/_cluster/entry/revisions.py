@@ -1,4 +1,4 @@
-"""What the modules about ControllerRevisions share: which VMs are looked at, and what is returned of each."""
+"""Shared by the modules about ControllerRevisions: the selection of VMs and their results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def inspected(module: Any) -> tuple[Session, list[Inspected]]:
 
 
 def tell(seen: Inspected) -> Outcome:
-    """An inspected VM as a module returns it: plain values."""
+    """An inspected VM as a module returns it."""
     found, effect = seen.drift, seen.drift.effect
     told: Outcome = {
         "name": seen.name,
@@ -58,5 +58,5 @@ def tell(seen: Inspected) -> Outcome:
 
 
 def _tell_role(part: RoleDrift, reference: Outcome | None) -> Outcome:
-    # Up to KubeVirt 1.4 a revisionName is where the captured revision is kept, and no pin.
+    # Up to KubeVirt 1.4 a VM's revisionName refers to the captured revision and does not pin it.
     return {**part._asdict(), "pinned": part.pinned and bool(reference), "changes": list(part.changes)}

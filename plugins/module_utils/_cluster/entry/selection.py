@@ -1,4 +1,4 @@
-"""Which VMs a module is about: the options, and the VMs that they choose."""
+"""The options that select VMs, and the selected VMs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SELECTION: dict[str, dict[str, Any]] = {
 
 
 def named(module: Any, session: Session) -> list[dict[str, Any]]:
-    """The VMs that SELECTION's options choose, in order; a name that does not exist fails the task."""
+    """The VMs that SELECTION's options select, in order. A name that does not exist fails the task."""
     options = module.params
     query = {"labelSelector": labels} if (labels := selector(options)) else {}
     try:
@@ -33,7 +33,7 @@ def named(module: Any, session: Session) -> list[dict[str, Any]]:
 
 
 def selection(module: Any) -> dict[str, Any]:
-    """The module's options, when they select VMs in a sensible way."""
+    """The module's options; fails the task if `names` comes without `namespace`."""
     options: dict[str, Any] = module.params
     if options["names"] and not options["namespace"]:
         module.fail_json(msg="namespace: required with names")

@@ -1,4 +1,4 @@
-"""The edge of the module virtual_machine_adopt: which VMs, their results, one message."""
+"""The module virtual_machine_adopt: options, results, the message."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def _message(module: Any, results: list[Adopted]) -> str:
 
 
 def _is_refused(result: Adopted, check_mode: bool) -> bool:
-    """A check is how a person finds out which VMs nothing fits, so that alone does not fail it."""
+    """Whether a result fails the task. In check mode, a VM without a matching instancetype is only reported."""
     return bool(result.failed) and not (check_mode and result.adoption is not None and result.adoption.chosen is None)
 
 
 def _failure(result: Adopted) -> str:
-    """With the nearest match, the next question of the user."""
+    """The reason, with the nearest match."""
     nearest = result.adoption.nearest if result.adoption is not None else ()
     if not nearest:
         return str(result.failed)
@@ -146,7 +146,7 @@ def _pair(candidate: Candidate) -> Outcome:
 
 
 def _manifest(vm: Outcome) -> Outcome:
-    """What a person writes of a VM, without what is secret."""
+    """The VM as a manifest for users, without secrets."""
     metadata = {part: vm["metadata"][part] for part in ("name", "namespace", "labels") if vm["metadata"].get(part)}
     annotations = vm["metadata"].get("annotations") or {}
     own = {key: value for key, value in annotations.items() if key != LAST_APPLIED}

@@ -1,4 +1,4 @@
-"""The edge of the module virtual_machine_info."""
+"""The module virtual_machine_info."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edge of the module virtual_machine_power: which VMs and states, results, one message."""
+"""The module virtual_machine_power: options, results, the message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .selection import SELECTION, selector
 
 Outcome = dict[str, Any]
 
-# Of one VM; the top level gives them for all.
+# The options of a VM; the top level sets them for all.
 _ENTRY: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
     "state": {"type": "str", "choices": list(STATES)},
@@ -43,7 +43,7 @@ def run_power() -> None:
         argument_spec={
             **AUTH,
             **SELECTION,
-            # Without a default: not to choose is a mistake here.
+            # No default: the user must choose VMs.
             "label_selectors": {"type": "list", "elements": "str"},
             **_ENTRY,
             "virtual_machines": {"type": "list", "elements": "dict", "options": listed},
@@ -66,7 +66,7 @@ def run_power() -> None:
 
 
 def _chosen(module: Any, session: Session) -> list[Entry]:
-    """VMs by names, by labels, or those of the names that have the labels."""
+    """The VMs selected by names, by labels, or by both."""
     options = module.params
     wanted = _wanted(module, options, "")
     names, labels = options["names"], selector(options)
@@ -174,6 +174,6 @@ def _diff(result: Result, check_mode: bool) -> Outcome:
 
 
 def _power_of(vm: Outcome | None, instance: Outcome | None) -> Outcome:
-    """The uid identifies a restarted VMI."""
+    """The power state of a VM. A new uid identifies a restarted VMI."""
     told = {"status": _status(vm or {})}
     return {**told, "instance": instance["metadata"]["uid"]} if instance is not None else told

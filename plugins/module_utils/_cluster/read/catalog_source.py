@@ -1,4 +1,4 @@
-"""Fetches published bundles: checked against their checksums, through a proxy, tried again, kept in a cache."""
+"""Fetches published bundles: verifies checksums, uses a proxy, retries, and keeps a cache."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
 class SourceError(Exception):
-    """A bundle that cannot be had, or is not what it should be; one line with the remedy."""
+    """A bundle is unavailable or invalid; one line with the remedy."""
 
 
 class Sources(NamedTuple):
-    """How bundles are fetched.
+    """How to fetch bundles.
 
-    cache: the folder that keeps what was fetched, by checksum. proxy: "" for what the environment says.
-    ca_cert: a file with the certificates to trust, "" for those of the system. seconds: how long to try again.
+    cache: the folder for fetched files, by checksum. proxy: "" for the environment's. ca_cert: a file with trusted
+    certificates, "" for the system's. seconds: the time for retries.
     """
 
     cache: Path
@@ -45,7 +45,7 @@ class Sources(NamedTuple):
 
 
 class _File(NamedTuple):
-    """url: where it is. digest: its SHA-256 in hexadecimal, "" if the list of the release has it."""
+    """url: its address. digest: its SHA-256 in hexadecimal, "" if the release's list has it."""
 
     url: str
     digest: str
@@ -57,8 +57,10 @@ def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
 
 
 def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
-    """The documents of the source that the options of catalog name, and SHA-256 by address of what was
-    fetched. Raises SourceError."""
+    """The documents of the source that the options of `catalog` name, and the SHA-256 of each fetched file by address.
+
+    Raises SourceError.
+    """
     if options["source"] == "url":
         return _fetched(options)
     if options["definitions"] is None:
@@ -99,8 +101,8 @@ def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
 def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:
     """(text, SHA-256) of each file.
 
-    checksum: the SHA-256 of the one file; "" to check against the CHECKSUMS.sha256 that is published beside it.
-    A file that the cache has is not fetched again; nor is the list of a release, which never changes. Raises
+    checksum: the SHA-256 of a single file; "" to verify with the CHECKSUMS.sha256 published beside it.
+    Files in the cache are not fetched again, nor is a release's list of checksums, which never changes. Raises
     SourceError.
     """
     files = [_File(url, _digest(checksum)) for url in addresses]
@@ -119,7 +121,7 @@ def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[s
 
 
 def parse(text: str, where: str) -> list[Any]:
-    """The YAML documents of a text. Raises SourceError for what is no YAML, as of a file that was cut short."""
+    """The YAML documents of a text. Raises SourceError for invalid YAML, such as a truncated file."""
     try:
         return documents(text, where)
     except TextError as error:
@@ -136,7 +138,7 @@ def _digest(checksum: str) -> str:
 
 
 def _checksums(url: str, wanted: str, sources: Sources) -> dict[str, str]:
-    """File name → SHA-256 of a release's list, kept in the cache under its address."""
+    """File name → SHA-256 from a release's list, cached under its address."""
     kept = sources.cache / f"{hashlib.sha256(url.encode()).hexdigest()}.checksums"
     found = _parse_checksums(_read(kept) or b"")
     if wanted not in found:
@@ -149,7 +151,7 @@ def _checksums(url: str, wanted: str, sources: Sources) -> dict[str, str]:
 
 
 def _parse_checksums(content: bytes) -> dict[str, str]:
-    """Lines as sha256sum writes them: digest, then name, perhaps with `*` or `./` before it."""
+    """Parses the lines of sha256sum: a digest, then a name, with an optional `*` or `./`."""
     found = {}
     for line in content.decode("utf-8", "replace").splitlines():
         digest, _space, name = line.strip().partition(" ")
@@ -182,7 +184,7 @@ def _download(url: str, sources: Sources) -> bytes:
     delay = 0.5
     while True:
         try:
-            # A body that is shorter than it was announced to be is an error of urllib3's, too.
+            # urllib3 also reports a body that is shorter than announced.
             timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT)
             response = pool.request(
                 "GET", url, timeout=timeout, retries=urllib3.Retry(0, redirect=10), redirect=True, preload_content=False
@@ -194,7 +196,7 @@ def _download(url: str, sources: Sources) -> bytes:
         except urllib3.exceptions.HTTPError as error:
             problem, again = _words(error), True
             if isinstance(getattr(error, "reason", None), urllib3.exceptions.SSLError) and "verify failed" in problem:
-                # It is the same next time.
+                # A retry would fail in the same way.
                 raise SourceError(
                     f"cannot fetch {url}: {problem}; set download_ca_cert to the CA that signed the server's"
                     " certificate"
@@ -206,7 +208,7 @@ def _download(url: str, sources: Sources) -> bytes:
 
 
 def _content(response: Any, url: str, deadline: float) -> bytes:
-    """What a server sends, as long as it is no more than a bundle can be and comes before the deadline."""
+    """The body of a response. Fails if it is larger than any bundle or not complete by the deadline."""
     content = b""
     with response:
         for part in response.stream(2**16):
@@ -242,7 +244,10 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Complete or not at all, also when several processes write. Without a cache it only takes longer next time."""
+    """Writes a file atomically, for concurrent processes.
+
+    A failure is ignored: the next task fetches the file again.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fetched-")

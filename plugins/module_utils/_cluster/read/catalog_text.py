@@ -1,7 +1,7 @@
-"""The YAML of catalogs, which may come from anywhere: bounded in size, depth and number, each mistake with its place.
+"""Parses the YAML of catalogs from untrusted sources: limits size, depth and number of nodes; errors name the place.
 
-Objects are made from the parser's events in one pass, without recursion. Aliases share their object as YAML means it;
-they count with all that is in it, since whatever writes the catalog out meets it again and again.
+The parser's events become objects in one pass without recursion. Aliases share an object but count in full, because
+every writer of the catalog expands them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _TAGS: Final = frozenset(
 
 
 class TextError(Exception):
-    """A text that is no catalog; one line with file, line, column and remedy."""
+    """An invalid catalog; one line with file, line, column and remedy."""
 
 
 class _Open(NamedTuple):
-    """A collection whose end has not come: its value, what comes next of it, and where it began.
+    """A collection that has not ended: its value, its next part, and its start.
 
-    keys: key → line of a mapping, None for a list. pending: the key whose value comes next, in a list of one.
-    merges: what a mapping takes from others. before: how many nodes there were.
+    keys: of a mapping, key → line; None for a list. pending: a list with the key whose value comes next.
+    merges: the mappings that a mapping merges. before: the number of nodes before it.
     """
 
     value: Any
@@ -46,14 +46,15 @@ _NO_KEY: Final = object()
 def documents(content: bytes | str, where: str, what: str = "catalog", foreign_tags: bool = False) -> list[Any]:
     """The documents of a YAML or JSON text.
 
-    where, what: how messages call the text, and what it should be. foreign_tags: whether tags that YAML does not define
-    may stand there, as Ansible's `!vault` does; their values are read as if they had none. Raises TextError.
+    where, what: the text's name and intended content, for messages. foreign_tags: permit tags that YAML does not
+    define,
+    such as Ansible's `!vault`, and ignore them. Raises TextError.
     """
     if len(content) > LARGEST:
         raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a {what}")
     reader = _Reader(where, what, foreign_tags)
     try:
-        # The parser in C is ten times as fast, and there on nearly all machines.
+        # The C parser is ten times as fast, and available on nearly all machines.
         for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             reader.take(event)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -65,13 +66,13 @@ def documents(content: bytes | str, where: str, what: str = "catalog", foreign_t
 
 
 class _Reader:
-    """Puts documents together from events."""
+    """Builds documents from events."""
 
     def __init__(self, where: str, what: str, foreign_tags: bool) -> None:
         self.documents: list[Any] = []
         self._where, self._what, self._foreign_tags = where, what, foreign_tags
         self._open: list[_Open] = []
-        # Anchor → its value and how many nodes that has; None while it is not complete.
+        # Anchor → its value and number of nodes; None while the value is incomplete.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
         self._nodes = 0
         make: Any = yaml.SafeLoader

@@ -1,4 +1,4 @@
-"""Which VMs refer to instancetypes and preferences; VMs are listed when that is first asked."""
+"""The VMs that refer to instancetypes and preferences; lists VMs on first use."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..client.session import Session
 
 Manifest = dict[str, Any]
 
-# How many VMs a message names.
+# The number of VMs that a message names.
 _NAMED = 5
 
 
 class Users:
-    """One LIST of VMs for each namespace requested, or one of all for the cluster-wide kinds."""
+    """Lists VMs once for each namespace, or once in all namespaces for the cluster-wide kinds."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -25,17 +25,17 @@ class Users:
         self._by_place: dict[str, dict[Place, list[Manifest]]] = {}
 
     def of(self, place: Place) -> list[Manifest]:
-        """The VMs that name the object, in order. Raises ApiError or ConnectionFailed where they cannot be listed."""
+        """The VMs that refer to the object, in order. Raises ApiError or ConnectionFailed if VMs cannot be listed."""
         where = self._read(place.namespace)
         return self._by_place[where].get(place, [])
 
     def drifting(self, place: Place) -> list[Manifest]:
-        """Those of them that have captured it, and so do not follow a change."""
+        """The VMs that have captured the object, and so do not follow its change."""
         role = ROLE_OF_KIND[place.kind]
         return [vm for vm in self.of(place) if naming.referenced(vm, role).name]
 
     def _read(self, namespace: str) -> str:
-        """The key under which the VMs of a namespace ("" for all) are known."""
+        """Lists the VMs of a namespace ("" for all) unless known. Returns their key."""
         if "" in self._vms:
             return ""
         if namespace not in self._vms:
@@ -53,7 +53,7 @@ def label(vm: Manifest) -> str:
 
 
 def labels(vms: list[Manifest]) -> str:
-    """`3 virtual machines (a/b, a/c, d/e)`, the first few of them by name."""
+    """`3 virtual machines (a/b, a/c, d/e)`, with the names of the first few."""
     named = ", ".join(label(vm) for vm in vms[:_NAMED])
     more = f" and {len(vms) - _NAMED} more" if len(vms) > _NAMED else ""
     return f"{len(vms)} virtual machine{'s' if len(vms) != 1 else ''} ({named}{more})"

@@ -1,4 +1,4 @@
-"""What the cluster's events say of objects: the last words on one that does not get on."""
+"""The newest events about objects that do not make progress."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Manifest = dict[str, Any]
 
 _EVENT = Kind("Event", "", "v1", "events", True)
 _TOLD = 3
-# A VM's pod is named virt-launcher-VM-SUFFIX.
+# The name of a VM's pod is virt-launcher-VM-SUFFIX.
 _POD = "virt-launcher-"
 
 
 def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dict[str, list[str]]:
-    """The newest events about VMs of these names, their VMIs, pods, DataVolumes and claims, the newest last.
+    """The newest events about these VMs and their VMIs, pods, DataVolumes and claims, the newest last.
 
-    One LIST. Without the right to read events, or without an answer, there are none.
+    One LIST. Empty if the user may not list events or the request fails.
     """
     try:
         items, _version = session.list(_EVENT, namespace)

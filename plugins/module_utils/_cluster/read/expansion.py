@@ -1,4 +1,4 @@
-"""VMs as the server expands them, beside what the resolver makes of them."""
+"""VMs as virt-api expands them, compared with the resolver's result."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ _DENIED = (401, 403)
 
 @dataclass
 class Expansion:
-    """One VM twice. server, resolver: the spec, without secrets; None where it could not be expanded, then with an
-    error. differences: [{field, server, resolver}], of the spec."""
+    """Both expansions of a VM.
+
+    server, resolver: the spec, without secrets; None with an error. differences: [{field, server, resolver}], in the
+    spec.
+    """
 
     namespace: str
     name: str
@@ -40,15 +43,15 @@ class Expansion:
 
     @property
     def equal(self) -> bool:
-        """Whether both come to the same, also where that is an error."""
+        """Whether both results are equal; equal errors count too."""
         if self.server_error is not None or self.resolver_error is not None:
-            # The server says more before the reason.
+            # The server's message has a prefix.
             return bool(self.resolver_error) and str(self.server_error).endswith(str(self.resolver_error))
         return not self.differences
 
 
 def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[Expansion]:
-    """VMs of the cluster, in order. Raises ApiError where the user may not, and ConnectionFailed."""
+    """Expands VMs of the cluster, in order. Raises ApiError if the user may not, and ConnectionFailed."""
     if not vms:
         return []
     cluster = kubevirt(session)
@@ -60,10 +63,10 @@ def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[
 
 
 def _ask(session: Session, vm: Manifest) -> Manifest | str:
-    """The VM as the server expands it, or why it does not."""
+    """The VM as virt-api expands it, or the error."""
     path = _STORED.path(vm["metadata"]["namespace"], vm["metadata"]["name"], "expand-spec")
     try:
-        # That a VM cannot be expanded is a 500, which is the same next time.
+        # virt-api responds with 500 if it cannot expand a VM; a retry does not help.
         answer: Manifest = session.request("GET", path, final=(500,))
     except ApiError as error:
         if error.code in _DENIED:
@@ -79,7 +82,7 @@ def _compare(vm: Manifest, answer: Manifest | str, lookup: ClusterLookup, cluste
     if isinstance(answer, str):
         result.server_error = answer
     else:
-        # Fields that the resolver does not know are a difference of their own.
+        # Fields that the resolver does not know are also differences.
         found = release_schema.unknown("VirtualMachineSpec", answer.get("spec"), NEWEST)
         unread = [{"field": path, "server": value, "resolver": None} for path, value in found]
         result.server = release_schema.canonical("VirtualMachine", answer, cluster.release)["spec"]

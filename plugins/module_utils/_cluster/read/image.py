@@ -1,60 +1,81 @@
-"""What a boot source's image or file is: asked of its registry, with the credentials of the cluster, or read."""
+"""What an image or a file is: asked of its registry, with the credentials of the cluster, or read."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.boot import checksum
+from ..._resolver.boot.disk import Image
 from ..._resolver.boot.image import ImageError, credentials, reference
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
+from .cdi import cdi
 from .registry import Registry, RegistryError
 
 Options = dict[str, Any]
 
-_SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
-_CONFIG_MAP: Final = Kind("ConfigMap", "", "v1", "configmaps", True)
+SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
+CONFIG_MAP: Final = Kind("ConfigMap", "", "v1", "configmaps", True)
 _CERTIFICATES: Final = (".crt", ".pem")
 _CHUNK: Final = 1 << 20
+_SIDE_BY_SIDE: Final = 8
 
 
 class Content(NamedTuple):
     """digest: of an image or a file, as sha256:HEX; "" where it is not known. environment: of an image.
-    problem: why nothing is known, one line."""
+    problem: why nothing is known, one line. architecture: of an image."""
 
     digest: str = ""
     environment: tuple[str, ...] = ()
     problem: str = ""
+    architecture: str = ""
 
 
 def image_of(session: Session, options: Options) -> Content:
-    """What the registry says of an image."""
+    """What the registry says of a boot source's image."""
+    wanted = Image(
+        options["image"],
+        options["namespace"],
+        options.get("secret") or "",
+        options.get("ca_config_map") or "",
+        options.get("architecture") or "",
+    )
+    if not options["ask_registry"]:
+        digest = reference(wanted.name).digest
+        if digest or options.get("schedule"):
+            return Content(digest)
+        return Content(problem="ask_registry: false needs an image with a digest, NAME@sha256:..., or a schedule")
+    found = content_of(session, wanted, options["insecure_registry"])
+    if not found.problem and wanted.architecture and found.architecture != wanted.architecture:
+        return Content(problem=f"{wanted.name} is for {found.architecture}, not for {wanted.architecture}")
+    return found
+
+
+def contents_of(session: Session, wanted: Iterable[tuple[Image, bool]]) -> dict[tuple[Image, bool], Content]:
+    """What registries say of images, each asked for once, side by side. The second part is `insecure`."""
+    images = list(dict.fromkeys(wanted))
+    with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
+        return dict(zip(images, pool.map(lambda one: content_of(session, *one), images)))
+
+
+def content_of(session: Session, wanted: Image, insecure: bool = False) -> Content:
+    """What a registry says of an image. insecure: take any certificate, and plain HTTP, whatever CDI is set to."""
     try:
-        wanted = reference(options["image"])
-        if not options["ask_registry"]:
-            if not (wanted.digest or options.get("schedule")):
-                return Content(
-                    problem="ask_registry: false needs an image with a digest, NAME@sha256:..., or a schedule"
-                )
-            return Content(wanted.digest)
-        registry = Registry(
-            _login(session, options, wanted.registry), _certificates(session, options), options["insecure_registry"]
-        )
-        found = registry.image(wanted, options.get("architecture") or "amd64")
-    except (ImageError, RegistryError) as error:
+        named = reference(wanted.name)
+        login, certificates = _login(session, wanted, named.registry), _certificates(session, wanted)
+        registry = Registry(login, certificates, insecure or named.host in cdi(session).insecure_registries)
+        found = registry.image(named, wanted.architecture or "amd64")
+    except (ImageError, RegistryError, ConnectionFailed) as error:
         return Content(problem=str(error))
     except ApiError as error:
-        return Content(problem=explain(error, "GET", _SECRET))
-    except ConnectionFailed as error:
-        return Content(problem=str(error))
-    asked = options.get("architecture")
-    if asked and found.architecture != asked:
-        return Content(problem=f"{options['image']} is for {found.architecture}, not for {asked}")
-    return Content(found.digest, found.environment)
+        return Content(problem=explain(error, "GET", SECRET))
+    return Content(found.digest, found.environment, architecture=found.architecture)
 
 
 def file_of(options: Options) -> Content:
@@ -74,24 +95,24 @@ def file_of(options: Options) -> Content:
     return Content(f"sha256:{own.hexdigest()}")
 
 
-def _login(session: Session, options: Options, registry: str) -> tuple[str, str] | None:
-    if not options.get("secret"):
+def _login(session: Session, wanted: Image, registry: str) -> tuple[str, str] | None:
+    if not wanted.secret:
         return None
-    found = session.get(_SECRET, options["namespace"], options["secret"])
+    found = session.get(SECRET, wanted.namespace, wanted.secret)
     if found is None:
-        raise ImageError(f"secret: there is no Secret {options['namespace']}/{options['secret']}")
+        raise ImageError(f"secret: there is no Secret {wanted.namespace}/{wanted.secret}")
     return credentials(found, registry)
 
 
-def _certificates(session: Session, options: Options) -> str:
-    if not options.get("ca_config_map"):
+def _certificates(session: Session, wanted: Image) -> str:
+    if not wanted.ca_config_map:
         return ""
-    found = session.get(_CONFIG_MAP, options["namespace"], options["ca_config_map"])
+    found = session.get(CONFIG_MAP, wanted.namespace, wanted.ca_config_map)
     if found is None:
-        raise ImageError(f"ca_config_map: there is no ConfigMap {options['namespace']}/{options['ca_config_map']}")
+        raise ImageError(f"ca_config_map: there is no ConfigMap {wanted.namespace}/{wanted.ca_config_map}")
     texts = [text for name, text in (found.get("data") or {}).items() if name.endswith(_CERTIFICATES)]
     encoded = (found.get("binaryData") or {}).items()
     texts += [base64.b64decode(text).decode() for name, text in encoded if name.endswith(_CERTIFICATES)]
     if not texts:
-        raise ImageError(f"ca_config_map: {options['ca_config_map']} has no key that ends in .crt or .pem")
+        raise ImageError(f"ca_config_map: {wanted.ca_config_map} has no key that ends in .crt or .pem")
     return "\n".join(texts)

@@ -1,4 +1,4 @@
-"""VMs as a person asks for them: what they refer to and have captured, what their guests get, and their state."""
+"""VMs for info modules: matchers, captured revisions, resources of the guests, and state."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
 from ..._resolver.pod.pod import Unrenderable
 from ..._resolver.pod.resources import around, resources
+from ..._resolver.refresh.copies import lost_by
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..client.session import Session
 from .revisions import Inspected, inspect
@@ -23,10 +24,10 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Filter:
-    """Which VMs are returned; None: it does not matter.
+    """The VMs to return; None means any.
 
-    names: of a single namespace. selector: a label selector. instancetype, preference: the name in the matcher.
-    drifted, restart_required: whether the VM is so.
+    names: VM names in one namespace. selector: a label selector. instancetype, preference: the name in the matcher.
+    drifted, restart_required: the state of the VM.
     """
 
     namespace: str | None = None
@@ -49,16 +50,16 @@ class Filter:
 
 
 def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
-    """VMs in order of namespace and name, for few LISTs however many they are.
+    """The VMs sorted by namespace and name; the number of LISTs does not grow with the number of VMs.
 
-    Raises ApiError or ConnectionFailed where VMs, VMIs or revisions cannot be listed.
+    Raises ApiError or ConnectionFailed if VMs, VMIs or revisions cannot be listed.
     """
     seen = inspect(session, wanted.namespace, wanted.names, wanted.selector, guests=True)
     return [tell(one) for one in seen if wanted.takes(one)]
 
 
 def tell(seen: Inspected) -> dict[str, Any]:
-    """The result of a VM."""
+    """The module's result for a VM."""
     instance = seen.instance
     metadata, status = seen.vm["metadata"], seen.vm.get("status") or {}
     told: dict[str, Any] = {
@@ -72,6 +73,7 @@ def tell(seen: Inspected) -> dict[str, Any]:
         "restart_required": seen.restart_required,
         **({"restart_reason": seen.restart_reason} if seen.restart_reason else {}),
         "drifted": seen.drift.drifted,
+        "revisions_lost_by": lost_by(seen.vm, seen.kubevirt.release),
         "conditions": [
             {name: one.get(name, "") for name in ("type", "status", "reason", "message")}
             for one in status.get("conditions") or []
@@ -97,7 +99,9 @@ def _tell_role(part: RoleDrift) -> dict[str, Any]:
 
 
 def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
-    """{resources}: what guest and pod get at the next start, with what the VM has captured; or {problem}: why not."""
+    """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why they
+    are unknown.
+    """
     kept = {one["metadata"]["name"] for one in seen.revisions}
     for role, part, spec in zip(ROLES, (seen.drift.instancetype, seen.drift.preference), seen.drift.captured):
         lost = part is not None and part.state in (LOST, UNKNOWN) and part.revision not in kept

@@ -1,4 +1,4 @@
-"""What the cluster's KubeVirt is: its release and the configuration that decides on defaults."""
+"""The cluster's KubeVirt: its release, and the configuration on which defaults depend."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _VERSION = "/apis/subresources.kubevirt.io/v1/version"
 
 @lru_cache(maxsize=1)
 def kubevirt(session: Session) -> KubeVirt:
-    """The cluster's KubeVirt, read once for each session: one LIST, which every user may make.
+    """The cluster's KubeVirt, read once for each session with one LIST, which every user may make.
 
-    Where the object does not say the release, virt-api does. What cannot be read is assumed, with a doubt.
+    If the object does not name the release, virt-api does. Unreadable facts are assumed, with a doubt.
     """
     found, problem = None, ""
     try:
@@ -32,7 +32,7 @@ def kubevirt(session: Session) -> KubeVirt:
 
 
 def _served(session: Session) -> str:
-    """The version of virt-api; "" if it does not answer."""
+    """The version that virt-api reports; "" if it does not respond."""
     try:
         answer = session.request("GET", _VERSION, final=(500, 502, 503, 504))
     except (ApiError, ConnectionFailed):

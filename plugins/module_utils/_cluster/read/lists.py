@@ -1,4 +1,4 @@
-"""Lists of kinds that decide on whether VMs run, and what becomes of a task that may not read them."""
+"""Lists that a task needs in order to predict whether VMs run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ POD = Kind("Pod", "", "v1", "pods", True)
 QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
 NETWORK = Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io", "v1", "network-attachment-definitions", True)
 STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
+# CDI looks for the first before Kubernetes does for the second.
+_DEFAULT_CLASS = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 _FORBIDDEN = 403
 _NO_SUCH_API = 404
 
 
 class Unread(Exception):
-    """What is needed cannot be listed; one line with the remedy."""
+    """A required list is not readable; one line with the remedy."""
 
 
 def listed(session: Session, kind: Kind, namespace: str | None = None) -> list[Manifest]:
@@ -31,7 +33,7 @@ def listed(session: Session, kind: Kind, namespace: str | None = None) -> list[M
 
 
 def if_any(session: Session, kind: Kind, warnings: list[str], namespace: str | None = None) -> list[Manifest] | None:
-    """As `listed`, but None where there is no such API, or where it may not be read, which is a warning."""
+    """As `listed`, but None if the API does not exist, or if the user may not list it, which adds a warning."""
     try:
         return session.list(kind, namespace)[0]
     except ApiError as error:
@@ -40,3 +42,12 @@ def if_any(session: Session, kind: Kind, warnings: list[str], namespace: str | N
         if error.code == _FORBIDDEN:
             warnings.append(f"{kind.plural} are not taken into account: {explain(error, 'LIST', kind)}")
         return None
+
+
+def default_class(classes: list[Manifest]) -> Manifest | None:
+    """The StorageClass of data volumes that name none."""
+    for annotation in _DEFAULT_CLASS:
+        for one in classes:
+            if (one["metadata"].get("annotations") or {}).get(annotation) == "true":
+                return one
+    return None

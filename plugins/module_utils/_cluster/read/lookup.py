@@ -1,4 +1,4 @@
-"""Objects of the cluster for the resolver's questions, read when they are first requested."""
+"""Objects of the cluster for the resolver, read on first use."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .problem import problem
 
 Manifest = dict[str, Any]
 
-# Small in number and requested by everybody: read whole at once.
+# Few objects that many questions need: list them at once.
 _LISTED = frozenset(name for name in BY_NAME if name.endswith(("Instancetype", "Preference")))
-# From so many single reads of a kind and namespace on, its whole list costs less.
+# From this number of single reads of a kind and namespace, one LIST costs less.
 _SINGLE_READS = 3
 _SIDE_BY_SIDE = 8
 
 
 class ClusterLookup:
-    """A find.Lookup in front of an API server: few GETs, or one LIST, for each kind and namespace.
+    """A find.Lookup on an API server: few GETs, or one LIST, for each kind and namespace.
 
-    What is needed is gathered first; what was not foreseen is read when it is requested.
+    Call `gather` first for the expected objects; others are read on demand.
     """
 
     def __init__(self, session: Session) -> None:
@@ -35,7 +35,7 @@ class ClusterLookup:
         self._listed: dict[tuple[str, str], Problem | None] = {}
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """See find.Lookup. What cannot be read is a Problem with the remedy."""
+        """See find.Lookup. An object that cannot be read is a Problem with the remedy."""
         place = (kind, namespace if BY_NAME[kind].namespaced else "")
         known = self._objects.setdefault(place, {})
         if name in known:
@@ -51,7 +51,7 @@ class ClusterLookup:
         return known[name]
 
     def gather(self, wanted: Iterable[Need]) -> None:
-        """Reads what is wanted, and what that leads to, side by side; `get` then answers without a request."""
+        """Reads the wanted objects, and the objects to which they refer, concurrently. `get` then needs no request."""
         due, known = list(wanted), set(wanted)
         while due:
             self._read(due)
@@ -81,14 +81,14 @@ class ClusterLookup:
         return self._objects.get(place, {}).get(need.name)
 
     def list(self, kind: str, namespace: str) -> Iterable[Manifest]:
-        """All objects of a kind in a namespace ("" for a cluster-wide kind); none where they cannot be read."""
+        """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
         place = (kind, namespace)
         if place not in self._listed:
             self._list(place)
         return [manifest for manifest in self._objects.get(place, {}).values() if manifest is not None]
 
     def problem(self, kind: str, namespace: str) -> Problem | None:
-        """Why a list could not be read."""
+        """Why a list cannot be read, or None."""
         return self._listed.get((kind, namespace))
 
     def _list(self, place: tuple[str, str]) -> None:
@@ -96,7 +96,7 @@ class ClusterLookup:
         try:
             items, _version = self._session.list(kind, place[1] or None)
         except ApiError as error:
-            # Without such an API, as without CDI, there are no such objects.
+            # If the API does not exist, for example without CDI, there are no such objects.
             missing = error.code == 404
             self._listed[place] = None if missing else problem(error, "LIST", kind)
         except ConnectionFailed as error:

@@ -21,11 +21,12 @@ _KIND: Final = "VirtualMachineClusterInstancetype"
 
 
 def where_vms_fit(
-    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str]
+    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], of_running: str
 ) -> tuple[dict[str, Any], list[str]]:
     """(what becomes of VMs in the cluster, warnings); see question.placement.
 
-    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. Raises Unread, FieldError,
+    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
+    VMs that run. Raises Unread, FieldError,
     ApiError and ConnectionFailed.
     """
     known, lookup = kubevirt(session), ClusterLookup(session)
@@ -41,7 +42,7 @@ def where_vms_fit(
     samples = _instancetypes(lookup, instancetypes)
     disks = _storage(session, warnings)
     cluster = Cluster(nodes, pods, namespaces or [], quotas or [], networks, drain, samples, *disks)
-    return placement(vms, lookup, known, cluster), warnings
+    return placement(vms, lookup, known, cluster, of_running), warnings
 
 
 def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:

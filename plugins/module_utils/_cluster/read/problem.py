@@ -8,7 +8,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 
 
 def problem(error: ApiError | ConnectionFailed, verb: str, kind: Kind) -> Problem:
-    """What to answer to whoever requested the object."""
+    """The Problem to return instead of an object that cannot be read."""
     code = error.code if isinstance(error, ApiError) else 503
     reason = error.reason if isinstance(error, ApiError) else "ServiceUnavailable"
     return Problem(explain(error, verb, kind), reason, code)

@@ -10,7 +10,7 @@ from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, if_any, listed
+from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, if_any, listed
 from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
@@ -18,9 +18,12 @@ Manifest = dict[str, Any]
 _LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
 _AAQ = ("aaq.kubevirt.io", "v1alpha1")
 _APPLICATION = Kind("ApplicationAwareResourceQuota", *_AAQ, "applicationawareresourcequotas", True)
+_SHARED = Kind("ApplicationAwareClusterResourceQuota", *_AAQ, "applicationawareclusterresourcequotas", False)
+# Their copies in the namespaces that they are for, which need no right beyond these.
+_COPIES = Kind(
+    "ApplicationAwareAppliedClusterResourceQuota", *_AAQ, "applicationawareappliedclusterresourcequotas", True
+)
 _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
-# CDI looks for the first before Kubernetes does for the second.
-_DEFAULTS = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 
 
 def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
@@ -33,17 +36,21 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
     space = spaces.pop() if len(spaces) == 1 else None
     warnings: list[str] = []
     applications = if_any(session, _APPLICATION, warnings, space)
-    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications else [])]
+    shared = _shared(session, warnings, space)
+    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
     namespaces, *configurations = (if_any(session, kind, warnings) for kind in wide)
     cluster = Cluster(
         quotas=listed(session, QUOTA, space),
         limit_ranges=listed(session, _LIMITS, space),
         application_quotas=applications or [],
+        cluster_quotas=shared,
         aaq=next((one for found in configurations for one in found or []), None),
         namespaces=namespaces or [],
         networks=if_any(session, NETWORK, warnings),
         pods=listed(session, POD, space),
-        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or []) if applications else [],
+        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or [])
+        if applications or shared
+        else [],
         vms=listed(session, BY_NAME["VirtualMachine"], space),
         default_class=_default_class(session, vms, warnings),
     )
@@ -52,13 +59,17 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
     return quotas(vms, lookup, known, cluster, of_running), warnings
 
 
+def _shared(session: Session, warnings: list[str], space: str | None) -> list[Manifest]:
+    refused: list[str] = []
+    found = if_any(session, _SHARED, refused)
+    if found is not None or not refused:
+        return found or []
+    return if_any(session, _COPIES, warnings, space) or []
+
+
 def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:
     """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
     if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
         return ""
-    classes = if_any(session, STORAGE_CLASS, warnings) or []
-    for annotation in _DEFAULTS:
-        for one in classes:
-            if (one["metadata"].get("annotations") or {}).get(annotation) == "true":
-                return str(one["metadata"]["name"])
-    return ""
+    found = default_class(if_any(session, STORAGE_CLASS, warnings) or [])
+    return str(found["metadata"]["name"]) if found else ""

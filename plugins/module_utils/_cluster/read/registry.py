@@ -1,4 +1,4 @@
-"""Asks a registry what an image is: a client for the part of the OCI distribution API that reads manifests."""
+"""Reads image metadata from a registry: a client for the manifests of the OCI distribution API."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..client.libraries import urllib3
 
 _TIMEOUT: Final = 30
 _REDIRECTS: Final = 3
-# Manifests and configurations are small; what is larger is something else.
+# Manifests and configurations are small; anything larger is invalid.
 _LARGEST: Final = 4 << 20
 
 
 class RegistryError(Exception):
-    """Why a registry does not say what an image is; the text is one line."""
+    """The registry does not return the image metadata; the text is one line."""
 
 
 class Image(NamedTuple):
-    """What a registry says of an image.
+    """Metadata of an image.
 
-    digest: of what the name stands for, an index or an image. architecture: of the image that was looked at.
-    architectures: of all that there are. environment: its variables, as NAME=value.
+    digest: of the index or image that the reference names. architecture: of the image that was read.
+    architectures: all in the index. environment: the image's variables, as NAME=value.
     """
 
     digest: str
@@ -36,9 +36,10 @@ class Image(NamedTuple):
 
 
 class Registry:
-    """One registry. login: user and password, None for nobody. certificates: PEM, besides those of the system.
+    """A client for one registry.
 
-    insecure: takes any certificate, and plain HTTP where the registry speaks no TLS.
+    login: user and password, None for anonymous access. certificates: PEM, in addition to the system's.
+    insecure: accept any certificate, and plain HTTP if the registry does not support TLS.
     """
 
     def __init__(self, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False) -> None:
@@ -52,7 +53,7 @@ class Registry:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        # A redirect leads to a storage that must not see the token; urllib3 leaves it out for another host.
+        # A redirect leads to a storage that must not get the token; urllib3 drops it for another host.
         retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)
         self._pool = urllib3.PoolManager(ssl_context=context, timeout=_TIMEOUT, retries=retries)
         self._login = login
@@ -60,9 +61,9 @@ class Registry:
         self._authorization = ""
 
     def image(self, reference: Reference, architecture: str = "amd64") -> Image:
-        """What an image is. architecture: which of several to look at; of one the name of its own counts.
+        """The metadata of an image. architecture: the image of an index to read; a single image counts as it is.
 
-        Raises RegistryError where the registry does not say, ImageError where there is no such image.
+        Raises RegistryError if the registry does not respond with it, ImageError if the image does not exist.
         """
         joint = "@" if reference.digest else ":"
         name = f"{reference.registry}/{reference.repository}{joint}{reference.version}"
@@ -95,7 +96,7 @@ class Registry:
         if response.status == 404:
             raise ImageError(f"{reference.host} has no image {name}")
         if response.status in (401, 403):
-            # Many registries say so of what does not exist, too.
+            # Many registries respond like this for an image that does not exist.
             raise RegistryError(f"{reference.host} does not show {name}: check the name, or the credentials")
         if response.status != 200:
             raise RegistryError(f"{reference.host} answered {response.status} for {name}")
@@ -122,14 +123,14 @@ class Registry:
         raise RegistryError(f"cannot reach {reference.host}: {_words(problem)}") from problem
 
     def _authorized(self, reference: Reference, header: str) -> str:
-        """The value of the header that proves who asks, after a registry's challenge."""
+        """The Authorization header for a registry's challenge."""
         scheme, asked = image.challenge(header)
         basic = urllib3.make_headers(basic_auth=":".join(self._login)) if self._login else {}
         if scheme == "basic" and basic:
             return str(basic["authorization"])
         if scheme != "bearer" or "realm" not in asked:
             return ""
-        # Only what the registry asks for: without these it would give a token for nothing.
+        # Send only the parameters of the challenge; without them the token would be worthless.
         query: dict[str, str] = {part: asked[part] for part in ("service", "scope") if part in asked}
         try:
             response = self._pool.request("GET", f"{asked['realm']}?{urlencode(query)}", headers=basic)

@@ -1,4 +1,4 @@
-"""Reads VMs with their revisions."""
+"""Reads VMs with their ControllerRevisions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
-# KubeVirt asks for no restart for a disk or an interface that the VM does not list itself.
+# KubeVirt does not ask for a restart because of a disk or an interface that the VM itself does not list.
 _OLDER_REVISIONS = "the guest was started with other revisions of its instancetype or preference"
 
 
@@ -30,10 +30,9 @@ _OLDER_REVISIONS = "the guest was started with other revisions of its instancety
 class Inspected:
     """A VM and its drift.
 
-    revisions: all ControllerRevisions of its namespace. kubevirt: what it is judged by.
-    instance: its VMI; None without one, and where it was not read.
-    outstanding: what its running guest lacks of what the VM says; None for a VM without a guest, and where the VMI was
-    not read.
+    revisions: all ControllerRevisions of its namespace. kubevirt: the cluster's KubeVirt.
+    instance: its VMI; None if there is none or it was not read.
+    outstanding: what the running guest lacks; None without a guest, or if the VMI was not read.
     """
 
     vm: Manifest
@@ -57,20 +56,24 @@ class Inspected:
 
     @property
     def asked_to_restart(self) -> bool:
-        """Whether KubeVirt says that the guest has to be restarted, needed or not."""
+        """Whether KubeVirt asks for a restart, needed or not."""
         return restart_required(self.vm) is not None
 
     @property
     def restart_required(self) -> bool:
-        """Whether the guest needs a restart to have what the VM says: KubeVirt asks for one and, as far as is known, it
-        would change something; or the VM was given other revisions and not restarted since."""
+        """Whether the guest needs a restart to match the VM.
+
+        KubeVirt asks for a restart that, as far as known, would change something; or the VM got other revisions and was
+        not
+        restarted since.
+        """
         lacks = self.outstanding
         interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)
         return (self.asked_to_restart and not self.guest_current) or interrupted
 
     @property
     def restart_reason(self) -> str:
-        """The words of KubeVirt's condition, or our own where it does not ask; "" for none."""
+        """The message of the condition RestartRequired, or this collection's own; "" if no restart is needed."""
         condition = restart_required(self.vm)
         if condition is not None:
             return str(condition.get("message") or "no reason is given")
@@ -78,7 +81,7 @@ class Inspected:
 
     @property
     def guest_current(self) -> bool | None:
-        """Whether the running guest has all that the VM says, so that a restart changes nothing; None if unknown."""
+        """Whether the guest has everything that the VM declares, so that a restart changes nothing; None if unknown."""
         return None if self.outstanding is None else self.outstanding.complete
 
 
@@ -89,12 +92,13 @@ def inspect(
     selector: str | None = None,
     guests: bool = False,
 ) -> list[Inspected]:
-    """VMs with their drift, in order of namespace and name: one LIST of VMs, revisions, each kind they refer to, and
-    KubeVirt.
+    """VMs with their drift, sorted by namespace and name.
 
-    namespace: None for all. names: None for all. selector: a label selector. guests: whether to read the VMIs
-    as well, for what the guests lack; those that may not be read are left out.
-    Raises ApiError or ConnectionFailed where VMs or revisions cannot be listed.
+    One LIST each of VMs, revisions, every kind that the VMs refer to, and KubeVirt.
+
+    namespace: None for all. names: None for all. selector: a label selector. guests: also read the VMIs, for what the
+    guests lack; VMIs that the user may not list are left out.
+    Raises ApiError or ConnectionFailed if VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
@@ -107,19 +111,19 @@ def inspect(
     kept = {place: lookup.list("ControllerRevision", place) for place in places}
     problem = lookup.problems.get("ControllerRevision")
     if problem is not None:
-        # Without them every VM would seem to have lost its revisions.
+        # Without revisions, every VM would seem to have lost its own.
         raise ConnectionFailed(problem.message)
     if not vms:
         return []
     known = kubevirt(session)
-    running = _instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
-    return [inspected(vm, lookup, known, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    running = instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
+    return [inspected(vm, lookup, known, running.get(place_of_vm(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
 
 
 def inspected(
     vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
 ) -> Inspected:
-    """A VM with its drift and what its guest lacks. instance: its VMI, None where there is none or it is not known."""
+    """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     found = drift.drift(vm, lookup, known)
     lacks = None
     if instance is not None and has_guest(vm):
@@ -128,7 +132,7 @@ def inspected(
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
-    """The kinds that VMs refer to, with the VMs' namespaces."""
+    """The kinds to which VMs refer, with the VMs' namespaces."""
     for vm in vms:
         namespace = vm["metadata"]["namespace"]
         yield "ControllerRevision", namespace
@@ -139,27 +143,27 @@ def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
                 yield kind, namespace
 
 
-def _instances(session: Session, namespace: str | None) -> dict[tuple[str, str], Manifest]:
-    """All VMIs by namespace and name; none where they may not be read, so that of the guests nothing is known."""
+def instances(session: Session, namespace: str | None) -> dict[tuple[str, str], Manifest]:
+    """All VMIs by namespace and name; empty if the user may not list them."""
     try:
         items, _version = session.list(_VMI, namespace)
     except ApiError as error:
         if error.code != 403:
             raise
         return {}
-    return {_place(item): item for item in items}
+    return {place_of_vm(item): item for item in items}
 
 
-def _place(manifest: Manifest) -> tuple[str, str]:
+def place_of_vm(manifest: Manifest) -> tuple[str, str]:
     return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
 
 
 def unknown_names(seen: list[Inspected], names: list[str]) -> list[str]:
-    """The names that no inspected VM has."""
+    """The names without a VM."""
     found = {one.name for one in seen}
     return [name for name in names if name not in found]
 
 
 def roles_of(option: str) -> tuple[Role, ...]:
-    """The roles that an option means: both, instancetype or preference."""
+    """The roles that an option names: both, instancetype or preference."""
     return tuple(role for role in ROLES if option in ("both", role.matcher))

@@ -1,4 +1,4 @@
-"""What the cluster holds now: one LIST for each kind and namespace, however many objects are requested."""
+"""The live objects: one LIST for each kind and namespace, however many objects are requested."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIDE_BY_SIDE = 8
 
 
 class Key(NamedTuple):
-    """Names an object; namespace is None for cluster-wide kinds."""
+    """Identifies an object; namespace is None for cluster-wide kinds."""
 
     kind: str
     namespace: str | None
@@ -22,11 +22,11 @@ class Key(NamedTuple):
 
 
 class Unreadable(Exception):
-    """A kind could not be read; the text is one line with the remedy."""
+    """A kind cannot be read; the text is one line with the remedy."""
 
 
 def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
-    """The objects that exist among those named. A single name of a kind and namespace is one GET."""
+    """The live objects with these keys. A single key of a kind and namespace is one GET."""
     wanted: dict[tuple[Kind, str | None], set[str]] = {}
     for key in keys:
         wanted.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)

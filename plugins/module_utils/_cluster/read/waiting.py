@@ -1,4 +1,4 @@
-"""What a VM that is late waits for: its DataVolumes, its VMI and its pod."""
+"""What blocks a VM that is not ready in time: its DataVolumes, its VMI or its pod."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
 _POD = Kind("Pod", "", "v1", "pods", True)
 _LAUNCHER = "kubevirt.io=virt-launcher"
 _OF_VM = "vm.kubevirt.io/name"
-# Phases of what is not waited for.
+# Phases that block nothing.
 _DONE = frozenset({"Succeeded", "Running", "Bound"})
 
 
 def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None]) -> dict[str, list[str]]:
-    """One line for each DataVolume, claim, VMI and pod of a VM that is not ready, by the VM's name.
+    """One line for each DataVolume, claim, VMI and pod that is not ready, by VM name.
 
-    Few LISTs, however many VMs are late. What may not be read is left out.
+    The number of LISTs does not grow with the number of VMs. Kinds that the user may not list are left out.
     """
     known = {kind: _listed(session, BY_NAME[kind], namespace) for kind in _KINDS}
     pods = _listed(session, _POD, namespace, labelSelector=_LAUNCHER)
@@ -47,7 +47,7 @@ def _of(
 
 
 def _late(what: str, item: Manifest, telling: tuple[str, ...]) -> Iterator[str]:
-    """`DataVolume web-boot: ImportInProgress 35.2%: why`, unless it is in the desired state."""
+    """`DataVolume web-boot: ImportInProgress 35.2%: why`; nothing if the object is ready."""
     status = item.get("status") or {}
     phase = str(status.get("phase") or "without a phase")
     if phase in _DONE:

@@ -1,4 +1,4 @@
-"""Waits for objects with one WATCH for each kind and namespace."""
+"""Waits for objects with one watch for each kind and namespace."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .waiting import blockers
 Manifest = dict[str, Any]
 
 _VM = "VirtualMachine"
-# Seconds within which a controller looks at an object that was written.
+# Seconds within which a controller observes an object after a write.
 STALE = 5.0
 
 
 class State(NamedTuple):
-    """What a look at an object says: done, failed for good (why), or, with neither, what it is still waiting for.
+    """The state of an object: done, failed for good (the reason), or pending (what it waits for).
 
-    stuck: why it fails once that has lasted for `grace` seconds; until then it may still heal.
+    stuck: the failure if the state lasts for `grace` seconds; until then the object may recover.
     """
 
     done: bool = False
@@ -35,7 +35,7 @@ class State(NamedTuple):
 
 
 class Waited(NamedTuple):
-    """object: as last seen (None: it does not exist). failure: one line, or None if the wait came to its end."""
+    """object: as last seen; None if it does not exist. failure: one line, or None on success."""
 
     object: Manifest | None
     failure: str | None
@@ -45,12 +45,12 @@ Look = Callable[[str, "Manifest | None"], State]
 
 
 def doubted(state: State) -> State:
-    """The state of an object whose controller may not have seen the last write: a failure may be of before it."""
+    """The state of an object whose controller may not have observed the last write: a failure may predate it."""
     return State(stuck=state.failed, grace=STALE) if state.failed else state
 
 
 def once(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> State:
-    """The state of an object that has to stay until `done` is true of it. pending: what it waits for."""
+    """The state of an object that must exist until `done` is true. pending: what it waits for."""
     if live is None:
         return State(failed="the object was deleted while the task waited for it")
     return State(done=done(live), pending=pending)
@@ -62,7 +62,7 @@ def wait_in_namespaces(
     looks: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
     seconds: float,
 ) -> dict[tuple[str, str], Waited]:
-    """Waits as `wait_for` does for objects by namespace and name, each with its own look; all namespaces at once."""
+    """Waits like `wait_for`, for objects of several namespaces at once. looks: (namespace, name) → look."""
     namespaces: dict[str, dict[str, Callable[[Manifest | None], State]]] = {}
     for (namespace, name), look in looks.items():
         namespaces.setdefault(namespace, {})[name] = look
@@ -86,11 +86,10 @@ def wait_for(
     *,
     metadata_only: bool = False,
 ) -> dict[str, Waited]:
-    """Watches until `look(name, object or None)` is done or failed for each name, at most that many seconds in all.
+    """Watches until `look(name, object or None)` is done or failed for each name, for at most `seconds` in all.
 
-    An object that is late fails with what it was waiting for, its conditions and its newest events; a VM also with the
-    DataVolumes, claims, VMI and pod that are not ready.
-    metadata_only: whether that is all that `look` looks at.
+    A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
+    claims, VMI and pod that are not ready. metadata_only: `look` needs only the metadata.
     """
     wait = _Wait(names, look, time.monotonic() + seconds)
     try:
@@ -110,9 +109,10 @@ def wait_for(
 
 
 class _Wait:
-    """How far a wait has come. open: the names still waited for. ended: the others. last: each object as last seen.
+    """The progress of a wait.
 
-    pauses: between watches that end without an event.
+    open: the names still pending. ended: the others. last: each object as last seen. pauses: between watches without
+    events.
     """
 
     def __init__(self, names: Iterable[str], look: Look, deadline: float) -> None:
@@ -150,17 +150,17 @@ class _Wait:
             self._end(name, failure)
 
     def pause(self, until: float) -> None:
-        """Before the next watch, so that watches that end at once do not flood the server."""
+        """Pauses before the next watch, so that watches that end at once do not flood the server."""
         time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
 
     @property
     def next_look(self) -> float:
-        """When to look again, whatever happens: at the deadline, or when what is stuck counts as failed."""
+        """When to look again without an event: at the deadline, or when a stuck object counts as failed."""
         return min([self.deadline, *self._given_up_at.values()])
 
 
 def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
-    """One LIST and the watches that go on from it, until something has to be looked at again or no watch can go on."""
+    """One LIST and the watches from it, until an object is due for another look or the watch cannot continue."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
     items, version = session.list(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
@@ -173,7 +173,7 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             for event in session.watch(kind, namespace, version, left, metadata_only, **query):
                 wait.pauses = Backoff()
                 item = event["object"]
-                # A bookmark says no more than how far the watch has come.
+                # A bookmark carries only a resourceVersion.
                 version = item["metadata"].get("resourceVersion") or version
                 name = item["metadata"].get("name")
                 if event["type"] != "BOOKMARK" and name in wait.open:
@@ -184,9 +184,9 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             if error.code != 410 and error.code not in PASSING:
                 raise
             wait.pause(until)
-            return  # only a new list shows what was missed
+            return  # only a new list shows the missed events
         except ConnectionFailed:
-            # Something between may hold back a watch alone; the next list shows whether the server can be reached.
+            # A proxy may block only watches; the next list shows whether the server is reachable.
             wait.pause(until)
             return
         wait.pause(until)

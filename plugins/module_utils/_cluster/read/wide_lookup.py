@@ -1,4 +1,4 @@
-"""Objects of many namespaces for the resolver's questions."""
+"""Objects of many namespaces for the resolver."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ _SIDE_BY_SIDE = 8
 
 
 class WideLookup:
-    """A find.Lookup over many namespaces: one LIST for each kind that is requested, however many there are.
+    """A find.Lookup over many namespaces: one LIST for each kind.
 
-    A kind that may not be listed in all namespaces at once is listed in each one that is requested. A missing right is
-    a Problem; for all else that goes wrong ApiError or ConnectionFailed is raised.
+    If the user may not list a kind in all namespaces, it is listed in each requested namespace. A missing permission is
+    a
+    Problem; other errors raise ApiError or ConnectionFailed.
     """
 
     def __init__(self, session: Session, *, everywhere: bool) -> None:
-        """everywhere: whether to try all namespaces at once."""
+        """everywhere: try all namespaces at once first."""
         self._session = session
         self._everywhere = everywhere
         self._answers: dict[tuple[str, str | None], dict[str, dict[str, Manifest]] | Problem] = {}
@@ -33,7 +34,7 @@ class WideLookup:
         """Why a kind could not be listed, in the first namespace where that was so."""
 
     def gather(self, places: Iterable[tuple[str, str]]) -> None:
-        """Lists kinds in namespaces side by side; what is asked of them later takes no request."""
+        """Lists kinds in namespaces concurrently; later calls need no request."""
         first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in places)
         with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
             list(pool.map(lambda place: self._ask(*place), first))
@@ -44,7 +45,7 @@ class WideLookup:
         return found if isinstance(found, Problem) else found.get(name)
 
     def list(self, kind: str, namespace: str) -> list[Manifest]:
-        """The objects of a kind in a namespace ("" for a cluster-wide kind); none where they may not be listed."""
+        """The objects of a kind in a namespace ("" for a cluster-wide kind); empty if the user may not list them."""
         found = self._in(kind, namespace)
         return [] if isinstance(found, Problem) else list(found.values())
 
@@ -59,7 +60,7 @@ class WideLookup:
         return answer.get(namespace if namespaced else "", {})
 
     def _first(self, kind: str, namespace: str) -> str | None:
-        """The namespace that is listed first, None for all at once."""
+        """The namespace to list first; None for all at once."""
         return None if self._everywhere or not BY_NAME[kind].namespaced else namespace
 
     def _ask(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
@@ -71,7 +72,7 @@ class WideLookup:
             except ApiError as error:
                 if error.code not in (403, 404):
                     raise
-                # Without such an API, as without CDI, there are no such objects.
+                # If the API does not exist, for example without CDI, there are no such objects.
                 self._answers[place] = {} if error.code == 404 else problem(error, "LIST", BY_NAME[kind])
             else:
                 found: dict[str, dict[str, Manifest]] = {}

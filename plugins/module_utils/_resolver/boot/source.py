@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import FieldError, QuantityError
+from ..api.matcher import ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
 from .checksum import ChecksumError
 from .checksum import parse as parse_checksum
 from .environment import labels as labels_of
 from .image import ImageError, reference
+from .origin import IMAGE
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -27,9 +29,10 @@ OWNER: Final = "boot-source.virtshape.dev/name"
 CRON: Final = "cdi.kubevirt.io/dataImportCron"
 """The label by which CDI knows what a DataImportCron makes."""
 ORIGINS: Final = ("image", "url", "pvc", "snapshot", "upload")
+LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
+"""What can be given labels without being made."""
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
 _PREFIX: Final = "instancetype.kubevirt.io/default-"
-_KINDS: Final = {"instancetype": "VirtualMachineClusterInstancetype", "preference": "VirtualMachineClusterPreference"}
 _DIGITS: Final = 12
 _LONGEST_CRON: Final = 63
 _STOPPED: Final = ("ImagePullFailed", "Error")
@@ -44,9 +47,20 @@ class Fate(NamedTuple):
 
 
 def wish(options: Options) -> Manifest:
-    """A boot source as one object, with its options. Raises FieldError for options that cannot be."""
-    _check(options)
-    return {"kind": "DataSource", "metadata": _metadata(options, options["name"], {}), "options": options}
+    """What stands for a boot source: its DataSource, or what is only labelled. Raises FieldError for options that
+    cannot be."""
+    labeled = options["state"] == "labeled"
+    (_check_labels if labeled else _check)(options)
+    kind = options["kind"] if labeled else "DataSource"
+    return {"kind": kind, "metadata": _metadata(options, options["name"], {})}
+
+
+def _check_labels(options: Options) -> None:
+    if not any(options.get(role.matcher) for role in ROLES):
+        raise FieldError("state", "labeled needs instancetype, preference or both")
+    given = next((origin for origin in (*ORIGINS, "schedule") if options.get(origin) is not None), None)
+    if given:
+        raise FieldError(given, "not valid with state labeled, which makes nothing")
 
 
 def _check(options: Options) -> None:
@@ -88,13 +102,13 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
     """The labels with instancetype and preference: what is declared, else what the image says. Raises FieldError."""
     carried = labels_of(environment)
     found = {}
-    for role, kind in _KINDS.items():
-        own = options.get(role) or {}
-        name = own.get("name") or carried.get(f"{_PREFIX}{role}") or ""
-        given = own.get("kind") if own.get("name") else carried.get(f"{_PREFIX}{role}-kind")
+    for role in ROLES:
+        own = options.get(role.matcher) or {}
+        name = own.get("name") or carried.get(role.volume_label) or ""
+        given = own.get("kind") if own.get("name") else carried.get(role.volume_kind_label)
         if name:
-            found[f"{_PREFIX}{role}"] = name
-            found[f"{_PREFIX}{role}-kind"] = given or kind
+            found[role.volume_label] = name
+            found[role.volume_kind_label] = given or role.cluster_kind
     for label, value in found.items():
         wrong = label_value(value)
         if wrong:
@@ -103,12 +117,13 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
 
 
 def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """What labels name: kind and name by role."""
-    return {
-        role: (labels[f"{_PREFIX}{role}-kind"], labels[f"{_PREFIX}{role}"])
-        for role in _KINDS
-        if f"{_PREFIX}{role}" in labels
-    }
+    """What labels name: kind and name by role. A label without the one for the kind means the cluster-wide kind."""
+    found = {}
+    for role in ROLES:
+        if labels.get(role.volume_label):
+            given = labels.get(role.volume_kind_label, "")
+            found[role.matcher] = role.kind_of({"kind": given}) or given, labels[role.volume_label]
+    return found
 
 
 def identity(options: Options, digest: str) -> str:
@@ -164,6 +179,8 @@ def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Mani
             named = options[origin]
             source = {origin: {"name": named["name"], "namespace": named.get("namespace") or options["namespace"]}}
     metadata = _metadata(options, options["name"], labels)
+    if options.get("image"):
+        metadata["annotations"] = {IMAGE: options["image"].removeprefix("docker://")}
     return {"apiVersion": _CDI, "kind": "DataSource", "metadata": metadata, "spec": {"source": source}}
 
 

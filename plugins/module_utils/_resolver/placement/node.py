@@ -11,29 +11,32 @@ from ..api.quantity import Quantity, parse
 Counts = dict[str, int]
 
 _NANOS_PER_MILLI: Final = 10**6
-_UNSCHEDULABLE: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+UNSCHEDULABLE: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _REPELS: Final = ("NoSchedule", "NoExecute")
 
 
 class Node(NamedTuple):
-    """taints: those that keep pods away, with that of a cordoned node. pods: how many it may run."""
+    """taints: those that keep pods away. pods: how many it may run. closed: it is marked as unschedulable, which its
+    taint follows a moment later; topology spread looks at taints only."""
 
     name: str
     labels: Mapping[str, str]
     taints: tuple[Mapping[str, Any], ...]
     allocatable: Counts
     pods: int
+    closed: bool = False
 
 
 def node(manifest: Mapping[str, Any], cordoned: bool = False) -> Node:
     """Reads a Node. cordoned: it is to take no more pods, whatever the manifest says."""
     metadata, spec, status = (manifest.get(part) or {} for part in ("metadata", "spec", "status"))
     taints = [taint for taint in spec.get("taints") or () if taint.get("effect") in _REPELS]
-    if cordoned or spec.get("unschedulable"):
-        taints.append(_UNSCHEDULABLE)
+    if cordoned:
+        taints.append(UNSCHEDULABLE)
     allocatable = {name: count(name, parse(str(text))) for name, text in (status.get("allocatable") or {}).items()}
     pods = allocatable.pop("pods", 0)
-    return Node(metadata.get("name", ""), metadata.get("labels") or {}, tuple(taints), allocatable, pods)
+    closed = bool(spec.get("unschedulable"))
+    return Node(metadata.get("name", ""), metadata.get("labels") or {}, tuple(taints), allocatable, pods, closed)
 
 
 def count(resource: str, amount: Quantity) -> int:

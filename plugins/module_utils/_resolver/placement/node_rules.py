@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..api.label_selector import fits
-from .node import Node
+from .node import UNSCHEDULABLE, Node
 from .workload import Workload
 
 
 def repelling(node: Node, workload: Workload) -> Iterator[Mapping[str, Any]]:
-    """The taints of a node that a pod does not tolerate."""
-    for taint in node.taints:
+    """The taints of a node that a pod does not tolerate, with that of a node that is marked as unschedulable."""
+    for taint in (*node.taints, *((UNSCHEDULABLE,) if node.closed else ())):
         if not any(_tolerates(toleration, taint) for toleration in workload.tolerations):
             yield taint
 

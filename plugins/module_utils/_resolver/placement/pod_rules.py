@@ -90,7 +90,9 @@ def _counts(node: Node, pod: Workload, constraint: Mapping[str, Any]) -> bool:
     """Whether the pods of a node count, by the policies of a constraint."""
     if (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor" and not is_selected(node, pod):
         return False
-    return (constraint.get("nodeTaintsPolicy") or "Ignore") == "Ignore" or tolerates_all(node, pod)
+    return (constraint.get("nodeTaintsPolicy") or "Ignore") == "Ignore" or tolerates_all(
+        node._replace(closed=False), pod
+    )
 
 
 def _selector(constraint: Mapping[str, Any], pod: Workload) -> Mapping[str, Any] | None:

@@ -9,7 +9,7 @@ from ..api.errors import FieldError, QuantityError
 from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi.cluster import KubeVirt
 from ..pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
-from ..pod.of_vm import NoPod, launched, sample
+from ..pod.of_vm import MIGRATE, RESTART, NoPod, launched, sample
 from ..pod.resources import around
 from .capacity import Sample
 from .node import Node, node
@@ -36,10 +36,14 @@ class Cluster(NamedTuple):
     classes: Sequence[Manifest] = ()
 
 
-def placement(vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster) -> dict[str, Any]:
+def placement(
+    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster, of_running: str = MIGRATE
+) -> dict[str, Any]:
     """What becomes of VMs in a cluster; see outcome.outcome. A VM whose pod is among the pods runs.
 
-    lookup: the instancetypes, preferences and revisions. Raises FieldError for what is no node, pod, ....
+    lookup: the instancetypes, preferences and revisions. of_running: what becomes of VMs that run, MIGRATE: a second
+    pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is no
+    node, pod, ....
     """
     nodes = [_node(manifest, cluster.drain) for manifest in cluster.nodes]
     labels = {one.name: one.labels for one in nodes}
@@ -47,6 +51,10 @@ def placement(vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, clust
     pods = [reaching(_workload(manifest), disks) for manifest in cluster.pods if not is_over(manifest)]
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
     there = running(pods)
+    if of_running == RESTART:
+        keys = {(namespace_of(vm), name_of(vm)) for vm in vms}
+        gone = {id(there.pop(key)) for key in keys & there.keys()}
+        pods = [pod for pod in pods if id(pod) not in gone]
     surroundings = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
     asked = []
     for vm in vms:

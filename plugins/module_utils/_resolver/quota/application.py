@@ -1,7 +1,7 @@
-"""ApplicationAwareResourceQuota (AAQ v1.8): its four ways of counting a VM's pod.
+"""The quotas of AAQ (v1.8), of one namespace and of several, and the ways of counting a VM's pod.
 
-A pod that such a quota has no room for is created and waits for it. Containers need not say anything, and the
-controller that lets pods go looks at no scopes.
+A pod that such a quota has no room for is created and waits for it. Containers need not say anything. The controller
+that lets pods go looks at the scopes of a quota of several namespaces only.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ from ..pod.overhead import overhead
 from ..pod.traits import Spec, vcpus
 from .budget import Quota, figures
 from .item import PODS, Item, one
+from .scopes import scopes_of
 from .usage import named, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
-_WAYS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources")
+_CLUSTER_KIND: Final = "ApplicationAwareClusterResourceQuota"
+# As ResourceQuotas count, migrations included.
+_PLAIN: Final = "IgnoreVmiCalculator"
+_WAYS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources", _PLAIN)
 _COMPUTE: Final = "compute"
 _GATED: Final = {"matchExpressions": [{"key": "application-aware-quota/enable-gating", "operator": "Exists"}]}
 # The release of KubeVirt that its own copy of the overhead's formula is of.
@@ -34,6 +38,39 @@ def application_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareResourceQuota. Raises QuantityError."""
     hard, used = figures(manifest)
     return Quota(_KIND, (manifest.get("metadata") or {}).get("name") or "", hard, used, (), _measure, False)
+
+
+def cluster_quota(manifest: Mapping[str, Any]) -> Quota:
+    """Reads an ApplicationAwareClusterResourceQuota, or its copy in a namespace. Raises QuantityError."""
+    spec = (manifest.get("spec") or {}).get("quota") or {}
+    hard, used = figures({"spec": spec, "status": (manifest.get("status") or {}).get("total")})
+    name = (manifest.get("metadata") or {}).get("name") or ""
+    return Quota(_CLUSTER_KIND, name, hard, used, scopes_of(spec), _measure_pods, False)
+
+
+def allows_cluster_quotas(aaq: Mapping[str, Any] | None) -> bool:
+    """Whether the cluster's AAQ object, None if it is not known, lets AAQ look at quotas of several namespaces."""
+    if aaq is None:
+        return True
+    configuration = (aaq.get("spec") or {}).get("configuration") or {}
+    return configuration.get("allowApplicationAwareClusterResourceQuota") is True
+
+
+def selects(manifest: Mapping[str, Any], namespace: str, known: Mapping[str, Any] | None) -> bool:
+    """Whether a quota of several namespaces is for a namespace. known: the Namespace; without it the namespaces count
+    that AAQ has found. A copy in a namespace is for that one."""
+    home = (manifest.get("metadata") or {}).get("namespace")
+    if home:
+        return bool(home == namespace)
+    if known is None:
+        found = (manifest.get("status") or {}).get("namespaces") or ()
+        return any(one.get("namespace") == namespace for one in found)
+    metadata = known.get("metadata") or {}
+    selector = (manifest.get("spec") or {}).get("selector") or {}
+    labels, annotations = selector.get("labels"), metadata.get("annotations") or {}
+    if labels is not None and not matches(labels, metadata.get("labels") or {}):
+        return False
+    return all(annotations.get(key) == value for key, value in (selector.get("annotations") or {}).items())
 
 
 def way_of(aaq: Mapping[str, Any] | None) -> str:
@@ -53,7 +90,7 @@ def counted(way: str, spec: Spec, item: Item, around: Environment, status: Mappi
     """What a VMI's pod is counted as. spec: of the VMI as stored. status: of the VMI, if it runs."""
     if way == "GuestEffectiveResources":
         return _effective(spec, item, around)
-    if way == "VmiPodUsage":
+    if way in ("VmiPodUsage", _PLAIN):
         return usage(item)
     memory, cpu = _size(spec, status or {})
     if way == "VirtualResources":
@@ -65,6 +102,8 @@ def counted(way: str, spec: Spec, item: Item, around: Environment, status: Mappi
 
 def growth(way: str, spec: Spec, item: Item, around: Environment, guest: Mapping[str, Any]) -> Amounts:
     """What a migration is counted as: what the target needs more than the guest has. guest: the VMI, {} if unknown."""
+    if way == _PLAIN:
+        return usage(item)
     if way not in ("VirtualResources", DEFAULT) or not guest:
         return {}
     after = counted(way, spec, item, around)
@@ -74,6 +113,10 @@ def growth(way: str, spec: Spec, item: Item, around: Environment, guest: Mapping
 
 def _measure(item: Item) -> Amounts:
     return usage(item) if item.application is None else dict(item.application)
+
+
+def _measure_pods(item: Item) -> Amounts:
+    return _measure(item) if item.resource == PODS else {}
 
 
 def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:

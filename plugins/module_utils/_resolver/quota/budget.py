@@ -16,7 +16,7 @@ Nanos = dict[str, int]
 
 
 class Quota(NamedTuple):
-    """kind: ResourceQuota or ApplicationAwareResourceQuota. hard: what there may be. used: what there is. scopes: all
+    """kind: ResourceQuota or one of AAQ's. hard: what there may be. used: what there is. scopes: all
     have to take an object. measure: what an object takes of it, {} for one that it is not about. demands: whether
     containers have to say what it is about."""
 
@@ -34,7 +34,9 @@ class Quota(NamedTuple):
 
     def takes(self, item: Item) -> bool:
         """Whether an object falls under the quota."""
-        return any(counts(item, name) for name in self.hard) and in_scope(item, self.scopes)
+        named = any(counts(item, name) for name in self.hard)
+        # AAQ looks at a pod whatever the names, of which it has some of its own.
+        return (named or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
 
     def wanted(self, item: Item) -> Nanos:
         """What an object takes of it."""
@@ -57,12 +59,20 @@ def figures(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
     return hard, {name: amount.nanos for name, amount in amounts(status.get("used")).items()}
 
 
-class Budget:
-    """The quotas of a namespace and what is used of each."""
+class Shared(NamedTuple):
+    """A quota of several namespaces. used: what is used of it by now, in all of them."""
 
-    def __init__(self, quotas: Iterable[Quota]) -> None:
-        self.quotas = list(quotas)
-        self.used: list[Nanos] = [dict(quota.used) for quota in self.quotas]
+    quota: Quota
+    used: Nanos
+
+
+class Budget:
+    """The quotas of a namespace and what is used of each. shared: those that other namespaces use, too."""
+
+    def __init__(self, quotas: Iterable[Quota], shared: Iterable[Shared] = ()) -> None:
+        own, common = list(quotas), list(shared)
+        self.quotas = [*own, *(one.quota for one in common)]
+        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(one.used for one in common)]
 
     def problems(self, items: Sequence[Item], gone: Sequence[Item] = ()) -> list[str]:
         """Why objects cannot all be created; empty if they can. gone: objects that are deleted before."""
@@ -72,10 +82,10 @@ class Budget:
             for problem in (*_silent(quota, items), *self._exceeded(number, items, gone))
         ]
 
-    def take(self, items: Iterable[Item], gone: Iterable[Item] = ()) -> None:
-        """Counts objects that are created, and those that are deleted."""
+    def take(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item] = ()) -> None:
+        """Counts objects that are created, and those that are deleted; see most_wanted."""
         for number, quota in enumerate(self.quotas):
-            for name, amount in wanted_by(quota, items, gone).items():
+            for name, amount in most_wanted(quota, variants, gone).items():
                 self.used[number][name] = self.used[number].get(name, 0) + amount
 
     def _exceeded(self, number: int, items: Iterable[Item], gone: Iterable[Item]) -> list[str]:
@@ -117,4 +127,13 @@ def wanted_by(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) ->
         for item in some:
             for name, amount in quota.wanted(item).items():
                 found[name] = found.get(name, 0) + sign * amount
+    return found
+
+
+def most_wanted(quota: Quota, variants: Iterable[Sequence[Item]], gone: Sequence[Item] = ()) -> Nanos:
+    """The same where it is not known which of several variants is created: the most of each amount."""
+    found: Nanos = {}
+    for items in variants:
+        for name, amount in wanted_by(quota, items, gone).items():
+            found[name] = max(amount, found.get(name, amount))
     return found

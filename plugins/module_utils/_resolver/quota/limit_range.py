@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..api.quantity import Quantity, parse
 from ..pod.amounts import Amounts
@@ -19,22 +19,62 @@ _MOST_MILLI: Final = (2**63 - 1) // 1000
 _NONE: Final = Quantity.of(0, "DecimalSI")
 
 
-def defaulted(item: Item, ranges: Sequence[Sequence[Limit]]) -> Item:
-    """A pod with the defaults of LimitRanges (their `spec.limits`). Raises QuantityError.
+class Defaults(NamedTuple):
+    """What containers get that say nothing themselves."""
 
-    Where several LimitRanges have a default for the same resource, Kubernetes takes any; this takes the first.
+    limits: Amounts
+    requests: Amounts
+
+    def before(self, other: Defaults) -> Defaults:
+        """These and, where they say nothing, others."""
+        return Defaults({**other.limits, **self.limits}, {**other.requests, **self.requests})
+
+    def says_all_of(self, other: Defaults) -> bool:
+        return other.limits.keys() <= self.limits.keys() and other.requests.keys() <= self.requests.keys()
+
+    @property
+    def key(self) -> frozenset[tuple[str, str, int]]:
+        """The same for the same amounts."""
+        kinds = (("limits", self.limits), ("requests", self.requests))
+        return frozenset((kind, name, amount.nanos) for kind, amounts in kinds for name, amount in amounts.items())
+
+
+def defaults_of(limits: Iterable[Limit]) -> Defaults:
+    """The defaults of a LimitRange (its `spec.limits`). Raises QuantityError."""
+    found = Defaults({}, {})
+    for limit in map(complete, limits):
+        if limit.get("type") == "Container":
+            found.limits.update(read(limit.get("default")))
+            found.requests.update(read(limit.get("defaultRequest")))
+    return found
+
+
+def in_any_order(ranges: Sequence[Defaults]) -> list[Defaults]:
+    """What LimitRanges come to in each order, each result once; that of the given order is the first.
+
+    The first LimitRange with a default counts. The API server takes them in the order of a Go map, which is another one
+    for each pod.
     """
-    for limits in ranges:
-        wanted: dict[str, Amounts] = {"default": {}, "defaultRequest": {}}
-        for limit in map(complete, limits):
-            if limit.get("type") == "Container":
-                for field, found in wanted.items():
-                    found |= read(limit.get(field))
-        item = item._replace(
-            containers=tuple(_with(container, wanted) for container in item.containers),
-            init_containers=tuple(_with(container, wanted) for container in item.init_containers),
-        )
-    return item
+    found: list[Defaults] = []
+    begun, seen = [Defaults({}, {})], set()
+    while begun:
+        one = begun.pop()
+        if one.key in seen:
+            continue
+        seen.add(one.key)
+        more = [other for other in ranges if not one.says_all_of(other)]
+        if not more:
+            found.append(one)
+        begun += [one.before(other) for other in reversed(more)]
+    return found
+
+
+def defaulted(item: Item, known: Defaults) -> Item:
+    """A pod with the defaults of the LimitRanges of its namespace."""
+    return item._replace(
+        containers=tuple(_with(container, known) for container in item.containers),
+        init_containers=tuple(_with(container, known) for container in item.init_containers),
+    )
 
 
 def complete(limit: Limit) -> Limit:
@@ -49,9 +89,10 @@ def complete(limit: Limit) -> Limit:
     }
 
 
-def _with(container: Container, wanted: Mapping[str, Amounts]) -> Container:
-    limits, requests = wanted["default"], wanted["defaultRequest"]
-    return container._replace(limits={**limits, **container.limits}, requests={**requests, **container.requests})
+def _with(container: Container, known: Defaults) -> Container:
+    return container._replace(
+        limits={**known.limits, **container.limits}, requests={**known.requests, **container.requests}
+    )
 
 
 def invalid(item: Item) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..api.errors import FieldError, QuantityError
@@ -13,27 +14,35 @@ from ..placement.workload import is_over
 from ..placement.workload import of_manifest as workload
 from ..pod.environment import Environment
 from ..pod.manifests import Manifest, environments, labels_of, malformed, metadata_of, name_of, namespace_of
-from ..pod.of_vm import Launched, NoPod, launched
-from .application import application_quota, counted, growth, watches, way_of
-from .budget import Budget, Quota, resource_quota
+from ..pod.of_vm import KEEP, MIGRATE, Launched, NoPod, launched
+from .application import (
+    allows_cluster_quotas,
+    application_quota,
+    cluster_quota,
+    counted,
+    growth,
+    selects,
+    watches,
+    way_of,
+)
+from .budget import Budget, Quota, Shared, resource_quota
 from .created import of_new, of_start
 from .item import Item, of_manifest, of_pod
-from .limit_range import defaulted, invalid, violations
+from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
 from .sums import Sums
-
-# What is asked of VMs that run.
-KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
 
 
 class Cluster(NamedTuple):
     """Where VMs are to run, as manifests of the API's kinds. quotas: ResourceQuotas. limit_ranges: LimitRanges.
-    application_quotas: ApplicationAwareResourceQuotas, aaq: the AAQ object. pods: of the VMs' namespaces. guests: the
+    application_quotas: ApplicationAwareResourceQuotas, cluster_quotas: ApplicationAwareClusterResourceQuotas, or their
+    copies in namespaces. aaq: the AAQ object. pods: of the VMs' namespaces. guests: the
     VMIs. vms: the VirtualMachines that exist. networks: NetworkAttachmentDefinitions, None: not known. default_class:
     the storage class of claims that name none."""
 
     quotas: Sequence[Manifest] = ()
     limit_ranges: Sequence[Manifest] = ()
     application_quotas: Sequence[Manifest] = ()
+    cluster_quotas: Sequence[Manifest] = ()
     aaq: Manifest | None = None
     namespaces: Sequence[Manifest] = ()
     networks: Sequence[Manifest] | None = None
@@ -44,9 +53,10 @@ class Cluster(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """What is created and deleted for a VM. fleeting: it need not come together with what other VMs need."""
+    """What is created and deleted for a VM. variants: what is created, for each order of the LimitRanges that comes to
+    something else. fleeting: it need not come together with what other VMs need."""
 
-    created: list[Item]
+    variants: list[list[Item]]
     gone: list[Item]
     fleeting: bool = False
 
@@ -56,13 +66,16 @@ def quotas(
 ) -> dict[str, Any]:
     """{virtual_machines, quotas}: whether each VM fits beside those before it, and the sums of all.
 
+    A VM fits if its pod is admitted whatever the order of the LimitRanges; depends_on_order: it is in some orders.
+
     A VM that does not run starts; what it needs besides its pod counts if there is no such VM yet. of_running: what
     becomes of VMs that run, KEEP: nothing, RESTART: a new pod instead of the present one, MIGRATE: a second pod, for
     each VM by itself. lookup: the instancetypes, preferences and revisions. Raises FieldError.
     """
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
     around = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
-    rooms = {name: _Room(name, cluster, spaces.get(name), around[name]) for name in around}
+    shared = _Shares(cluster)
+    rooms = {name: _Room(name, cluster, spaces.get(name), around[name], shared) for name in around}
     there = _running(cluster.pods)
     exist = {(namespace_of(one), name_of(one)) for one in cluster.vms}
     results = []
@@ -72,54 +85,107 @@ def quotas(
         answer = {"name": key[1], "namespace": key[0], "runs": old is not None, "judged": True}
         try:
             change = room.change(vm, lookup, kubevirt, old, key in exist, of_running)
-            problems = room.judge(change)
+            problems, varies = room.judge(change)
+            if varies:
+                answer["depends_on_order"] = True
         except (NoPod, FieldError) as error:
             problems, answer["judged"] = [" ".join(str(error).split())], False
         answer["fits"] = not problems
         results.append({**answer, **({"problem": "; ".join(problems)} if problems else {})})
-    return {"virtual_machines": results, "quotas": [line for room in rooms.values() for line in room.sums.lines()]}
+    sums = [*(room.sums[0] for room in rooms.values()), *shared.sums]
+    return {"virtual_machines": results, "quotas": [line for one in sums for line in one.lines()]}
+
+
+class _Shares:
+    """AAQ's quotas of several namespaces, of which the namespaces of VMs take together."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        allowed = allows_cluster_quotas(cluster.aaq)
+        self._manifests = cluster.cluster_quotas if allowed else ()
+        self._spaces = {name_of(one): one for one in cluster.namespaces}
+        self._known: dict[str, tuple[Shared, Sums]] = {}
+
+    @property
+    def sums(self) -> list[Sums]:
+        return [one for _shared, one in self._known.values()]
+
+    def of(self, namespace: str) -> list[tuple[Shared, Sums]]:
+        """Those that are for a namespace."""
+        found = {}
+        for manifest in self._manifests:
+            with _reading(manifest, "ApplicationAwareClusterResourceQuota"):
+                if selects(manifest, namespace, self._spaces.get(namespace)):
+                    name = name_of(manifest)
+                    if name not in self._known:
+                        quota = cluster_quota(manifest)
+                        self._known[name] = (Shared(quota, dict(quota.used)), Sums("", [quota]))
+                    found[name] = self._known[name]
+        return list(found.values())
 
 
 class _Room:
     """A namespace: its quotas and limit ranges, and what is left of them."""
 
-    def __init__(self, name: str, cluster: Cluster, labels: Mapping[str, str] | None, environment: Environment) -> None:
+    def __init__(
+        self,
+        name: str,
+        cluster: Cluster,
+        labels: Mapping[str, str] | None,
+        environment: Environment,
+        shares: _Shares,
+    ) -> None:
         self._cluster, self._environment = cluster, environment
         self._way = way_of(cluster.aaq)
         own: list[Quota] = [_read(one, resource_quota) for one in cluster.quotas if _is_in(one, name)]
+        shared = []
         if labels is None or watches(cluster.aaq, labels):
+            shared = shares.of(name)
             own += [_read(one, application_quota) for one in cluster.application_quotas if _is_in(one, name)]
         self._ranges = [one for one in cluster.limit_ranges if _is_in(one, name)]
         self._guests = {name_of(one): one for one in cluster.guests if _is_in(one, name)}
-        self._budget = Budget(own)
-        self.sums = Sums(name, own)
+        self._budget = Budget(own, [one for one, _sums in shared])
+        # The first are those of the namespace itself.
+        self.sums = [Sums(name, own), *(sums for _one, sums in shared)]
 
     def change(
         self, vm: Manifest, lookup: Lookup, kubevirt: KubeVirt, old: Manifest | None, exists: bool, of_running: str
     ) -> _Change:
         """What a VM needs. old: its pod, if it runs. Raises NoPod, FieldError."""
         if old is not None and of_running == KEEP:
-            return _Change([], [])
+            return _Change([[]], [])
         # The target of a migration is as large; where it comes from decides on its nodes only.
         made = launched(vm, lookup, kubevirt, self._environment)
-        pod = self._filled(of_pod(made.pod, f"the pod of {name_of(vm)}"))
+        bare = of_pod(made.pod, f"the pod of {name_of(vm)}")
+        pods = [defaulted(bare, known) for known in self._defaults]
         if old is None:
             new = of_new(vm, self._cluster.default_class) if not exists else []
-            return _Change([*new, *of_start(vm), self._counted(made, pod)], [])
+            return _Change([[*new, *of_start(vm), self._counted(made, pod)] for pod in pods], [])
         guest = self._guests.get(name_of(vm), {})
         if of_running == MIGRATE:
-            more = growth(self._way, made.spec, pod, self._environment, guest)
-            return _Change([pod._replace(application=more)], [], True)
-        return _Change([self._counted(made, pod)], [self._present(old, guest)])
+            more = [growth(self._way, made.spec, pod, self._environment, guest) for pod in pods]
+            return _Change([[pod._replace(application=one)] for pod, one in zip(pods, more)], [], True)
+        return _Change([[self._counted(made, pod)] for pod in pods], [self._present(old, guest)])
 
-    def judge(self, change: _Change) -> list[str]:
-        """Why the API server would refuse it; if it would not, it counts from now on. Raises FieldError."""
-        problems = [*self._refused(change.created), *self._budget.problems(change.created, change.gone)]
+    def judge(self, change: _Change) -> tuple[list[str], bool]:
+        """(why the API server would refuse it, whether it would for some orders of the LimitRanges only). If it would
+        for none, it counts from now on. Raises FieldError."""
+        found = [[*self._refused(created), *self._budget.problems(created, change.gone)] for created in change.variants]
+        refused = [problems for problems in found if problems]
         if not change.fleeting:
-            self.sums.add(change.created, change.gone)
-            if not problems:
-                self._budget.take(change.created, change.gone)
-        return problems
+            for sums in self.sums:
+                sums.add(change.variants, change.gone)
+            if not refused:
+                self._budget.take(change.variants, change.gone)
+        if not refused:
+            return [], False
+        if len(refused) == len(found):
+            return refused[0], False
+        names = ", ".join(map(name_of, self._ranges))
+        first, *others = refused[0]
+        return [
+            f"in some orders of the LimitRanges {names}, which the API server draws for each pod: {first}",
+            *others,
+        ], True
 
     def _refused(self, items: Sequence[Item]) -> Iterator[str]:
         for item in items:
@@ -129,11 +195,13 @@ class _Room:
                     for line in violations(item, _limits(manifest)):
                         yield f"LimitRange {name_of(manifest)}: {line}"
 
-    def _filled(self, pod: Item) -> Item:
-        for manifest in self._ranges:
-            with _reading(manifest, "LimitRange"):
-                pod = defaulted(pod, [_limits(manifest)])
-        return pod
+    @cached_property
+    def _defaults(self) -> list[Defaults]:
+        return in_any_order([self._defaults_of(one) for one in self._ranges])
+
+    def _defaults_of(self, manifest: Manifest) -> Defaults:
+        with _reading(manifest, "LimitRange"):
+            return defaults_of(_limits(manifest))
 
     def _counted(self, made: Launched, pod: Item) -> Item:
         return pod._replace(application=counted(self._way, made.spec, pod, self._environment))

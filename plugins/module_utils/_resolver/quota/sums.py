@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..api.quantity import of_nanos
-from .budget import Nanos, Quota, wanted_by
+from .budget import Nanos, Quota, most_wanted
 from .item import Item
 
 
@@ -17,25 +17,20 @@ class Sums:
         self._namespace, self._quotas = namespace, quotas
         self._wanted: list[Nanos] = [{} for _quota in quotas]
 
-    def add(self, created: Iterable[Item], gone: Iterable[Item]) -> None:
-        """Counts what is created for a VM, and what is deleted."""
+    def add(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item]) -> None:
+        """Counts what is created for a VM, and what is deleted; see budget.most_wanted."""
         for quota, wanted in zip(self._quotas, self._wanted):
-            for name, amount in wanted_by(quota, created, gone).items():
+            for name, amount in most_wanted(quota, variants, gone).items():
                 wanted[name] = wanted.get(name, 0) + amount
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """{kind, name, namespace, fits, resources}. resources: by name {hard, used, wanted, left, lacks}, quantities;
-        lacks where it is exceeded."""
+        """{kind, name, namespace, fits, resources}. namespace: unless it is of several. resources: by name {hard, used,
+        wanted, left, lacks}, quantities; lacks where it is exceeded."""
         for quota, wanted in zip(self._quotas, self._wanted):
             resources = {name: _figures(quota, name, wanted.get(name, 0)) for name in quota.hard}
             fits = not any("lacks" in figures for figures in resources.values())
-            yield {
-                "kind": quota.kind,
-                "name": quota.name,
-                "namespace": self._namespace,
-                "fits": fits,
-                "resources": resources,
-            }
+            space = {"namespace": self._namespace} if self._namespace else {}
+            yield {"kind": quota.kind, "name": quota.name, **space, "fits": fits, "resources": resources}
 
 
 def _figures(quota: Quota, name: str, wanted: int) -> dict[str, str]:

@@ -227,6 +227,21 @@ def test_tasks_and_variables(check: Check) -> None:
     )
 
 
+def test_an_image_of_a_registry_is_not_asked(check: Check) -> None:
+    task = {"name": "web", "boot": {"container_disk": "quay.io/a/b"}, "infer_from_registry": True}
+    named = {"name": "named", **task, "instancetype": "u1.huge", "preference": "fedora"}
+    for options, told in (
+        (
+            task,
+            "note: virtual machine web: infer_from_registry: the image quay.io/a/b decides on the"
+            " instancetype; the check asks no registry",
+        ),
+        (named, "error: "),
+    ):
+        code, lines = check({"tasks.yml": yaml.safe_dump([{"virtshape.instancetypes.virtual_machine": options}])})
+        assert told in lines[0] and code == ("error" in told)
+
+
 def test_changes_since_a_base(check: Check) -> None:
     stopped = vm("off", instancetype={"name": "u1.medium"})
     stopped["spec"]["runStrategy"] = "Halted"

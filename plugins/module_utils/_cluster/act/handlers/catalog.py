@@ -1,4 +1,4 @@
-"""Instancetypes and preferences as objects to declare: what is left alone, what is said of their changes."""
+"""Instancetypes and preferences as objects to declare: which are left alone, and findings about their changes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ OPERATOR = "virt-operator"
 
 
 class CatalogSubject(Subject):
-    """The result of any instancetype or preference."""
+    """Any instancetype or preference."""
 
     def describe(self, live: Manifest) -> dict[str, Any]:
         return {"generation": live["metadata"].get("generation")}
 
 
 class _Declared(CatalogSubject):
-    """options: of the task: `existing`, `keep` or `apply`; `force`, whether to delete what VMs use."""
+    """options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use."""
 
     def __init__(self, plural: str, options: Options) -> None:
         super().__init__(plural)
@@ -71,12 +71,12 @@ def left_alone(live: Manifest, existing: str) -> str | None:
 
 
 def deletion_findings(users: Users, planned: list[Planned], force: bool) -> list[list[Finding]]:
-    """Objects that VMs use are deleted only by force."""
+    """Findings for objects that VMs use; none with `force`."""
     return [[] if force else _use(users, step) for step in planned]
 
 
 def deprecated(manifest: Manifest, release: Release) -> list[str]:
-    """One line for each deprecated field of an object, with what to write instead in a release of KubeVirt."""
+    """One line for each deprecated field of an object, with its replacement in a release of KubeVirt."""
     found = without_deprecated(manifest, release)
     told = [
         f"{one.path} is deprecated or has no effect: "

@@ -1,4 +1,4 @@
-"""What is particular to VMs among the objects that can be declared."""
+"""VMs as objects to declare."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from ...._resolver.instancetype.find import naming
 from ...client.session import Session
 from ...read.watch import State
 from ..deletion import kept, remains
+from ..from_image import completed
 from ..impact import Restarts, waits_for_restart
 from ..judge import Judge
-from ..subject import Failures, Finding, Planned, Result, Subject
+from ..subject import Entry, Failures, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -32,6 +33,9 @@ class VirtualMachines(Subject):
         self._force = options["force_conflicts"]
         self._restarts = Restarts(options["restart"] == "if_required")
         self._judge = functools.cache(Judge)
+
+    def completed(self, session: Session, found: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
+        return completed(session, found)
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         return virtual_machine.reconcile(manifest, live, self.manager)

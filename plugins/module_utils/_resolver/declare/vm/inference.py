@@ -1,7 +1,7 @@
-"""Instancetype and preference of a VM: by name, or inferred from one of its volumes.
+"""Instancetype and preference of a VM: by name, or inferred from a volume.
 
-Inference is left to KubeVirt; here it is decided whether to ask for it, from which volume, and whether a volume that
-says nothing is an error (the failure policy Reject, which is KubeVirt's own default) or not (Ignore).
+KubeVirt or `from_image` infers. This module decides whether to infer, from which volume, and whether a volume without
+the information is an error (failure policy Reject, KubeVirt's default) or not (Ignore).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
+from ...boot.disk import image_of
 from ...instancetype.find.infer import IGNORE
 from . import boot
 
@@ -26,10 +27,9 @@ _SOURCES: Final = ("pvc", "registry", "snapshot")
 
 
 def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
-    """The matcher of the role, or None for a VM that has none.
+    """The matcher of the role, or None.
 
-    options: those of the module. spec: the VM's, with its volumes. Raises FieldError where inference is required and
-    cannot be.
+    options: of the module. spec: the VM's, with its volumes. Raises FieldError if inference is required and impossible.
     """
     given = options.get(role.matcher)
     if given is None:
@@ -48,9 +48,24 @@ def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
 
 
 def _may_say(options: Options, spec: Manifest, role: Role) -> bool:
-    """Whether the disk that the VM boots from can have labels, and the VM says nothing itself."""
+    """Whether the boot disk can decide (by labels, or as an image) and the VM does not decide itself."""
+    if _is_given(role, spec):
+        return False
     disk = options.get("boot") or {}
-    return bool(disk) and not boot.tells_nothing(disk) and not _is_given(role, spec)
+    if disk and not boot.tells_nothing(disk):
+        return True
+    volumes = _volumes(spec)
+    if not (options.get("infer_from_registry") and volumes):
+        return False
+    return _of_image(boot.VOLUME if disk else _first(role, volumes, spec), spec)
+
+
+def _of_image(volume: str, spec: Manifest) -> bool:
+    return image_of({"spec": spec}, volume, {}) is not None
+
+
+def _volumes(spec: Manifest) -> Manifest:
+    return {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
 
 
 def _is_given(role: Role, spec: Manifest) -> bool:
@@ -58,7 +73,7 @@ def _is_given(role: Role, spec: Manifest) -> bool:
 
 
 def _sized(spec: Manifest) -> bool:
-    """Whether the VM says itself what an instancetype would say."""
+    """Whether the VM sets what an instancetype would set."""
     domain = spec["template"]["spec"].get("domain") or {}
     cpu = domain.get("cpu") or {}
     return bool(domain.get("memory")) or any(cpu.get(part) for part in ("sockets", "cores", "threads"))
@@ -72,18 +87,19 @@ def _inferred_if_possible(role: Role, options: Options, spec: Manifest) -> Manif
 
 
 def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
-    volumes = {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
+    volumes = _volumes(spec)
     name = (options.get(role.matcher) or {}).get("infer_from_volume")
     if not name:
         name = boot.VOLUME if options.get("boot") else _first(role, volumes, spec)
     elif name not in volumes:
         raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
-    _check(role, volumes[name], spec)
+    if not (options.get("infer_from_registry") and _of_image(name, spec)):
+        _check(role, volumes[name], spec)
     return {"inferFromVolume": name}
 
 
 def _first(role: Role, volumes: Manifest, spec: Manifest) -> Any:
-    """The boot volume of a VM: that with the lowest boot order, else the first."""
+    """The boot volume of a VM: the one with the lowest boot order, else the first."""
     if not volumes:
         raise FieldError(f"{role.matcher}.infer", "requires a volume to infer from, and the VM has none")
     disks = ((spec["template"]["spec"].get("domain") or {}).get("devices") or {}).get("disks") or ()
@@ -99,7 +115,8 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if volume.get("dataVolume") is None:
         raise FieldError(
             path,
-            f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead",
+            f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead"
+            + (", or infer_from_registry: true" if volume.get("containerDisk") is not None else ""),
         )
     templates = {
         (template.get("metadata") or {}).get("name"): template.get("spec") or {}
@@ -107,7 +124,7 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     }
     template = templates.get(volume["dataVolume"].get("name"))
     if template is None:
-        # One that is there already.
+        # The DataVolume exists already.
         return
     source = template.get("source") or {}
     if (template.get("sourceRef") or {}).get("kind") != "DataSource" and not any(key in source for key in _SOURCES):

@@ -197,3 +197,9 @@ def test_which_nodes_count_for_a_spread() -> None:
     tainted = (*NODES[:2], node_of("c", {"zone": "2"}, taints=[{"key": "k", "effect": "NoSchedule"}]))
     pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[spread(nodeTaintsPolicy="Honor")])
     assert Batch(state_of(*tainted, pods=webs)).fitting(pod) == [0, 1]
+    # A node that is marked as unschedulable counts until it has the taint, as drained nodes have.
+    constraint = spread(topologyKey=HOSTNAME, nodeTaintsPolicy="Honor")
+    pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint])
+    marked, drained = node_of("c")._replace(closed=True), node_of("c", cordoned=True)
+    assert Batch(state_of(*NODES[:2], marked, pods=webs)).fitting(pod) == []
+    assert Batch(state_of(*NODES[:2], drained, pods=webs)).fitting(pod) == [0, 1]

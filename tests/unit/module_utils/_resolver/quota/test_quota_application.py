@@ -90,10 +90,23 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
     assert (found["requests.memory"], found["limits.cpu"], found["pods"]) == ("512Mi", "3", "0")
     assert growth("VirtualResources", guest(), item_of(guest()), around(), {}) == {}
     assert growth("VmiPodUsage", guest(), item_of(guest()), around(), running) == {}
+    # As ResourceQuotas count.
+    item = item_of(guest())
+    for counts in (
+        growth("IgnoreVmiCalculator", guest(), item, around(), running),
+        counted("IgnoreVmiCalculator", guest(), item, around()),
+    ):
+        assert counts == counted("VmiPodUsage", guest(), item, around())
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [("VmiPodUsage", "VmiPodUsage"), ("IgnoreVmiCalculator", DEDICATED), (None, DEDICATED)]
+    ("name", "way"),
+    [
+        ("VmiPodUsage", "VmiPodUsage"),
+        ("IgnoreVmiCalculator", "IgnoreVmiCalculator"),
+        ("Unknown", DEDICATED),
+        (None, DEDICATED),
+    ],
 )
 def test_the_way_of_a_cluster(name: str | None, way: str) -> None:
     assert way_of({"spec": {"configuration": {"vmiCalculatorConfiguration": {"configName": name}}}}) == way

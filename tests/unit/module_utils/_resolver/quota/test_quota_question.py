@@ -10,10 +10,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.item import of_manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import (
-    MIGRATE,
-    RESTART,
     Cluster,
     quotas,
 )
@@ -176,3 +175,117 @@ def test_what_cannot_be_read() -> None:
         ask(vm(), quotas=[quota(pods="many")])
     with pytest.raises(FieldError, match="pods: an object without a name is not a Pod"):
         ask(vm(), pods=[{"spec": {"containers": [5]}}])
+
+
+def test_limit_ranges_that_contradict_each_other() -> None:
+    def ranges(*defaults: str, resource: str = "memory") -> list[Any]:
+        return [
+            {
+                "metadata": {"name": f"r{number}", "namespace": "shop"},
+                "spec": {"limits": [{"type": "Container", "default": {resource: amount}}]},
+            }
+            for number, amount in enumerate(defaults)
+        ]
+
+    (line,) = ask(vm(), limit_ranges=ranges("4Gi", "1Gi"))["virtual_machines"]
+    assert (line["judged"], line["fits"], line["depends_on_order"]) == (True, False, True)
+    assert line["problem"].startswith(
+        "in some orders of the LimitRanges r0, r1, which the API server draws for each pod: "
+    )
+    for never in (("4Gi", "4096Mi"), ("4Gi",)):
+        assert "depends_on_order" not in ask(vm(), limit_ranges=ranges(*never))["virtual_machines"][0]
+    (line,) = ask(vm(), limit_ranges=ranges("1Gi", "1.5Gi"))["virtual_machines"]
+    assert not line["fits"] and "depends_on_order" not in line
+    # The most counts; KubeVirt sets no such limit itself.
+    full = quota()
+    full["spec"]["hard"] = {"limits.ephemeral-storage": "15Gi"}
+    disk = "ephemeral-storage"
+    found = ask(vm(), vm("b"), limit_ranges=ranges("3Gi", "4Gi", resource=disk), quotas=[full])
+    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
+    assert found["virtual_machines"][1]["depends_on_order"] and "lacks 1Gi" in found["virtual_machines"][1]["problem"]
+    assert found["quotas"][0]["resources"]["limits.ephemeral-storage"]["wanted"] == "16Gi"
+
+
+def shared(selector: dict[str, Any], used: str = "0", **spec: Any) -> dict[str, Any]:
+    hard = {"requests.memory/vmi": "4Gi"}
+    total = {"hard": hard, "used": {"requests.memory/vmi": used}}
+    status = {"total": total, "namespaces": [{"namespace": "shop"}]}
+    return {
+        "metadata": {"name": "both"},
+        "spec": {"selector": selector, "quota": {"hard": hard, **spec}},
+        "status": status,
+    }
+
+
+def elsewhere(name: str) -> dict[str, Any]:
+    made = vm(name)
+    made["metadata"]["namespace"] = "office"
+    return made
+
+
+TEAM = [
+    {"metadata": {"name": "shop", "labels": {"team": "a"}, "annotations": {"owner": "me"}}},
+    {"metadata": {"name": "office", "labels": {"team": "a"}, "annotations": {"owner": "you"}}},
+]
+LABEL = {"labels": {"matchLabels": {"team": "a"}}}
+ALLOWING = {"spec": {"namespaceSelector": {}, "configuration": {"allowApplicationAwareClusterResourceQuota": True}}}
+
+
+def test_namespaces_share_a_cluster_quota() -> None:
+    cluster = {"namespaces": TEAM, "cluster_quotas": [shared(LABEL)], "aaq": ALLOWING}
+    found = ask(vm("a"), elsewhere("b"), vm("c"), **cluster)
+    assert [one["fits"] for one in found["virtual_machines"]] == [True, True, False]
+    assert found["virtual_machines"][2]["problem"] == (
+        "ApplicationAwareClusterResourceQuota both lacks 2Gi of requests.memory/vmi (2Gi wanted, 0 left)"
+    )
+    (line,) = found["quotas"]
+    assert "namespace" not in line and line["fits"] is False
+    assert line["resources"]["requests.memory/vmi"] == {
+        "hard": "4Gi",
+        "used": "0",
+        "wanted": "6Gi",
+        "left": "0",
+        "lacks": "2Gi",
+    }
+    # What all namespaces use counts.
+    assert "1Gi left" in problem(vm(), **{**cluster, "cluster_quotas": [shared(LABEL, "3Gi")]})
+
+
+def test_the_namespaces_of_a_cluster_quota() -> None:
+    full = "4Gi"
+    for selector, caught in (
+        (LABEL, {"shop", "office"}),
+        ({"labels": {"matchLabels": {"team": "b"}}}, set()),
+        ({"annotations": {"owner": "me"}}, {"shop"}),
+        ({**LABEL, "annotations": {"owner": "you"}}, {"office"}),
+        ({**LABEL, "annotations": {"owner": "none"}}, set()),
+    ):
+        cluster = {"cluster_quotas": [shared(selector, full)], "aaq": ALLOWING}
+        found = ask(vm(), elsewhere("x"), namespaces=TEAM, **cluster)["virtual_machines"]
+        assert {one["namespace"] for one in found if not one["fits"]} == caught, selector
+    # Without the Namespaces those count that AAQ has found, and copies are for their namespace.
+    found = ask(vm(), elsewhere("x"), cluster_quotas=[shared({}, full)])["virtual_machines"]
+    assert [one["fits"] for one in found] == [False, True]
+    copies = [shared(LABEL, "2Gi"), shared(LABEL, "2Gi")]
+    for copy, namespace in zip(copies, ("shop", "office")):
+        copy["metadata"] = {"name": "both", "namespace": namespace}
+    found = ask(vm(), elsewhere("x"), cluster_quotas=copies, namespaces=TEAM, aaq=ALLOWING)["virtual_machines"]
+    assert [one["fits"] for one in found] == [True, False]
+
+
+def test_cluster_quotas_that_do_not_count() -> None:
+    full = shared(LABEL, "4Gi")
+    assert problem(vm(), namespaces=TEAM, cluster_quotas=[full], aaq=ALLOWING)
+    assert not problem(vm(), namespaces=TEAM, cluster_quotas=[full], aaq=AAQ)
+    unwatched = {"spec": {"configuration": ALLOWING["spec"]["configuration"]}}
+    assert not problem(vm(), namespaces=TEAM, cluster_quotas=[full], aaq=unwatched)
+    assert not problem(
+        vm(), namespaces=TEAM, cluster_quotas=[shared(LABEL, "4Gi", scopes=["BestEffort"])], aaq=ALLOWING
+    )
+    # It counts pods, and any name that they have.
+    others = shared(LABEL)
+    others["spec"]["quota"]["hard"] = {"count/virtualmachines.kubevirt.io": "0", "instances/vmi": "0"}
+    others["status"] = {}
+    assert problem(vm(), namespaces=TEAM, cluster_quotas=[others], aaq=ALLOWING) == (
+        "ApplicationAwareClusterResourceQuota both lacks 1 of instances/vmi (1 wanted, 0 left)"
+    )

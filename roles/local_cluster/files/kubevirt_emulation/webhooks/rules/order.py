@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from _resolver.instancetype.webhooks.live_updates import live_updates
 from kubevirt_emulation.webhooks.rules import (
     boot_order,
     cpu,
@@ -125,7 +126,8 @@ def vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
     yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", cluster)
     yield from virtual_machine.data_volume_templates(spec)
     yield from virtual_machine.run_strategy(spec, cluster)
-    yield from virtual_machine.live_updates(spec, cluster)
+    if cluster.live_updates:
+        yield from live_updates(template["spec"], f"{path}.spec")
 
 
 def vmi(manifest: dict[str, Any], cluster: Cluster, by_kubevirt: bool) -> Iterator[Cause]:

@@ -1,11 +1,10 @@
-"""What is the VM's own: its template's metadata, run strategy, DataVolume templates, live updates (vms-admitter.go)."""
+"""What is the VM's own: its template's metadata, run strategy, DataVolume templates (vms-admitter.go)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from _resolver.instancetype.vmi import memory_plug
 from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
@@ -79,22 +78,6 @@ def run_strategy(vm: Spec, cluster: Cluster) -> Iterator[Cause]:
             yield Cause(INVALID, f"Invalid RunStrategy ({strategy}), {reason}", "spec.runStrategy")
     elif strategy is not None and strategy not in RUN_STRATEGIES:
         yield Cause(INVALID, f"Invalid RunStrategy ({strategy})", "spec.runStrategy")
-
-
-def live_updates(vm: Spec, cluster: Cluster) -> Iterator[Cause]:
-    """validateLiveUpdateFeatures. vm: the VM's spec."""
-    spec = vm["template"]["spec"]
-    cpu, memory = spec["domain"].get("cpu") or {}, spec["domain"].get("memory") or {}
-    path = "spec.template.spec.domain"
-    if not cluster.live_updates:
-        return
-    if cpu.get("maxSockets") and cpu.get("sockets", 0) > cpu["maxSockets"]:
-        message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
-        yield Cause(INVALID, message, f"{path}.cpu.sockets")
-    if "maxGuest" in memory:
-        wrong = memory_plug.refused(spec, memory["maxGuest"])
-        if wrong is not None:
-            yield Cause(INVALID, wrong, f"{path}.memory.guest")
 
 
 def data_volume_templates(vm: Spec) -> Iterator[Cause]:

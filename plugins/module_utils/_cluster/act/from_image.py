@@ -1,0 +1,80 @@
+"""Asks registries which instancetype and preference the VMs of a task need, before the VMs are planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.boot.disk import Image
+from ..._resolver.declare.needs import Need
+from ..._resolver.declare.vm import from_image
+from ..._resolver.declare.vm.from_image import Answer, Question
+from ..client.session import Session
+from ..read.image import contents_of
+from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
+from .subject import Entry
+
+Manifest = dict[str, Any]
+
+
+def completed(session: Session, found: Sequence[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
+    """The entries with matchers by name, in order, each with its warnings. An entry that fails gets a problem.
+
+    found: the entries with their live VMs. Only entries with the option `infer_from_registry` change.
+    """
+    due = [pair if pair[0].options.get("infer_from_registry") else None for pair in found]
+    existing = _existing(session, [pair for pair in due if pair])
+    asked = [
+        from_image.questions(pair[0].manifest, pair[1], existing.get(pair[0].key.namespace or "", {})) if pair else []
+        for pair in due
+    ]
+    places = [
+        [_place(session, entry, question) for question in questions] for (entry, _live), questions in zip(found, asked)
+    ]
+    contents = contents_of(session, (place for of_vm in places for place in of_vm))
+    told: list[tuple[Entry, list[str]]] = []
+    for (entry, _live), questions, of_vm in zip(found, asked, places):
+        answers = {
+            question.image: Answer(contents[place].environment, contents[place].problem)
+            for question, place in zip(questions, of_vm)
+        }
+        told.append(_answered(entry, questions, answers) if questions else (entry, []))
+    return told
+
+
+def _answered(entry: Entry, asked: list[Question], answers: dict[Image, Answer]) -> tuple[Entry, list[str]]:
+    try:
+        made = from_image.completed(entry.manifest, asked, answers)
+    except FieldError as error:
+        return replace(entry, problem=str(error)), []
+    return replace(entry, manifest=made.vm), made.warnings
+
+
+def _place(session: Session, entry: Entry, question: Question) -> tuple[Image, bool]:
+    """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
+    image = question.image
+    if not image.architecture:
+        template = entry.manifest["spec"]["template"].get("spec") or {}
+        own = template.get("architecture") or kubevirt(session).configuration.architecture
+        image = image._replace(architecture=own)
+    return image, bool(entry.options.get("insecure_registry"))
+
+
+def _existing(session: Session, due: list[tuple[Entry, Manifest | None]]) -> dict[str, dict[str, Manifest]]:
+    """The DataVolumes that the inference needs, by namespace and name."""
+    wanted = {
+        (entry.key.namespace or "", name)
+        for entry, live in due
+        for name in from_image.existing_volumes(entry.manifest, live)
+    }
+    lookup = ClusterLookup(session)
+    lookup.gather(Need("DataVolume", namespace, name, namespace) for namespace, name in sorted(wanted))
+    found: dict[str, dict[str, Manifest]] = {}
+    for namespace, name in wanted:
+        volume = lookup.get("DataVolume", namespace, name)
+        if isinstance(volume, dict):
+            found.setdefault(namespace, {})[name] = volume
+    return found

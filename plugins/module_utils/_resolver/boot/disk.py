@@ -1,0 +1,64 @@
+"""The image in a registry that a disk of a VM comes from: a container disk, or what CDI imports.
+
+KubeVirt infers nothing from either: a container disk has no labels, and of an import it reads those of a claim only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Manifest = dict[str, Any]
+
+
+class Image(NamedTuple):
+    """name: of the image, without scheme. namespace: of the Secret and the ConfigMap; "" where the disk names none.
+    architecture: "" where the disk does not say."""
+
+    name: str
+    namespace: str
+    secret: str = ""
+    ca_config_map: str = ""
+    architecture: str = ""
+
+
+def existing_volume(vm: Manifest, volume: str) -> str:
+    """The name of the DataVolume that a volume stands for and that the VM has no template of, else ""."""
+    name = str((_volume(vm, volume).get("dataVolume") or {}).get("name") or "")
+    return "" if name in _templates(vm) else name
+
+
+def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Image | None:
+    """The image of a VM's volume; None where it comes from elsewhere.
+
+    existing: the cluster's DataVolumes by name; of one with labels these count, not its image.
+    """
+    found, metadata = _volume(vm, volume), vm.get("metadata") or {}
+    namespace = str(metadata.get("namespace") or "")
+    disk = found.get("containerDisk") or {}
+    if disk.get("image"):
+        return Image(str(disk["image"]), namespace, str(disk.get("imagePullSecret") or ""))
+    name = str((found.get("dataVolume") or {}).get("name") or "")
+    templates = _templates(vm)
+    spec = templates[name] if name in templates else (existing.get(name) or {}).get("spec") or {}
+    registry = (spec.get("source") or {}).get("registry") or {}
+    if not registry.get("url"):
+        return None
+    return Image(
+        str(registry["url"]).removeprefix("docker://"),
+        namespace,
+        str(registry.get("secretRef") or ""),
+        str(registry.get("certConfigMap") or ""),
+        str((registry.get("platform") or {}).get("architecture") or ""),
+    )
+
+
+def _volume(vm: Manifest, name: str) -> Manifest:
+    volumes = ((vm["spec"].get("template") or {}).get("spec") or {}).get("volumes") or ()
+    return next((volume for volume in volumes if volume.get("name") == name), {})
+
+
+def _templates(vm: Manifest) -> dict[str, Manifest]:
+    """The specs of a VM's dataVolumeTemplates by name."""
+    given = vm["spec"].get("dataVolumeTemplates") or ()
+    return {str((one.get("metadata") or {}).get("name")): one.get("spec") or {} for one in given}

@@ -1,0 +1,71 @@
+"""Which image of a registry a volume, a cron or a DataSource comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from .disk import Image
+from .image import ImageError, reference
+
+Manifest = dict[str, Any]
+
+IMAGE: Final = "boot-source.virtshape.dev/image"
+"""The annotation of a DataSource with the image as it was declared: its volume names the digest only."""
+# CDI's own, of claims.
+_ENDPOINT: Final = "cdi.kubevirt.io/storage.import.endpoint"
+_SECRET: Final = "cdi.kubevirt.io/storage.import.secretName"
+_CERTIFICATES: Final = "cdi.kubevirt.io/storage.import.certConfigMap"
+
+
+class Origin(NamedTuple):
+    """image: None for content that no registry has. digest: of what was imported, "" where nothing tells it."""
+
+    image: Image | None = None
+    digest: str = ""
+
+
+def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
+    """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource that leads to it."""
+    annotations = _annotations(content)
+    registry: Manifest = _registry(content) or _imported(annotations)
+    name = str(registry.get("url") or "").removeprefix("docker://")
+    try:
+        digest = reference(name).digest if name else ""
+    except ImageError:
+        return Origin()
+    declared = _annotations(source or {}).get(IMAGE) or annotations.get(IMAGE)
+    if (content.get("spec") or {}).get("managedDataSource"):
+        imports: list[Manifest] = (content.get("status") or {}).get("currentImports") or [{}]
+        digest = str(imports[0].get("digest") or digest)
+    if not name:
+        return Origin()
+    image = Image(
+        str(declared or name),
+        namespace,
+        str(registry.get("secretRef") or ""),
+        str(registry.get("certConfigMap") or ""),
+        str((registry.get("platform") or {}).get("architecture") or ""),
+    )
+    return Origin(image, digest)
+
+
+def _registry(content: Manifest) -> Manifest:
+    spec: Manifest = content.get("spec") or {}
+    inner: Manifest = (spec.get("template") or {}).get("spec") or spec
+    return (inner.get("source") or {}).get("registry") or {}
+
+
+def _imported(annotations: Mapping[str, str]) -> dict[str, str]:
+    endpoint = annotations.get(_ENDPOINT) or ""
+    if not endpoint.startswith("docker://"):
+        return {}
+    return {
+        "url": endpoint,
+        "secretRef": annotations.get(_SECRET) or "",
+        "certConfigMap": annotations.get(_CERTIFICATES) or "",
+    }
+
+
+def _annotations(one: Manifest) -> dict[str, str]:
+    return (one.get("metadata") or {}).get("annotations") or {}

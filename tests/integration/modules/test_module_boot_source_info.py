@@ -1,0 +1,104 @@
+"""The module boot_source_info beside boot sources that the module boot_source and others have made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback_registry import LoopbackRegistry, loopback_registry
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+
+Run = Callable[..., dict[str, Any]]
+
+# Where there is a CDI it would play its part itself.
+pytestmark = pytest.mark.own_cluster
+
+LABEL = "instancetype.kubevirt.io/default-"
+KINDS = {"instancetype": "VirtualMachineInstancetype", "preference": "VirtualMachinePreference"}
+
+
+@pytest.fixture
+def registry() -> Iterator[LoopbackRegistry]:
+    with loopback_registry() as made:
+        made.push("disks/linux", "1", {"amd64": ["BUILT=1"]})
+        yield made
+
+
+@pytest.fixture
+def told(run: Run, shop: str) -> Callable[..., dict[str, list[str]]]:
+    """told(**options): the words of the findings, by the names of the boot sources of the namespace."""
+
+    def one(**options: Any) -> dict[str, list[str]]:
+        found = run("boot_source_info", namespace=shop, **options)
+        assert not found.get("failed"), found
+        return {
+            source["name"]: [finding["finding"] for finding in source["findings"]] for source in found["boot_sources"]
+        }
+
+    return one
+
+
+def defaults(**names: str) -> dict[str, Any]:
+    return {role: {"name": name, "kind": KINDS[role]} for role, name in names.items()}
+
+
+def ready(cluster: Path, namespace: str, *names: str) -> None:
+    """CDI's part."""
+    session = Session({"kubeconfig": str(cluster)})
+    body = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    for name in names:
+        path = BY_NAME["DataSource"].path(namespace, name)
+        session.request("PATCH", path, body=body, content_type="application/merge-patch+json")
+
+
+def test_what_is_wrong_with_boot_sources(
+    run: Run, shop: str, told: Callable[..., dict[str, list[str]]], registry: LoopbackRegistry, cluster: Path
+) -> None:
+    image = f"{registry.address}/disks/linux:1"
+    good = {"image": image, "size": "1Gi", "insecure_registry": True}
+    entries = [
+        {"name": "good", **good, **defaults(instancetype="small", preference="linux")},
+        {"name": "small", "pvc": {"name": "a"}, **defaults(instancetype="tiny", preference="linux")},
+        {"name": "gone", "pvc": {"name": "b"}, **defaults(instancetype="lost", preference="linux")},
+        {"name": "half", "pvc": {"name": "c"}, **defaults(preference="linux")},
+        {"name": "mute", "pvc": {"name": "d"}},
+    ]
+    made = run("boot_source", namespace=shop, boot_sources=entries, preflight="off")
+    assert made["msg"] == "5 boot sources: 5 created", made
+    session = Session({"kubeconfig": str(cluster)})
+    volume = next(one["metadata"]["name"] for one in session.list(BY_NAME["DataVolume"], shop)[0])
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    for name in (volume, "a", "b", "c", "d"):
+        body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": claim}
+        session.request("POST", BY_NAME["PersistentVolumeClaim"].path(shop), body=body)
+    assert told()["good"] == ["not_ready"]
+    ready(cluster, shop, "good", "small", "gone", "half", "mute")
+
+    expected = {
+        "good": [],
+        "small": ["unfit_defaults"],
+        "gone": ["missing_default"],
+        "half": ["incomplete"],
+        "mute": ["says_nothing"],
+    }
+    assert told() == expected
+    assert set(told(with_findings=True)) == set(expected) - {"good"}
+    assert told(with_findings=False, check_registry=True, insecure_registry=True) == {"good": []}
+
+    registry.push("disks/linux", "1", {"amd64": ["BUILT=2"]})
+    assert told(name="good") == {"good": []}, "nobody asks a registry unless that is wanted"
+    assert told(name="good", check_registry=True, insecure_registry=True) == {"good": ["outdated"]}
+    registry.broken = True
+    assert told(name="good", check_registry=True, insecure_registry=True) == {"good": ["registry_unknown"]}
+
+    found = run("boot_source_info", namespace=shop, names=["good", "small"])
+    assert found["msg"] == "2 boot sources, 1 with findings" and not found["changed"]
+    one, small = found["boot_sources"]
+    assert one["image"] == image and one["volumes"] == [volume] and one["age_days"] == 0
+    assert one["instancetype"] == {"name": "small", "kind": "VirtualMachineInstancetype"}
+    assert one["leads_to"] == {"kind": "PersistentVolumeClaim", "namespace": shop, "name": volume}
+    assert "preference requires 2Gi" in small["findings"][0]["text"]

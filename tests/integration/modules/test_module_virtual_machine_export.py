@@ -1,0 +1,156 @@
+"""virtual_machine_export: the same guest in another namespace, on another cluster, and on an older KubeVirt."""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes import client, config, dynamic
+
+from modules_support import execute, server_side_apply, vm
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+SIZE = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
+
+
+def apply(api: Any, manifests: list[Manifest]) -> list[str]:
+    """The resource versions afterwards."""
+    versions = []
+    for manifest in manifests:
+        resource = api.resources.get(api_version=manifest["apiVersion"], kind=manifest["kind"])
+        server_side_apply(resource, manifest, "someone")
+        metadata = manifest["metadata"]
+        versions.append(resource.get(name=metadata["name"], namespace=metadata["namespace"]).metadata.resourceVersion)
+    return versions
+
+
+def expanded(run: Run, namespace: str) -> dict[str, Manifest]:
+    """As KubeVirt expands them, without the VMs' own fields."""
+    found = run("expand_info", namespace=namespace)
+    assert found["equal"], found
+    return {one["name"]: one["server"]["template"] for one in found["expansions"]}
+
+
+def declare(run: Run, namespace: str) -> None:
+    run("instancetype", namespace=namespace, name="medium", **SIZE)
+    preference = {"devices": {"preferred_disk_bus": "sata"}}
+    run("preference", namespace=namespace, name="linux", **preference)
+    stopped = {"run_strategy": "Halted"}
+    made = run(
+        "virtual_machine",
+        namespace=namespace,
+        virtual_machines=[vm("db", "medium"), vm("web", "medium", **stopped), vm("plain", preference=None, **stopped)],
+        wait=True,
+    )
+    assert not made.get("failed"), made
+    # From here on they have captured what is no more.
+    for name, value in {"preferred_disk_bus": "virtio"}.items():
+        assert run("preference", namespace=namespace, name="linux", devices={name: value})["changed"]
+    changed = run("instancetype", namespace=namespace, name="medium", cpu={"guest": 1}, memory={"guest": "1Gi"})
+    assert changed["changed"], changed
+
+
+def test_to_another_namespace_with_another_instancetype_of_the_name(
+    run: Run, api: Any, shop: str, tmp_path: Path
+) -> None:
+    other = f"{shop}-other"
+    spaces = api.resources.get(api_version="v1", kind="Namespace")
+    spaces.create({"metadata": {"name": other}})
+    try:
+        declare(run, shop)
+        before = expanded(run, shop)
+        file = tmp_path / "shop.yml"
+        options = {"namespace": shop, "target_namespace": other, "dest": str(file)}
+        assert run("virtual_machine_export", check=True, **options)["changed"] and not file.exists()
+        found = run("virtual_machine_export", **options)
+        assert (found["changed"], stat.S_IMODE(file.stat().st_mode)) == (True, 0o600), found
+        assert not run("virtual_machine_export", **options)["changed"]
+        run("instancetype", namespace=other, name="medium", cpu={"guest": 8}, memory={"guest": "16Gi"})
+        written = list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+        assert written == found["manifests"]
+
+        # Stopped VMs are not written by virt-controller in between.
+        still = [one for one in written if one["metadata"]["name"] != "db"]
+        apply(api, written)
+        seen = run("virtual_machine", namespace=other, name="db", run_strategy="Always", wait=True)
+        assert not seen.get("failed"), seen
+        assert apply(api, still) == apply(api, still)
+        assert expanded(run, other) == before
+        told = {one["name"]: one for one in run("virtual_machine_info", namespace=other)["virtual_machines"]}
+        assert (told["db"]["instance"]["guest"]["vcpus"], told["db"]["instance"]["guest"]["memory"]) == (2, "4Gi")
+        assert [one["revisions_lost_by"] for one in told.values()] == [[], [], []]
+
+        # As one of the other namespace from here on.
+        unpinned = run("controller_revision", namespace=other, state="unpinned")
+        assert not unpinned.get("failed"), unpinned
+        assert expanded(run, other) == before
+        refreshed = run("controller_revision", namespace=other, names=["web"])
+        assert refreshed["changed"], refreshed
+        assert expanded(run, other)["web"]["spec"]["domain"]["cpu"]["sockets"] == 8
+    finally:
+        spaces.delete(name=other)
+
+
+def test_vms_that_a_snapshot_does_not_keep(run: Run, shop: str) -> None:
+    declare(run, shop)
+
+    def lost() -> dict[str, list[str]]:
+        found = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+        return {one["name"]: one["revisions_lost_by"] for one in found}
+
+    assert lost() == {"db": ["backup"], "web": ["backup", "snapshot"], "plain": ["backup", "snapshot"]}
+    assert run("controller_revision", namespace=shop, names=["web"], state="pinned", revision="current")["changed"]
+    assert lost()["web"] == []
+
+
+@pytest.fixture(scope="module", params=["1.9.0", "1.4.1"])
+def elsewhere(
+    request: pytest.FixtureRequest, launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """Another cluster, with none of the instancetypes."""
+    path = str(tmp_path_factory.mktemp("elsewhere") / "cluster")
+    yield Path(launch("start", "--kubevirt-version", request.param, "--dir", path)["kubeconfig"])
+    launch("stop", "--remove", "--dir", path)
+
+
+@pytest.mark.own_cluster
+def test_to_another_cluster_without_the_instancetype(run: Run, shop: str, elsewhere: Path) -> None:
+    declare(run, shop)
+    place = f"there-{uuid.uuid4().hex[:8]}"
+    found = run("virtual_machine_export", namespace=shop, target_namespace=place, run_strategy="Halted")
+    with contextlib.ExitStack() as stack:
+        connection = stack.enter_context(config.new_client_from_config(str(elsewhere)))
+        client.CoreV1Api(connection).create_namespace({"metadata": {"name": place}})
+        apply(dynamic.DynamicClient(connection), found["manifests"])
+
+    def there(module: str, **options: Any) -> dict[str, Any]:
+        return execute(module, {"kubeconfig": str(elsewhere), **options})
+
+    here, after = expanded(run, shop), expanded(there, place)
+    for name, template in here.items():
+        guest = template["spec"]["domain"]
+        # Up to 1.6 the defaults also request the memory.
+        same = {**after[name]["spec"]["domain"], "resources": guest["resources"]}
+        assert (same["cpu"], same["memory"], same["devices"]) == (guest["cpu"], guest["memory"], guest["devices"])
+    started = there("virtual_machine_power", namespace=place, names=["web"], state="started", wait=True)
+    assert not started.get("failed"), started
+    (web,) = there("virtual_machine_info", namespace=place, names=["web"])["virtual_machines"]
+    assert (web["instance"]["guest"]["vcpus"], web["instance"]["guest"]["memory"]) == (2, "4Gi")
+
+
+def test_what_cannot_be_exported(run: Run, api: Any, shop: str) -> None:
+    declare(run, shop)
+    revisions = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
+    web = run("virtual_machine_export", namespace=shop, names=["web"])["results"][0]["revisions"]["instancetype"]
+    revisions.delete(name=web, namespace=shop)
+    failed = run("virtual_machine_export", namespace=shop)
+    assert failed["msg"].startswith(f"1 of 3 virtual machines failed: {shop}/web: instancetype: "), failed
+    assert (failed["failed"], failed["manifests"]) == (True, [])

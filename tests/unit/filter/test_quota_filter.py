@@ -1,0 +1,114 @@
+"""The filter quota: from manifests of a namespace to an answer for each VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.quota import FilterModule
+
+quota = FilterModule().filters()["quota"]
+LARGE = {
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "large"},
+    "spec": {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}},
+}
+AAQ = {"spec": {"namespaceSelector": {}, "configuration": {"allowApplicationAwareClusterResourceQuota": True}}}
+
+
+def vm(name: str = "web", **spec: Any) -> dict[str, Any]:
+    template = {"spec": {"domain": {"devices": {}}}}
+    made = {"instancetype": {"name": "large"}, "template": template, **spec}
+    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop"}, "spec": made}
+
+
+def team(used: str = "0", **more: Any) -> dict[str, Any]:
+    hard = {"requests.memory": "20Gi"}
+    return {
+        "metadata": {"name": "team", "namespace": "shop"},
+        "spec": {"hard": hard, **more},
+        "status": {"hard": hard, "used": {"requests.memory": used}},
+    }
+
+
+def launcher(name: str) -> dict[str, Any]:
+    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
+    container = {"name": "compute", "resources": {"requests": {"memory": "9Gi"}}}
+    metadata = {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels}
+    return {"metadata": metadata, "spec": {"containers": [container]}}
+
+
+def fits(*vms: Any, **given: Any) -> list[bool]:
+    return [one["fits"] for one in quota(list(vms), objects=LARGE, **given)["virtual_machines"]]
+
+
+def test_vms_together() -> None:
+    found = quota([vm("a"), vm("b"), vm("c")], quotas=team(), objects=[LARGE])
+    assert [one["fits"] for one in found["virtual_machines"]] == [True, True, False]
+    assert found["virtual_machines"][2]["problem"].startswith("ResourceQuota team lacks ")
+    (line,) = found["quotas"]
+    assert (line["name"], line["namespace"], line["fits"]) == ("team", "shop", False)
+
+
+def test_what_runs() -> None:
+    given = {"quotas": [team("9Gi")], "pods": [launcher("a")]}
+    assert fits(vm("a"), vm("b"), **given) == [True, True]
+    assert fits(vm("a"), quotas=[team("18Gi")], pods=[launcher("a")], running="restart") == [True]
+    assert fits(vm("a"), quotas=[team("18Gi")], pods=[launcher("a")], running="migrate") == [False]
+
+
+def test_what_else_is_counted() -> None:
+    limit = {
+        "metadata": {"name": "r", "namespace": "shop"},
+        "spec": {"limits": [{"type": "Pod", "max": {"cpu": "100m"}}]},
+    }
+    assert fits(vm(), limit_ranges=[limit]) == [False]
+    only = {
+        "metadata": {"name": "n", "namespace": "shop"},
+        "spec": {"hard": {"count/virtualmachines.kubevirt.io": "0"}},
+    }
+    assert fits(vm(), quotas=[only]) == [False]
+    assert fits(vm(), quotas=[only], virtual_machines=[vm()]) == [True]
+    volume = {"metadata": {"name": "d"}, "spec": {"storage": {"resources": {"requests": {"storage": "1Gi"}}}}}
+    hard = {"slow.storageclass.storage.k8s.io/requests.storage": "0"}
+    disks = {"metadata": {"name": "s", "namespace": "shop"}, "spec": {"hard": hard}}
+    assert fits(vm(dataVolumeTemplates=[volume]), quotas=[disks]) == [True]
+    assert fits(vm(dataVolumeTemplates=[volume]), quotas=[disks], storage_class="slow") == [False]
+
+
+def test_quotas_of_aaq() -> None:
+    hard = {"requests.memory/vmi": "8Gi"}
+    own = {"metadata": {"name": "own", "namespace": "shop"}, "spec": {"hard": hard}}
+    space = {"metadata": {"name": "shop", "labels": {"team": "a"}}}
+    assert fits(vm("a"), vm("b"), application_quotas=[own], aaq=AAQ, namespaces=[space]) == [True, False]
+    both = {"metadata": {"name": "both"}, "spec": {"selector": {"labels": {"matchLabels": {"team": "a"}}}}}
+    both["spec"]["quota"] = {"hard": hard}
+    assert fits(vm("a"), vm("b"), cluster_quotas=[both], aaq=AAQ, namespaces=[space]) == [True, False]
+    assert fits(vm("a"), vm("b"), cluster_quotas=[both], namespaces=[space]) == [True, True]
+
+
+def test_the_cluster_s_kubevirt() -> None:
+    kubevirt = {"spec": {"configuration": {"developerConfiguration": {"memoryOvercommit": 200}}}}
+    assert fits(vm("a"), vm("b"), vm("c"), quotas=[team()], kubevirt=kubevirt, kubevirt_version="1.8") == [True] * 3
+    kubevirt["spec"]["configuration"]["developerConfiguration"] = 5  # type: ignore[assignment]
+    with pytest.raises(AnsibleFilterError, match="quota: kubevirt: cannot read the configuration"):
+        fits(vm(), kubevirt=kubevirt)
+
+
+def test_what_is_refused() -> None:
+    for given, message in (
+        ({"running": "stop"}, "running: choose from keep, restart, migrate, not 'stop'"),
+        ({"quotas": [5]}, "quotas"),
+        (
+            {"quotas": [{"metadata": {"name": "q", "namespace": "shop"}, "spec": {"hard": {"cpu": "x"}}}]},
+            "q is not a ResourceQuota",
+        ),
+        ({"aaq": []}, "aaq"),
+    ):
+        with pytest.raises(AnsibleFilterError, match=r"^quota: ") as error:
+            quota(vm(), objects=[LARGE], **given)
+        assert message in str(error.value)
+    (line,) = quota(vm(instancetype={"name": "gone"}))["virtual_machines"]
+    assert (line["judged"], line["fits"]) == (False, False)

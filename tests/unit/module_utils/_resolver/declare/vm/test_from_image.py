@@ -1,0 +1,206 @@
+"""What images in registries decide for VMs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.disk import Image
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm import from_image
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.from_image import Answer
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
+    manifest,
+    warnings,
+)
+
+Manifest = dict[str, Any]
+
+IMAGE = "quay.io/containerdisks/fedora:latest"
+MARK = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_"
+FEDORA = Answer((f"{MARK}INSTANCETYPE=u1.medium", f"{MARK}PREFERENCE=fedora", "PATH=/bin"))
+OWN = Answer(
+    (
+        f"{MARK}INSTANCETYPE=small",
+        f"{MARK}INSTANCETYPE_KIND=VirtualMachineInstancetype",
+        f"{MARK}PREFERENCE=linux",
+    )
+)
+BOTH = {"instancetype": {"name": "u1.medium"}, "preference": {"name": "fedora"}}
+AUTO = {"instancetype": {"infer": "auto"}, "preference": {"infer": "auto"}}
+REGISTRY = {
+    "url": "docker://registry.example/own:1",
+    "secret_ref": "pull",
+    "cert_config_map": "ca",
+    "pull_method": "pod",
+}
+
+
+def made(**options: Any) -> Manifest:
+    return manifest({"name": "web", "namespace": "shop", "infer_from_registry": True, **options})
+
+
+def asked(vm: Manifest, live: Manifest | None = None, **existing: Manifest) -> dict[str, tuple[str, Image]]:
+    found = from_image.questions(vm, live, existing)
+    return {question.role.matcher: (question.volume, question.image) for question in found}
+
+
+def completed(vm: Manifest, answer: Answer, live: Manifest | None = None) -> from_image.Completed:
+    found = from_image.questions(vm, live, {})
+    return from_image.completed(vm, found, {question.image: answer for question in found})
+
+
+def matchers(vm: Manifest) -> Manifest:
+    return {role: vm["spec"][role] for role in ("instancetype", "preference") if role in vm["spec"]}
+
+
+def test_a_container_disk_is_all_that_is_needed() -> None:
+    vm = made(boot={"container_disk": IMAGE})
+
+    image = Image(IMAGE, "shop")
+    assert asked(vm) == {"instancetype": ("boot", image), "preference": ("boot", image)}
+    assert matchers(completed(vm, FEDORA).vm) == BOTH
+    assert matchers(vm) != BOTH, "the declared VM stays as it is"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"boot": {"url": "docker://registry.example/own:1"}},
+        {"volumes": [{"name": "root", "import": {"registry": REGISTRY, "size": "10Gi"}}]},
+        {"volumes": [{"name": "root", "container_disk": "registry.example/own:1"}]},
+        {
+            "volumes": [
+                {"name": "data", "persistent_volume_claim": "data", "boot_order": 2},
+                {"name": "root", "container_disk": "registry.example/own:1", "boot_order": 1},
+            ]
+        },
+    ],
+    ids=["boot.url", "import", "volume", "boot order"],
+)
+def test_the_disk_that_the_vm_boots_from_decides(options: Manifest) -> None:
+    vm = made(**options)
+
+    assert {image.name for _volume, image in asked(vm).values()} == {"registry.example/own:1"}
+    assert matchers(completed(vm, OWN).vm) == {
+        "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+        "preference": {"name": "linux"},
+    }
+
+
+def test_credentials_certificates_and_architecture_are_those_of_the_disk() -> None:
+    vm = made(volumes=[{"name": "root", "import": {"registry": REGISTRY, "size": "10Gi"}}])
+    vm["spec"]["dataVolumeTemplates"][0]["spec"]["source"]["registry"]["platform"] = {"architecture": "arm64"}
+
+    assert asked(vm)["preference"][1] == Image("registry.example/own:1", "shop", "pull", "ca", "arm64")
+
+    disk = {"containerDisk": {"image": IMAGE, "imagePullSecret": "pull"}, "name": "root"}
+    vm = made(template={"spec": {"volumes": [disk]}})
+    assert asked(vm)["preference"][1] == Image(IMAGE, "shop", "pull")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"infer_from_registry": None},
+        {"infer_from_registry": False},
+        BOTH,
+        {"memory": "2Gi", "preference": {"infer": "none"}},
+        {"boot": {"url": "https://example.com/disk.qcow2"}},
+        {"boot": {"data_source": "fedora"}},
+        {"boot": {"pvc": "disk"}},
+    ],
+    ids=str,
+)
+def test_nothing_is_asked_where_nothing_is_open(options: Manifest) -> None:
+    assert asked(made(**{"boot": {"container_disk": IMAGE}, **options})) == {}
+
+
+def test_what_is_named_counts_more_than_the_image() -> None:
+    vm = completed(made(boot={"container_disk": IMAGE}, preference={"name": "rhel.9"}), FEDORA).vm
+
+    assert matchers(vm) == {"instancetype": {"name": "u1.medium"}, "preference": {"name": "rhel.9"}}
+
+
+def test_an_existing_volume_counts_by_its_labels_and_else_by_its_image() -> None:
+    vm = made(volumes=[{"name": "root", "data_volume": "disk"}], **{r: {"infer": "required"} for r in BOTH})
+    volume = {
+        "metadata": {"labels": {"instancetype.kubevirt.io/default-preference": "rhel.9"}},
+        "spec": {"source": {"registry": {"url": f"docker://{IMAGE}"}}},
+    }
+
+    assert from_image.existing_volumes(vm, None) == ["disk"]
+    assert asked(vm) == {}
+    assert asked(vm, disk=volume) == {"instancetype": ("root", Image(IMAGE, "shop"))}
+    assert from_image.existing_volumes(made(boot={"url": "docker://a/b"}), None) == []
+
+
+def test_an_image_that_says_nothing_is_an_error_with_a_way_out() -> None:
+    with pytest.raises(FieldError) as error:
+        completed(made(boot={"container_disk": IMAGE}), Answer((f"{MARK}INSTANCETYPE=u1.medium",)))
+    assert str(error.value) == (
+        f"infer_from_registry: preference: the image {IMAGE} of the volume boot has no variable"
+        f" {MARK}PREFERENCE; set preference.name, or infer: auto for a VM that may do without"
+    )
+
+
+def test_a_registry_that_does_not_answer_is_one_error_for_both() -> None:
+    with pytest.raises(FieldError) as error:
+        completed(made(boot={"container_disk": IMAGE}), Answer(problem="cannot reach quay.io: refused"))
+    assert str(error.value) == (
+        f"infer_from_registry: instancetype and preference: cannot ask for the image {IMAGE} of the volume boot: cannot"
+        " reach quay.io: refused; set instancetype.name and preference.name, or infer: auto for a VM that may do"
+        " without"
+    )
+
+
+def test_a_vm_that_may_do_without_is_declared_without() -> None:
+    vm = made(boot={"container_disk": IMAGE}, **AUTO)
+
+    silent = completed(vm, Answer())
+    assert matchers(silent.vm) == {} and silent.warnings == []
+    unknown = completed(vm, Answer(problem="cannot reach quay.io: refused"))
+    assert matchers(unknown.vm) == {}
+    assert unknown.warnings[0].startswith(
+        f"the VM gets no instancetype: cannot ask for the image {IMAGE} of the volume"
+    )
+
+
+def test_memory_for_want_of_an_instancetype_goes_with_it() -> None:
+    """As KubeVirt does it with labels."""
+    vm = made(boot={"container_disk": IMAGE}, memory="2Gi", instancetype={"infer": "auto"})
+    assert set(asked(vm)) == {"preference"}, "a VM with memory of its own gets no instancetype"
+    vm = made(boot={"container_disk": IMAGE}, **AUTO)
+    vm["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "2Gi"}
+
+    live = completed(vm, FEDORA).vm
+
+    assert matchers(live) == BOTH
+    assert "memory" not in live["spec"]["template"]["spec"]["domain"]
+
+
+@pytest.mark.parametrize("matcher", [{}, AUTO], ids=["required", "auto"])
+def test_a_live_vm_keeps_what_it_has(matcher: Manifest) -> None:
+    vm = made(boot={"container_disk": IMAGE}, **matcher)
+    live = {**completed(vm, FEDORA).vm, "status": {}}
+
+    assert asked(vm, live) == {}
+    assert matchers(reconcile(vm, live, "virtshape").manifest) == BOTH
+
+
+def test_a_live_vm_that_got_nothing_is_asked_again_only_where_it_must_have_something() -> None:
+    without = made(boot={"container_disk": IMAGE}, infer_from_registry=False)
+
+    assert asked(made(boot={"container_disk": IMAGE}, **AUTO), without) == {}
+    assert set(asked(made(boot={"container_disk": IMAGE}), without)) == {"instancetype", "preference"}
+
+
+def test_the_warning_of_a_small_guest_names_the_option() -> None:
+    disk = {"name": "web", "boot": {"container_disk": IMAGE}}
+
+    assert "or infer_from_registry" in warnings(disk)[0]
+    assert warnings({**disk, "infer_from_registry": True}) == []
+    plain = {"name": "web", "infer_from_registry": True, "boot": {"url": "https://example.com/a"}}
+    assert "infer_from_registry" not in warnings(plain)[0]
