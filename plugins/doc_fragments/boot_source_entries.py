@@ -77,6 +77,15 @@ options:
           - See O(keep).
         type: int
         default: 3
+      kind:
+        description:
+          - See O(kind).
+        type: str
+        default: DataSource
+        choices:
+          - DataSource
+          - PersistentVolumeClaim
+          - VolumeSnapshot
       name:
         description:
           - Name of the boot source.
@@ -153,6 +162,7 @@ options:
         type: str
         choices:
           - present
+          - labeled
           - absent
       storage_class:
         description:

@@ -19,7 +19,9 @@ description:
   - The labels are written to all objects alike, and always with the kinds. What the task names counts, then what the
     image says in its environment variables.
   - Before anything is sent, the module checks the objects by the rules of CDI's webhooks, asks the registry whether the
-    image exists and has the architecture, and looks up the instancetype and the preference.
+    image exists and has the architecture, and checks that the instancetype and the preference exist and that KubeVirt
+    accepts VMs with both. It also checks who manages an existing DataSource, the StorageClass, the Secrets and the
+    ConfigMaps, what CDI's release supports, and whether the upload proxy answers.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -34,13 +36,26 @@ options:
   state:
     description:
       - Whether the boot source must exist as declared, or must not exist.
+      - With V(labeled), the task only writes the labels for O(instancetype) and O(preference) to an existing object, of
+        which O(kind) names the kind. Nothing is made, and a missing object is an error.
       - With V(absent), its volumes are deleted, too, but for those that an unfinished clone reads. Claims and snapshots
         that were made otherwise stay.
     type: str
     choices:
       - present
+      - labeled
       - absent
     default: present
+  kind:
+    description:
+      - Kind of the object that gets the labels with O(state=labeled). CDI writes the labels of a claim or a snapshot to
+        the DataSource that leads to it, so the task warns if they are others.
+    type: str
+    choices:
+      - DataSource
+      - PersistentVolumeClaim
+      - VolumeSnapshot
+    default: DataSource
   image:
     description:
       - Image in a registry, for example C(quay.io/containerdisks/fedora:latest).
@@ -150,7 +165,8 @@ options:
     description:
       - Secret in the namespace with credentials for O(image) or O(url). CDI reads C(accessKeyId) and C(secretKey); for
         O(image) the module also reads a Secret of type C(kubernetes.io/dockerconfigjson).
-      - With O(schedule), CDI needs the Secret in its own namespace, too.
+      - With O(schedule), CDI needs the Secret in its own namespace, too. The module looks there if the user may read
+        the APIService C(v1beta1.upload.cdi.kubevirt.io), which names that namespace.
     type: str
   ca_config_map:
     description:
@@ -238,6 +254,15 @@ EXAMPLES = r"""
         pvc: {name: database-root, namespace: shop}
         instancetype: {name: u1.small}
         preference: {name: fedora}
+
+- name: A claim that exists already, for VMs that boot from it
+  virtshape.instancetypes.boot_source:
+    name: database-root
+    namespace: shop
+    state: labeled
+    kind: PersistentVolumeClaim
+    instancetype: {name: u1.small}
+    preference: {name: fedora}
 """
 
 RETURN = r"""
@@ -261,7 +286,7 @@ results:
       type: str
       returned: always
     kind:
-      description: C(DataSource), which is what VMs name.
+      description: C(DataSource), which is what VMs name; with O(state=labeled) the kind of the object.
       type: str
       returned: always
     action:
@@ -284,9 +309,9 @@ results:
       returned: when the DataSource exists
       sample: {pvc: {name: fedora-2f1dbb0b8a51, namespace: golden}}
     labels:
-      description: Labels of the DataSource.
+      description: Labels of the object.
       type: dict
-      returned: when the DataSource exists
+      returned: when it exists
     ready:
       description: Whether CDI says that VMs can be made of the boot source.
       type: bool

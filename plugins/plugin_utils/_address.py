@@ -1,4 +1,4 @@
-"""Where a running VM is reached: the address of one of its interfaces, or a Service that leads to it."""
+"""The address of a running VM: of one of its interfaces, or of a Service that leads to it."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ FAMILIES: Final = {"prefer_ipv4": (4, 6), "prefer_ipv6": (6, 4), "ipv4": (4,), "
 
 _LOAD_BALANCER: Final = "LoadBalancer"
 _NODE_PORT: Final = "NodePort"
-# As Kubernetes ranks the addresses of a node for those who come from outside.
+# The order in which Kubernetes prefers a node's addresses for clients outside.
 _NODE_ADDRESSES: Final = ("ExternalIP", "InternalIP")
 _LABEL_LENGTH: Final = 63
 
 
 class Endpoint(NamedTuple):
-    """port: None for the connection's usual one."""
+    """port: None for the connection's default port."""
 
     host: str
     port: int | None = None
 
 
 def interface_address(instance: Manifest, interface: str | None = None, family: str = "prefer_ipv4") -> str | None:
-    """An address of a VMI, or None as long as it has none.
+    """An address of a VMI; None while it has none.
 
-    interface: the name of an interface, which is that of its network, or the name that the guest gives it; None for
-    the first one of the VMI's spec that has an address. family: a key of FAMILIES. Addresses that are of use within the
-    guest or on its link alone do not count.
+    interface: the name of an interface (which is that of its network), or its name in the guest; None for the first
+    interface of the VMI's spec with an address. family: a key of FAMILIES. Loopback and link-local addresses do not
+    count.
     """
     order = [one["name"] for one in _interfaces(instance)]
     reported = (instance.get("status") or {}).get("interfaces") or []
     if interface is None:
-        # What the guest makes for itself, such as a bridge for containers, has no name.
+        # Interfaces that the guest created, such as a container bridge, have no name.
         known = [one for one in reported if one.get("name") in order]
         known.sort(key=lambda one: order.index(one["name"]))
     else:
@@ -56,18 +56,17 @@ def service_endpoint(
     port: int = 22,
     family: str = "prefer_ipv4",
 ) -> Endpoint | None:
-    """The LoadBalancer or NodePort Service that leads to a port of this VMI and of no other, or None.
+    """The LoadBalancer or NodePort Service that leads to a port of this VMI alone, or None.
 
-    services, instances: those of the VMI's namespace. node: a node's manifest by its name; a node of which there is
-    none counts by its name.
-    port: of the guest. A LoadBalancer goes before a NodePort; else it goes by name.
+    services, instances: those of the VMI's namespace. node: returns a node's manifest by name; without a manifest the
+    node's name is the address. port: of the guest. A LoadBalancer has priority over a NodePort, then the name decides.
     """
     ranked = sorted(services, key=lambda one: (_type(one) != _LOAD_BALANCER, str(one["metadata"]["name"])))
     for service in ranked:
         if _type(service) not in (_LOAD_BALANCER, _NODE_PORT) or not _leads_to(service, instance):
             continue
         if sum(_leads_to(service, other) for other in instances) > 1:
-            # It is unknown at which of them a connection would end.
+            # The connection could end at another VMI.
             continue
         for entry in service["spec"].get("ports") or []:
             if _target(entry, instance) == port and (entry.get("protocol") or "TCP") == "TCP":
@@ -114,7 +113,7 @@ def _leads_to(service: Manifest, instance: Manifest) -> bool:
 
 
 def _pod_labels(instance: Manifest) -> dict[str, str]:
-    """The labels that KubeVirt gives the pod of a VMI (KubeVirt ``virt-controller/services/template.go``)."""
+    """The labels of the VMI's pod (KubeVirt ``virt-controller/services/template.go``)."""
     metadata = instance["metadata"]
     hostname = (instance.get("spec") or {}).get("hostname") or metadata["name"].partition(".")[0][:_LABEL_LENGTH]
     return {
@@ -127,7 +126,7 @@ def _pod_labels(instance: Manifest) -> dict[str, str]:
 
 
 def _target(entry: Manifest, instance: Manifest) -> int | None:
-    """The port of the guest that a Service's port leads to; names are those of the interfaces' ports."""
+    """The guest's port for a port of a Service. Named ports are those of the interfaces."""
     target = entry.get("targetPort") or entry.get("port")
     if isinstance(target, int):
         return target
@@ -144,7 +143,7 @@ def _balanced(service: Manifest, entry: Manifest, family: str) -> Endpoint | Non
 
 
 def _on_node(instance: Manifest, entry: Manifest, node: Callable[[str], object], family: str) -> Endpoint | None:
-    """The port on the node where the guest runs, which takes connections whatever the Service's traffic policy is."""
+    """The NodePort on the node of the guest, which accepts connections under every traffic policy."""
     name, port = (instance.get("status") or {}).get("nodeName"), entry.get("nodePort")
     if not name or not port:
         return None

@@ -1,4 +1,4 @@
-"""The matrix of a catalog as people see it: a table in Markdown, a picture, a page with that picture."""
+"""The compatibility matrix of a catalog: a table in Markdown, a picture, and a page with the picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LETTER: Final = 6.4
 _FIGURES: Final = 96
 _TOTAL: Final = 34
 
-# What fits is quiet, as most pairs do: the others stand out, and their letters distinguish them without colour.
+# Most pairs fit and are pale, so that the others stand out; letters distinguish those without colour.
 _COLOURS: Final = """
 :root{color-scheme:light dark;--ink:#1d2530;--soft:#5b6675;--line:#9aa5b4;--page:#fff;--row:#e8edf3;--fit:#cde7da}
 @media screen and (prefers-color-scheme:dark){
@@ -28,7 +28,7 @@ _COLOURS: Final = """
 :root{--few:#f4c04e;--few-ink:#3d2a00;--little:#8fb4f0;--little-ink:#0d2a5c;--both:#c583b8;--both-ink:#2f0526;
 --uneven:#ea7f69;--uneven-ink:#3f0a00}
 """
-# Sign → the name of its colours.
+# Sign → colour name.
 _SIGNS: Final = {"c": "few", "m": "little", "b": "both", "s": "uneven"}
 
 _STYLE: Final = (
@@ -45,7 +45,10 @@ text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
 
 
 class _Axis(NamedTuple):
-    """starts: the offset of each entry; a gap is before each group. groups: (name, offset, length). length: of all."""
+    """starts: the offset of each entry, with a gap before each group.
+
+    groups: (name, offset, length). length: the total.
+    """
 
     starts: list[float]
     groups: list[tuple[str, float, float]]
@@ -53,13 +56,13 @@ class _Axis(NamedTuple):
 
 
 def svg(found: Matrix, title: str) -> str:
-    """The picture: rows are instancetypes, columns preferences; every cell has a title in words."""
+    """The picture: instancetypes as rows, preferences as columns. Every cell has a title in words."""
     rows = _axis([one["series"] for one in found.instancetypes])
     columns = _axis([one["os"] for one in found.preferences])
     names = max((len(label(one)) for one in found.instancetypes), default=0) * _LETTER
     left = 8 + names + _FIGURES
     heights = max((len(label(one)) for one in found.preferences), default=0) * _LETTER
-    # Above the names the operating systems, below them what is required.
+    # Above the columns: the operating systems; below: the requirements.
     top = 48 + heights + 2 * _CELL
     width, height = left + columns.length + _TOTAL + 60, top + rows.length + 2 * _CELL + 8
     parts = [
@@ -76,8 +79,10 @@ def svg(found: Matrix, title: str) -> str:
 
 
 def html(found: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
-    """A page with the picture, its legend and the counts. capacity: `instancetypes` of placement_info, if it is known
-    which of them the nodes of a cluster can run."""
+    """A page with the picture, its legend and the counts.
+
+    capacity: `instancetypes` of placement_info, to mark those that the nodes of a cluster can run; optional.
+    """
     fitting = sum(not cell.sign for cells in found.cells for cell in cells)
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
     picture = Markup(svg(found, title))
@@ -87,7 +92,7 @@ def html(found: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
 
 
 def markdown(found: Matrix, title: str) -> str:
-    """A heading, a table with a row for each instancetype, and what the signs mean."""
+    """A heading, a table with one row for each instancetype, and the legend."""
     head = ["instancetype", "vCPUs", "memory", *(label(one) for one in found.preferences)]
     lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
     needs = [_needs(one) for one in found.preferences]
@@ -119,7 +124,7 @@ def _axis(groups: Sequence[str]) -> _Axis:
 def _column_heads(found: Matrix, columns: _Axis, left: float, top: float) -> list[str]:
     parts = []
     for name, begin, length in columns.groups:
-        # A name that is wider than its group would run into the next one.
+        # A name wider than its group would overlap the next name.
         if name and len(name) * 7.4 <= length + _GAP:
             parts.append(f'<text class="g" x="{left + begin:.0f}" y="20">{escape(name)}</text>')
         parts.append(f'<rect x="{left + begin:.0f}" y="26" width="{length:.0f}" height="2" class="l"/>')
@@ -180,7 +185,7 @@ def _preference(one: Facts) -> str:
 
 
 def _gib(one: Facts) -> str:
-    """GiB with at most two decimals, and without what is no news, such as ``.5``; "" for none."""
+    """GiB with at most two decimals and without trailing zeros; "" for none."""
     if not one["memory_bytes"]:
         return ""
     return f"{one['memory_bytes'] / 2**30:.2f}".rstrip("0").rstrip(".").lstrip("0")

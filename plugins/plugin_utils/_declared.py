@@ -1,4 +1,4 @@
-"""What a task of this collection declares, on the controller."""
+"""The objects that a task of this collection declares, computed on the controller."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..module_utils._resolver.declare.vm.options import SPEC
 Options = dict[str, Any]
 Manifest = dict[str, Any]
 
-# They need nothing of a cluster, and may hold secrets and names of files.
+# These options do not affect the checks, and may contain secrets and file names.
 _LEFT_OUT: Final = ("access_credentials", "cloud_init")
 _SPEC: Final = {**SPEC, "name": {**SPEC["name"], "required": True}}
 
 
 def to_run(options: Options) -> list[Manifest]:
-    """The VMs that are to run. What the module refuses is left out: it says so itself."""
+    """The VMs that are to run. Skips entries that the module rejects, because the module reports them."""
     found = []
     for _index, entry in entries(options, "virtual_machines", SPEC):
         validated = ArgumentSpecValidator(_SPEC).validate(entry)
@@ -33,7 +33,7 @@ def to_run(options: Options) -> list[Manifest]:
             declared = manifest({**given, **dict.fromkeys(_LEFT_OUT)})
         except FieldError:
             continue
-        # A new VM gets a run strategy and memory.
+        # As for a new VM, which gets a run strategy and memory.
         whole, _owned = virtual_machine.reconcile(declared, None, "")
         if whole["spec"].get("runStrategy") != "Halted" and whole["spec"].get("running") is not False:
             found.append(whole)
@@ -41,9 +41,9 @@ def to_run(options: Options) -> list[Manifest]:
 
 
 def entries(options: Options, plural: str, spec: Options) -> Iterator[tuple[int | None, Options]]:
-    """The options of each object that a task declares, as its module reads them, with the index in the list.
+    """The options of each object that a task declares, as its module reads them, with their index in the list.
 
-    plural: the option with the list; without it the task declares one object. spec: the options of one object.
+    plural: the option with the list; without that option the task declares one object. spec: the options of an object.
     """
     names = {key for name, option in spec.items() for key in (name, *option.get("aliases", ()))}
     own = spelled_out({name: value for name, value in options.items() if name in names and value is not None}, spec)

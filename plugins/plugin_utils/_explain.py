@@ -1,7 +1,7 @@
-"""Where each field of an expanded VM comes from: the VM, its instancetype, its preference or the cluster's defaults.
+"""The source of each field of an expanded VM: the VM, its instancetype, its preference or the cluster's defaults.
 
-Nothing here knows a rule of KubeVirt. The VM is expanded as it is, and again without one of the four, and the results
-are compared: a field comes from that without which it would have another value.
+This module contains no rules of KubeVirt. It expands the VM with and without each source and compares the results: a
+field comes from the source without which it would have another value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MISSING: Final = object()
 
 
 class Alternative(NamedTuple):
-    """What would be if the row's source said nothing: mostly the same field with another value."""
+    """A field and the value that it would have without the row's source; mostly the same field."""
 
     field: str
     value: Any
@@ -42,8 +42,8 @@ class Row(NamedTuple):
     """One field.
 
     field: its path from the template (``spec.domain.cpu.sockets``). value: None for a field that the source removed.
-    source: VM, INSTANCETYPE, PREFERENCE or DEFAULT. What the preference makes of the instancetype's vCPUs is the
-    preference's. instead_of: what the source overrode, or kept from having a say.
+    source: VM, INSTANCETYPE, PREFERENCE or DEFAULT. vCPUs that the preference distributes count as the preference's.
+    instead_of: the values that the source overrode or displaced.
     """
 
     field: str
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 class Unexplained(Exception):
-    """The VM cannot be expanded. problem: why, in KubeVirt's words."""
+    """The VM cannot be expanded. problem: the reason, in KubeVirt's words."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -67,11 +67,11 @@ def explain(
     config: Configuration,
     release: Release = NEWEST,
 ) -> list[Row]:
-    """The fields of a VM's expanded template, in the order of their paths.
+    """The fields of a VM's expanded template, ordered by path.
 
-    template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set,
-    as expand-spec sets none. Objects that are always there and empty are left out.
-    Raises Unexplained, and schema.FieldError for a template that is not of the API's types.
+    template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set
+    (as in expand-spec). Empty objects that every template has are left out.
+    Raises Unexplained, and schema.FieldError for a template that does not match the schema.
     """
     cluster = _Cluster(config, release, sets_defaults=(instancetype, preference) != (None, None))
     outcome = _Outcome(template, instancetype, preference, cluster)
@@ -98,7 +98,7 @@ def explain(
 
 
 class _Cluster(NamedTuple):
-    """What expands the VM. sets_defaults: not for a VM that has neither instancetype nor preference."""
+    """How to expand the VM. sets_defaults: false for a VM with neither instancetype nor preference."""
 
     config: Configuration
     release: Release
@@ -109,7 +109,7 @@ class _Cluster(NamedTuple):
 
 
 class _Outcome:
-    """What becomes of a template, and of the same with less."""
+    """The expansion of a template, and expansions of it without some of the sources."""
 
     def __init__(self, template: dict[str, Any], instancetype: Spec, preference: Spec, cluster: _Cluster) -> None:
         self.own = schema.declared(_TEMPLATE, template)
@@ -120,17 +120,17 @@ class _Outcome:
         self._parts: tuple[Leaves, ...] | None = None
 
     def paths(self) -> list[Path]:
-        """The fields to list: those that there are, and those of the VM that are no more."""
+        """The fields to list: those of the expansion, and those of the VM that it removed."""
         blank = _leaves(self._cluster.canonical({}))
         own, written = _leaves(self.own), self.written()
         known = [path for path, value in self.full.items() if path in own or written.get(path, _MISSING) != value]
         parents = {path[:length] for path in self.full for length in range(len(path) + 1)}
-        # An empty object that goes, a nodeSelector, said nothing.
+        # Removing an empty object, such as a nodeSelector, changes nothing.
         removed = [path for path, value in written.items() if path in own and path not in parents and value != {}]
         return sorted((path for path in known + removed if path not in blank), key=_order)
 
     def source(self, path: Path) -> str:
-        """Which of the four gives the field its value; a removed field has none."""
+        """The source of a field's value; for a removed field, the source that removed it."""
         if self._parts is None:
             instancetype, preference = self._given
             self._parts = (
@@ -149,18 +149,18 @@ class _Outcome:
             return PREFERENCE
         if without_preference.get(path, _MISSING) == value:
             return DEFAULT
-        # On what only the defaults attach, such as a disk for a volume.
+        # The preference changed an object that only the defaults add, such as a disk for a volume.
         return PREFERENCE
 
     def _applied(self, instancetype: Spec, preference: Spec) -> Leaves:
         template = self._cluster.canonical(self.own)
         release = self._cluster.release
-        # With less than what the VM was expanded with, and so no crash of KubeVirt either.
+        # KubeVirt did not crash on the full template, so it does not crash on a part of it.
         conflicts = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
         return {} if conflicts else _leaves(template)
 
     def written(self) -> Leaves:
-        """The VM's own fields with what Go always writes."""
+        """The VM's own fields, with the empty ones that Go always writes."""
         return _leaves(self._cluster.canonical(self.own))
 
     def _expanded(self, instancetype: Spec, preference: Spec) -> Leaves:
@@ -175,9 +175,11 @@ class _Outcome:
 
 
 def _instead_of_vm(outcome: _Outcome, without: _Outcome, path: Path) -> tuple[Alternative, ...]:
-    """Besides the field itself, what appears elsewhere without it: a preferred EFI without the VM's BIOS."""
+    """The alternatives without the VM's field, including other fields: without the VM's BIOS, a preferred EFI
+    appears.
+    """
     written = without.written()
-    # Without a field that has to be there the object is none.
+    # The template would be invalid without a required field.
     if path in written:
         return ()
     appeared = [other for other in without.full if other not in outcome.full and other not in written]
@@ -193,7 +195,7 @@ def _alternatives(outcome: _Outcome, without: _Outcome, paths: list[Path]) -> tu
 
 
 def _leaves(value: Any, path: Path = ()) -> Leaves:
-    """The fields with their values: everything but objects with entries and lists of objects."""
+    """All fields with their values, except objects with entries and lists of objects."""
     entries: Any = ()
     if isinstance(value, dict):
         entries = value.items()
@@ -206,7 +208,7 @@ def _leaves(value: Any, path: Path = ()) -> Leaves:
 
 
 def _without(template: dict[str, Any], path: Path) -> dict[str, Any]:
-    """A copy without a field, and without the objects that it alone filled."""
+    """A copy without a field, and without the objects that become empty."""
     result = copy(template)
     holders: list[Any] = [result]
     for key in path[:-1]:
@@ -229,7 +231,7 @@ def _text(path: Path) -> str:
 
 
 def table(rows: list[Row]) -> list[str]:
-    """The rows as lines of text with aligned columns."""
+    """The rows as text with aligned columns."""
     cells = [("FIELD", "VALUE", "SOURCE", "INSTEAD OF")]
     for row in rows:
         removed = row.value is None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The edge between the pure resolver and Ansible's filters: one or many, options, and errors in one line."""
+"""The edge between the resolver and Ansible's filters: one object or many, options, and errors on one line."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from ._questions import Unanswerable
 
 Check = Callable[[Any], Any]
 
-# What users write of an object's metadata; all else is the cluster's.
+# The metadata that users write; the cluster sets the rest.
 _WRITTEN = ("name", "namespace", "labels", "annotations")
 _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 def netted(filters: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The filters without a message of Python's: an unforeseen exception is reported as a bug in the collection."""
+    """The filters, with unforeseen exceptions reported as bugs in the collection, without a Python traceback."""
     return {name: _netted(name, function) for name, function in filters.items()}
 
 
@@ -55,7 +55,7 @@ def _netted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_the_call(error: TypeError) -> str:
-    """What is wrong with the options that a template gives, or "" for an error within the filter."""
+    """What is wrong with the options of a filter's call, or "" for an error inside the filter."""
     if len(traceback.extract_tb(error.__traceback__)) > 1:
         return ""
     unknown = _UNKNOWN.search(str(error))
@@ -63,11 +63,12 @@ def _of_the_call(error: TypeError) -> str:
 
 
 def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
-    """A filter over one VM or a list of VMs.
+    """A filter for one VM or a list of VMs.
 
-    answer: called with (vm, given, objects, release) and the options that `checks` names, if they were given. The
-    release is that of the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names one.
-    checks: what each option's value becomes; raises ValueError for one that does not do.
+    answer: called with (vm, given, objects, release) and the given options that `checks` names. The release is that of
+    the
+    option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another.
+    checks: option → function that converts its value, or raises ValueError.
     """
 
     def apply(
@@ -95,7 +96,7 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
 
 
 def gated(manifest: dict[str, Any], accept_unknown: bool, spec_type: str = "VirtualMachineSpec") -> dict[str, Any]:
-    """The manifest, as it is given, once it is known that a cluster may take it. Raises FieldError.
+    """The manifest unchanged, after a check that a cluster may accept it. Raises FieldError.
 
     spec_type: the schema type of its spec.
     """
@@ -109,7 +110,7 @@ def gated(manifest: dict[str, Any], accept_unknown: bool, spec_type: str = "Virt
 
 
 def _gate_type(name: str, option: str, manifest: Mapping[str, Any], accept_unknown: bool) -> None:
-    """Checks the manifest or the bare spec of an instancetype or a preference, by the option's name."""
+    """Checks the manifest or bare spec of an instancetype or preference, depending on the option's name."""
     spec = manifest.get("spec", manifest if "kind" not in manifest else {})
     try:
         if isinstance(spec, Mapping):
@@ -126,7 +127,7 @@ def _gate(type_name: str, path: str, value: dict[str, Any], accept_unknown: bool
 
 
 def truth(option: str, name: str, value: Any) -> bool:
-    """An option that is true or false, also as `-e` gives it."""
+    """A boolean option, also from `-e`."""
     try:
         return bool(boolean(value))
     except TypeError:
@@ -134,7 +135,7 @@ def truth(option: str, name: str, value: Any) -> bool:
 
 
 def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
-    """The answer for a manifest, or the answers for a list of them; what goes wrong names filter and object."""
+    """The answer for a manifest, or a list of answers for a list. Errors name the filter and the object."""
 
     def one(manifest: Any) -> Any:
         if not isinstance(manifest, Mapping):
@@ -152,7 +153,7 @@ def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
 
 
 def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
-    """The manifests that an option takes: a list, of which empty YAML documents are left out, or one alone."""
+    """The manifests of an option: a list, without empty YAML documents, or a single manifest."""
     if isinstance(value, Mapping):
         return [dict(value)]
     if not isinstance(value, Iterable) or isinstance(value, str):
@@ -165,7 +166,7 @@ def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
 
 
 def answering(name: str, kubevirt_version: Any) -> release.Release:
-    """The release that the option `kubevirt_version` names; the newest one that is known where it is not given."""
+    """The release that `kubevirt_version` names; by default the newest known release."""
     if kubevirt_version is None:
         return release.NEWEST
     version: release.Release = checked(name, "kubevirt_version", kubevirt_version, release.of)
@@ -173,7 +174,7 @@ def answering(name: str, kubevirt_version: Any) -> release.Release:
 
 
 def choice(*values: str) -> Check:
-    """A check for an option with a few values."""
+    """A check for an option with a fixed set of values."""
 
     def check(value: Any) -> Any:
         if value not in values:
@@ -184,14 +185,14 @@ def choice(*values: str) -> Check:
 
 
 def one_manifest(value: Any) -> dict[str, Any]:
-    """A check for an option that takes a manifest."""
+    """A check for an option with one manifest."""
     if not isinstance(value, Mapping):
         raise ValueError(f"expected a manifest, found {shown(value)}")
     return dict(value)
 
 
 def several_manifests(value: Any) -> list[dict[str, Any]]:
-    """A check for an option that takes manifests, or one alone."""
+    """A check for an option with one manifest or several."""
     entries = [value] if isinstance(value, Mapping) else value
     if not isinstance(entries, Iterable) or isinstance(entries, str):
         raise ValueError(f"expected a list of manifests, found {shown(value)}")
@@ -199,14 +200,14 @@ def several_manifests(value: Any) -> list[dict[str, Any]]:
 
 
 def whole_number(value: Any) -> int:
-    """A check for a positive whole number."""
+    """A check for an option with a positive integer."""
     if isinstance(value, bool) or not str(value).isdigit() or int(value) < 1:
         raise ValueError(f"expected a whole number, 1 or more, found {shown(value)}")
     return int(value)
 
 
 def checked(name: str, option: str, value: Any, check: Check | None) -> Any:
-    """What a check makes of an option's value; without a check there is no such option."""
+    """The option's value after its check. An option without a check does not exist."""
     if check is None:
         raise AnsibleFilterError(f"{name}: {option}: unknown option")
     try:

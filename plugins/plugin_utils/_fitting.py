@@ -25,12 +25,12 @@ _OPTIONS: dict[str, Any] = {
 
 
 def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str, Any]]:
-    """All that fit, best first; the options are those of _OPTIONS, of which `class` cannot be a parameter."""
+    """All instancetypes that fit, best first. For the options see _OPTIONS; `class` cannot be a parameter name."""
     return _chosen("fitting", value, preference, options)
 
 
 def smallest(value: Any, preference: Any = None, **options: Any) -> dict[str, Any]:
-    """The first that fits."""
+    """The best instancetype that fits."""
     found = _chosen("smallest", value, preference, options)
     if found:
         return found[0]
@@ -57,7 +57,7 @@ def _chosen(name: str, value: Any, preference: Any, options: dict[str, Any]) -> 
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise AnsibleFilterError(f"{name}: expected manifests of instancetypes, found {value!r}")
-    # An empty YAML document is None.
+    # None is an empty YAML document.
     entries = [dict(entry) if isinstance(entry, Mapping) else entry for entry in value if entry is not None]
     try:
         return choose(

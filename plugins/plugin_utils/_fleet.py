@@ -1,7 +1,6 @@
-"""A fleet of VMs in figures: what it has been promised, what drifts and for how long, what is left over.
+"""Figures of a fleet of VMs: promised resources, drift and its age, unused objects.
 
-Everything is counted from what the modules virtual_machine_info, controller_revision_info, instancetype_info and
-preference_info return.
+The input is what virtual_machine_info, controller_revision_info, instancetype_info and preference_info return.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from ..module_utils._resolver.refresh.copies import SNAPSHOT
 
 Told = dict[str, Any]
 
-# Phases of a VMI whose guest is no more.
+# Phases of a VMI without a guest.
 ENDED: Final = ("Succeeded", "Failed")
 
-# How long VMs drift: name and upper limit in days.
+# Ages of drift: name and upper limit in days.
 AGES: Final = (
     ("less than a day", 1),
     ("1 to 7 days", 7),
@@ -34,12 +33,12 @@ AGES: Final = (
 UNKNOWN_AGE: Final = "not known"
 
 _SECONDS_A_DAY: Final = 24 * 60 * 60
-# As API servers write it: RFC 3339 in UTC.
+# RFC 3339 in UTC, as API servers write it.
 _TIME: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 
 
 class FleetError(ValueError):
-    """What was given is not what the modules return; one line says where and what is missing."""
+    """The input is not what the modules return; one line names the place and the missing key."""
 
 
 def summary(
@@ -53,10 +52,10 @@ def summary(
 ) -> Told:
     """The fleet in plain values; see the RETURN of the filter `fleet`.
 
-    vms: as virtual_machine_info returns them. revisions, unreferenced: virtual_machines and unreferenced as
-    controller_revision_info returns them. instancetypes, preferences: as instancetype_info and preference_info do.
-    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: instancetypes as placement_info returns
-    them. Raises FleetError for anything else.
+    vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from
+    controller_revision_info. instancetypes, preferences: from instancetype_info and preference_info.
+    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from placement_info.
+    Raises FleetError for other input.
     """
     captured = _by_label(revisions, "revisions")
     rows = [_row(vm, captured.get(label, {})) for label, vm in _by_label(vms, "virtual_machines").items()]
@@ -91,7 +90,7 @@ def summary(
 
 
 def capacities(capacity: Iterable[Told], what: str = "capacity") -> list[Told]:
-    """Instancetypes as placement_info returns them, if that is what they are. Raises FleetError."""
+    """The `instancetypes` of placement_info, checked. Raises FleetError."""
     found = list(capacity)
     for index, one in enumerate(found):
         _need(one, ("name", "fits", "node_count", "nodes_in_all", "more"), f"{what}[{index}]")
@@ -122,7 +121,7 @@ def _totals(result: Told) -> Told:
 
 
 def _row(vm: Told, captured: Told) -> Told:
-    """A VM: what it is promised and what there is to do."""
+    """A VM with its promised resources and what it needs."""
     parts = {role.matcher: vm.get(role.matcher) or {} for role in ROLES}
     drifted = bool(vm["drifted"])
     guest = (vm.get("resources") or {}).get("guest") or {}
@@ -155,7 +154,7 @@ def _row(vm: Told, captured: Told) -> Told:
 
 
 def _object(part: Told) -> Told | None:
-    """What a VM refers to; None without it."""
+    """The object to which a VM refers; None without one."""
     if not part:
         return None
     names = ("kind", "name", "revision", "state", "generation", "current_generation", "pinned")
@@ -163,13 +162,13 @@ def _object(part: Told) -> Told | None:
 
 
 def _since(parts: Iterable[Told]) -> str:
-    """When the object was last changed that the VM drifts from: at least since then it drifts. "" if nobody knows."""
+    """When the object from which the VM drifts last changed, so the least age of the drift; "" if unknown."""
     changed = [part.get("changed_at") or "" for part in parts if part.get("state") == drift.DRIFTED]
     return min((one for one in changed if one), default="")
 
 
 def _users(rows: list[Told], role: str, entries: list[Told]) -> list[Told]:
-    """The instancetypes or preferences that VMs refer to, the most used first, and last the VMs that have none."""
+    """The instancetypes or preferences that VMs use, most used first; VMs without one come last."""
     deprecated = {_place(entry) for entry in entries if entry["deprecated"]}
     groups: dict[tuple[str, str, str], list[Told]] = {}
     for row in rows:
@@ -217,7 +216,7 @@ def _age(since: str, now: str) -> str:
 
 
 def _by_change(rows: list[Told]) -> list[Told]:
-    """VMs that drift, together where the same fields of their VMIs would change in the same way; most VMs first."""
+    """Drifting VMs grouped by the same change of their VMIs, largest group first."""
     groups: dict[str, Told] = {}
     for row in rows:
         if row["drifted"] and not row["refusal"]:
@@ -228,7 +227,7 @@ def _by_change(rows: list[Told]) -> list[Told]:
 
 
 def _entries(found: Iterable[Told], what: str) -> list[Told]:
-    """Instancetypes or preferences in what a report needs of them. used_by: None where it is not known."""
+    """What a report needs of instancetypes or preferences. used_by: None if unknown."""
     names = ("kind", "namespace", "name", "catalog", "catalog_version")
     told = []
     for index, one in enumerate(found):

@@ -1,4 +1,4 @@
-"""VMs as hosts of an inventory: their names and variables."""
+"""VMs as inventory hosts: names and variables."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Final
 
 HOST_FIELDS: Final = ("name", "namespace", "uid")
 
-# Without a prefix there would be variables of names, such as `name`, that Ansible uses itself.
+# Without a prefix, variables such as `name` would clash with Ansible's own.
 _PREFIX: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class HostError(ValueError):
-    """An option that cannot be used; one line names it and says why."""
+    """An unusable option; one line names it and the reason."""
 
 
 def check_options(pattern: str, prefix: str) -> None:
-    """Raises HostError for a pattern (see host_names) or a prefix (see host_variables) that will not do."""
+    """Raises HostError for an invalid pattern (see host_names) or prefix (see host_variables)."""
     known = " and ".join(f"{{{field}}}" for field in HOST_FIELDS)
     try:
         fields = [part for part in string.Formatter().parse(pattern) if part[1] is not None]
@@ -35,10 +35,10 @@ def check_options(pattern: str, prefix: str) -> None:
 
 
 def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
-    """The VMs' names as hosts, in order.
+    """The host names of the VMs, in order.
 
-    vms: with what HOST_FIELDS names. pattern: text with these fields in braces, such as ``{name}.{namespace}``.
-    Raises HostError for two VMs that would be the same host.
+    vms: with the fields in HOST_FIELDS. pattern: text with these fields in braces, such as ``{name}.{namespace}``.
+    Raises HostError if two VMs would be the same host.
     """
     owners: dict[str, str] = {}
     for vm in vms:
@@ -53,5 +53,5 @@ def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
 
 
 def host_variables(told: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The variables of a VM, their names with a prefix: a letter, then letters, digits and underscores."""
+    """The variables of a VM, with a prefix: a letter, then letters, digits and underscores."""
     return {f"{prefix}{name}": value for name, value in told.items()}

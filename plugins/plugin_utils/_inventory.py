@@ -22,7 +22,7 @@ Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
-# What hosts lack where a kind may not be listed.
+# What hosts lack if the user may not list a kind.
 _LOST = {
     "VirtualMachineInstance": "hosts have no address and no instance",
     "Service": "hosts have no address",
@@ -46,23 +46,25 @@ class Wanted:
     hostvars_prefix: str = "vm_"
 
     def __post_init__(self) -> None:
-        """Raises HostError for options that make no hosts, whatever the cluster has."""
+        """Raises HostError for invalid options before the cluster is read."""
         check_options(self.host_format, self.hostvars_prefix)
 
 
 @dataclass
 class Hosts:
-    """hosts: variables by the hosts' names, in order of namespace and name of their VMs. warnings: what could not be
-    read, one line each."""
+    """hosts: host name → variables, ordered by namespace and name of the VMs.
+
+    warnings: what could not be read, one line each.
+    """
 
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
 def hosts(session: Session, wanted: Wanted) -> Hosts:
-    """One LIST of each kind for all namespaces where that is permitted, else one for each namespace.
+    """The hosts. One LIST of each kind for all namespaces if permitted, else one for each namespace.
 
-    Raises HostError for hosts of the same name, and ApiError or ConnectionFailed where VMs cannot be listed.
+    Raises HostError if two VMs would be the same host, ApiError or ConnectionFailed if VMs cannot be listed.
     """
     vms = _virtual_machines(session, wanted)
     if not vms:
@@ -97,7 +99,7 @@ def _virtual_machines(session: Session, wanted: Wanted) -> list[Manifest]:
 
 
 def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt) -> dict[str, Any]:
-    """The result of virtual_machine_info for a VM, and more for the grouping of hosts."""
+    """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     revisions = lookup.list("ControllerRevision", metadata["namespace"])
     instance = _instance(vm, lookup)

@@ -1,4 +1,4 @@
-"""Pages of HTML that need nothing else: no script, no font, no network. Their templates are in `pages`."""
+"""HTML pages without scripts, fonts or network access. The templates are in `pages`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEMPLATES = Path(__file__).with_name("pages")
 
 
 def render(name: str, **values: Any) -> str:
-    """The page of the template `name`.html.j2. Values are text there, never tags: all of them are escaped."""
+    """The page of the template `name`.html.j2. All values are escaped."""
     return _environment().get_template(f"{name}.html.j2").render(values)
 
 
@@ -36,7 +36,7 @@ def _number(count: int) -> str:
 
 
 def _memory(count: int) -> str:
-    """Bytes as one reads them, rounded: ``102 TiB``, ``1.5 GiB``."""
+    """Bytes, rounded: ``102 TiB``, ``1.5 GiB``."""
     amount = human(str(count))
     suffix = amount.lstrip("0123456789.")
     figure = float(amount[: len(amount) - len(suffix)])

@@ -1,4 +1,4 @@
-"""What the filters answer about the pods of VMs: their requests, where they fit, and whether quotas admit them."""
+"""What the filters answer about the pods of VMs: requests, placement, and whether quotas admit them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ Manifest = dict[str, Any]
 
 
 class Place(NamedTuple):
-    """Where a VM is to run, as manifests. kubevirt: the KubeVirt object, for its configuration. namespace: the VM's.
-    quotas: the ResourceQuotas there. networks: the NetworkAttachmentDefinitions; None: they are not known.
-    migrates_from: the node that the VM migrates from; None: it starts."""
+    """Where a VM is to run, as manifests.
+
+    kubevirt: the KubeVirt object, for its configuration. namespace: the VM's. quotas: its ResourceQuotas.
+    networks: the NetworkAttachmentDefinitions; None if unknown. migrates_from: the node of a migration; None for a
+    start.
+    """
 
     kubevirt: Manifest | None = None
     namespace: Manifest | None = None
@@ -36,7 +39,7 @@ class Place(NamedTuple):
 
 
 class _Launch(NamedTuple):
-    """What the pod of a VM is made of."""
+    """What determines the pod of a VM."""
 
     metadata: Manifest
     spec: Manifest
@@ -62,7 +65,7 @@ def placement(
     release: Release = NEWEST,
     of_running: str = MIGRATE,
 ) -> dict[str, Any]:
-    """What becomes of VMs in a cluster; see question.placement. objects: instancetypes, preferences and revisions."""
+    """The placement of VMs in a cluster; see question.placement. objects: instancetypes, preferences and revisions."""
     known = _kubevirt(kubevirt, release)
     try:
         return question.placement(vms, Objects(list(objects)), known, cluster, of_running)
@@ -110,14 +113,14 @@ def _made(make: Any, launch: _Launch, source: Mapping[str, str] | None, where: P
 
 
 def _of_configuration(error: Exception, kubevirt: Manifest | None) -> Exception:
-    """The error, or what it is if a KubeVirt object is given: only its configuration is read without a check."""
+    """Blames the KubeVirt object, if given, for an error, because only its configuration is not checked beforehand."""
     if kubevirt is None or isinstance(error, FieldError):
         return error
     return FieldError("kubevirt", f"its configuration cannot be read: {error}")
 
 
 def _kubevirt(manifest: Manifest | None, release: Release) -> KubeVirt:
-    """The KubeVirt of an object, as if it was of the release."""
+    """The KubeVirt of an object, treated as the given release."""
     if manifest is None:
         return KubeVirt(release)
     found = kubevirt_of({"status": {}, **manifest}, ".".join(map(str, release.version)))

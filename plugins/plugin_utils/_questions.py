@@ -1,7 +1,7 @@
-"""What the filters answer about one VM: expanded, its conflicts, what it requires, where its fields come from.
+"""What the filters answer about one VM: expansion, conflicts, requirements, and the source of each field.
 
-Each takes plain manifests. An instancetype or preference may be given as a manifest or as its bare spec, instead of
-what the VM's matcher names; else it is looked up by the matcher among `objects`. release: the KubeVirt that answers.
+The functions take plain manifests. An instancetype or preference given as a manifest or bare spec replaces the one that
+the VM's matcher names; otherwise `objects` is searched for it. release: the KubeVirt whose behaviour counts.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from . import _explain as explanation
 Manifest = dict[str, Any]
 Given = dict[str, "Manifest | None"]
 
-# Names what is given as an argument; no object of a cluster can be called so.
+# The name of an object given as an argument; no cluster object can have it.
 _GIVEN = "(given)"
 
 
 class Unanswerable(Exception):
-    """There is no answer for this input; one line says which field or object is the reason."""
+    """The input has no answer; one line names the field or object that is the reason."""
 
 
 def expand(vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
-    """The VM as expand-spec would return it: without matchers, with everything that they and the defaults give.
+    """The VM as expand-spec returns it: without matchers, with all values from them and the defaults.
 
-    given: {"instancetype": ..., "preference": ...}, None where the matcher counts.
+    given: {"instancetype": ..., "preference": ...}, None if the matcher counts.
     """
     vm, lookup = _resolved(vm, given, objects, release)
     expanded = expansion.expand(vm, lookup, None, release)
@@ -49,7 +49,7 @@ def expand(vm: Manifest, given: Given, objects: list[Manifest], release: Release
 
 
 def conflicts(vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST) -> list[dict[str, str]]:
-    """The VM's fields that its instancetype decides: [{path, message}], in KubeVirt's order; [] if there are none."""
+    """The VM's fields that conflict with its instancetype: [{path, message}], in KubeVirt's order."""
     instancetype, preference, template = parts(vm, given, objects, release)
     try:
         found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
@@ -61,10 +61,11 @@ def conflicts(vm: Manifest, given: Given, objects: list[Manifest], release: Rele
 def requirements(
     vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST
 ) -> list[dict[str, Any]]:
-    """What the preference requires and the VM has not: [{message, paths}]; [] if all is met.
+    """The requirements of the preference that the VM does not meet: [{message, paths}].
 
-    Like KubeVirt it reports the first unmet requirement only: of vCPUs, memory, architecture; and before them whether
-    the vCPUs can be spread as the preference wants. What a VM does not say has a cluster's defaults.
+    Like KubeVirt, reports only the first: of vCPUs, memory, architecture; before them, whether the vCPUs can be spread
+    as
+    preferred. Fields that the VM leaves out have a cluster's defaults.
     """
     instancetype, preference, template = parts(vm, given, objects, release)
     try:
@@ -89,7 +90,7 @@ def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> M
 def explain(
     vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, format: str = "rows"
 ) -> list[Any]:
-    """Where each field of the expanded template comes from; see explain.explain.
+    """The source of each field of the expanded template; see explain.explain.
 
     format: rows, [{field, value, source, instead_of}], or table, lines of text.
     """
@@ -104,10 +105,10 @@ def explain(
 
 
 def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST) -> dict[str, Any]:
-    """How what was captured differs from what is now.
+    """How captured objects differ from the current ones.
 
-    manifest: a VM, whose ControllerRevisions are among `current`; or a ControllerRevision, an instancetype or a
-    preference, compared with the object of the same kind and name: {drifted, changes}.
+    manifest: a VM whose ControllerRevisions are in `current`; or a ControllerRevision, an instancetype or a preference,
+    compared with the object of the same kind and name: {drifted, changes}.
     """
     if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
         return _object_drift(manifest, Objects(current), release)
@@ -160,7 +161,7 @@ def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
 def parts(
     vm: Manifest, given: Given, objects: list[Manifest], release: Release
 ) -> tuple[Manifest | None, Manifest | None, dict[str, Any]]:
-    """Canonical instancetype and preference spec (None: none) and template."""
+    """The canonical specs of instancetype and preference (None: none), and the template."""
     vm, lookup = _resolved(vm, given, objects, release)
     specs = []
     for role in ROLES:
@@ -176,7 +177,7 @@ def parts(
 
 
 def _resolved(vm: Manifest, given: Given, objects: list[Manifest], release: Release) -> tuple[Manifest, Objects]:
-    """The VM with matchers for what is given as an argument, and a lookup that knows it."""
+    """The VM with matchers for the objects given as arguments, and a lookup that knows them."""
     vm = _admitted(vm, release)
     added = []
     for role in ROLES:
@@ -184,7 +185,7 @@ def _resolved(vm: Manifest, given: Given, objects: list[Manifest], release: Rele
         if manifest is None:
             _check_inferred(role, vm)
             continue
-        # The spec of neither has a field `spec`.
+        # Neither spec has a field `spec`, so a bare spec can be told from a manifest.
         spec = manifest.get("spec", manifest)
         vm["spec"][role.matcher] = {"name": _GIVEN, "kind": role.cluster_kind}
         if vm.get("status"):
@@ -194,7 +195,7 @@ def _resolved(vm: Manifest, given: Given, objects: list[Manifest], release: Rele
 
 
 def _admitted(vm: Manifest, release: Release) -> Manifest:
-    """A copy of the VM with matchers as the cluster stores them."""
+    """A copy of the VM with its matchers as the cluster stores them."""
     _check(vm)
     vm = copy(vm)
     if release.sets_matcher_kind:
@@ -208,7 +209,9 @@ def _check(vm: Manifest) -> None:
 
 
 def _check_inferred(role: Role, vm: Manifest) -> None:
-    """KubeVirt infers at admission, and in all later steps would look for an object without a name."""
+    """Rejects a matcher that is still to be inferred: after admission KubeVirt would look for an object
+    without a name.
+    """
     matcher = role.matcher_of(vm)
     if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
         volume = matcher["inferFromVolume"]

@@ -1,4 +1,4 @@
-"""The options by which all modules reach the cluster, for an action that runs another module."""
+"""The options for connections and requests, for an action that runs another module."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _NAMES: Final = frozenset(
 
 
 def requests_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Those among a task's options that say how the cluster is reached and asked."""
+    """The options of a task that concern connections and requests."""
     return {name: value for name, value in options.items() if name in _NAMES}

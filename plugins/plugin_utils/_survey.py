@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the answers of a survey mean once YAML has read them again."""
+"""Restores survey answers that YAML has parsed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ansible.errors import AnsibleFilterError
 
 
 def text(name: str, value: Any) -> str:
-    """The text that was answered; empty for no answer.
+    """The answer as text; empty for no answer.
 
-    A number or date becomes its usual spelling. Strings are returned unchanged but for blanks around them, so a mark
-    as unsafe stays. Raises AnsibleFilterError for a boolean, whose spelling is lost, and for what is no scalar.
+    Numbers and dates become text. Strings keep their mark as unsafe; surrounding blanks are removed.
+    Raises AnsibleFilterError for a boolean, whose spelling is lost, and for lists and mappings.
     """
     if value is None:
         return ""
@@ -33,7 +33,10 @@ def text(name: str, value: Any) -> str:
 
 
 def texts(name: str, value: Any, separator: str) -> list[str]:
-    """The texts of an answer, split at a separator unless that is empty; a list stays a list. Without empty texts."""
+    """The answer as a list of texts, split at `separator` unless that is empty, without empty texts.
+
+    A list stays a list.
+    """
     if isinstance(value, (list, tuple)):
         found = [text(name, entry) for entry in value]
     else:

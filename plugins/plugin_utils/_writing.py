@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a module that writes many objects, and prints the diffs of those that were written although others failed.
+"""Runs a module that writes many objects, and prints the diffs of the written objects even if others failed.
 
 Ansible prints no diff of a failed task.
 """
@@ -30,7 +30,7 @@ class WritingAction(ActionBase):
         return result
 
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
-        """The module's result."""
+        """Runs the module and returns its result."""
         result: dict[str, Any] = self._execute_module(
             module_name=self._task.action,
             module_args=options,
@@ -38,7 +38,7 @@ class WritingAction(ActionBase):
             tmp=tmp,
             wrap_async=self._task.async_val,
         )
-        # With failed_when the task may not fail, and Ansible prints them.
+        # With failed_when the task may succeed, and then Ansible prints the diffs.
         if result.get("failed") and self._task.diff and not self._task.failed_when:
             for text in unified(result.get("diff") or ()):
                 self._display.display(text)
@@ -46,7 +46,7 @@ class WritingAction(ActionBase):
 
 
 def unified(diffs: Iterable[dict[str, Any]]) -> list[str]:
-    """Diffs as modules return them, as Ansible prints them."""
+    """The diffs of a module as Ansible prints them."""
     found = []
     for diff in diffs:
         before, after = (_lines(diff.get(side)) for side in ("before", "after"))

@@ -1,4 +1,4 @@
-"""Checks the VMs, instancetypes and preferences of a repository as a KubeVirt would, without a cluster.
+"""Checks the VMs, instancetypes and preferences of a repository without a cluster, as a given KubeVirt would.
 
 python -m ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check [options] PATH ...
 """
@@ -32,8 +32,9 @@ _SEVERITY: Final = ("note", "warning", "error")
 
 
 class _Read(NamedTuple):
-    """objects: those of some paths. known: these, and all that is known besides. texts: the files. findings: about how
-    the files and objects are written."""
+    """objects: found in the paths. known: these and the objects given otherwise. texts: the files.
+    findings: about the form of files and objects.
+    """
 
     objects: list[Declared]
     known: judge.Known
@@ -42,7 +43,7 @@ class _Read(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the check; the result is one of the exit codes."""
+    """Runs the check and returns an exit code."""
     options = _parser().parse_args(arguments)
     try:
         report = check(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
@@ -90,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
-    """The report on what the options of the command name. Raises UsageError."""
+    """The report for the options of the command. Raises UsageError."""
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
     given = _read(options.objects, b"", kubevirt, options.namespace)
     besides = [*_builtin(options.catalog, kubevirt), *(entry.manifest for entry in given.objects)]
@@ -118,7 +119,7 @@ def _read(
         found += tasks.declared(source, namespace)
     objects = [one for one in found if isinstance(one, Declared)]
     findings = [*repository.findings, *(one for one in found if isinstance(one, Finding))]
-    # Of an object that is declared and known besides, the declared one counts.
+    # A declared object overrides a known object of the same name.
     known = judge.Known([*besides, *(entry.manifest for entry in objects)])
     return _Read(objects, known, repository.texts, findings)
 
@@ -140,7 +141,7 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
 
 
 def _builtin(choice: str, kubevirt: KubeVirt) -> list[Manifest]:
-    """The built-in catalog as the role common_instancetypes deploys it on the release."""
+    """The built-in catalog as the role common_instancetypes deploys it for the release."""
     if choice == "none":
         return []
     documents = [source.content for source in sources.read([str(_CATALOG)]).sources]

@@ -1,4 +1,4 @@
-"""What the difference between two revisions of a repository means for guests that run."""
+"""What a change between two revisions of a repository means for running guests."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Manifest = dict[str, Any]
 def compare(
     base: Sequence[Declared], base_known: Known, head: Sequence[Declared], head_known: Known, kubevirt: KubeVirt
 ) -> Iterator[Finding]:
-    """A finding for each VM of both revisions that a restart must bring to what it will be, and for each changed
-    instancetype or preference that VMs refer to.
+    """Findings for each changed VM whose running guest needs a restart, and for each changed instancetype or preference
+    that VMs refer to.
 
-    The known objects are those of a revision and all that is known besides. A VM that is not halted is taken to run as
-    the base declares it.
+    known objects: those of a revision and the objects given otherwise. A VM that is not halted is assumed to run as the
+    base declares it.
     """
     before = {place_of(entry.manifest): entry.manifest for entry in base}
     old, new = Cluster(base_known, kubevirt), Cluster(_Over(base_known, head_known), kubevirt)
@@ -44,7 +44,7 @@ def compare(
             elif entry.manifest["kind"] in ROLE_OF_KIND:
                 yield from _changed(entry, was, vms, kubevirt)
         except (FieldError, Crash):
-            # The check of the object itself says what is wrong with it.
+            # judge reports the errors of the object itself.
             continue
 
 
@@ -67,7 +67,7 @@ def _restart(entry: Declared, was: Manifest, old: Cluster, new: Cluster) -> Iter
 
 
 class _Over:
-    """The objects of two revisions; of one that both have, that of the base, since VMs keep what they captured."""
+    """The objects of two revisions. The base overrides the head, because VMs keep their captured revisions."""
 
     def __init__(self, base: Known, head: Known) -> None:
         self._base, self._head = base, head

@@ -1,4 +1,4 @@
-"""What a check found, and where: findings are values, sorted by place."""
+"""Findings of a check, as values sorted by place."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ RULES: Final[dict[str, str]] = {
 
 
 class Place(NamedTuple):
-    """file: as it was named or found. document: its number in the file, from 0. path: keys and positions that lead to
-    the object in the document, empty for the document itself."""
+    """file: as named or found. document: its index in the file, from 0. path: the keys and indexes of the object in the
+    document, empty for the document itself.
+    """
 
     file: str
     document: int = 0
@@ -36,8 +37,9 @@ class Place(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file. field: its path in
-    the object, "" for all of it. line: in the file, from 1; 0 where it is not known."""
+    """level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
+    field: its path in the object, "" for the whole object. line: in the file, from 1; 0 if unknown.
+    """
 
     rule: str
     level: str
@@ -52,8 +54,10 @@ _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
 def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Finding]:
-    """The findings with the lines of their fields, or of the deepest parent that the file has, in the order of files
-    and lines. texts: the contents of the files; only those with findings are parsed."""
+    """The findings with the lines of their fields, or of the nearest parent in the file, ordered by file and line.
+
+    texts: the contents of the files; only files with findings are parsed.
+    """
     nodes: dict[str, list[Any]] = {}
     result = []
     for finding in findings:

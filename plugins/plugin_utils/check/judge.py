@@ -1,4 +1,4 @@
-"""What a KubeVirt of a release and a configuration says of the objects of a repository."""
+"""What KubeVirt of a given release and configuration says about the objects of a repository."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .sources import Source
 Manifest = dict[str, Any]
 
 VM: Final = "VirtualMachine"
-# What a repository need not hold, since users make it elsewhere: the check cannot know what it says.
+# Users may create these outside the repository, so the check does not know their contents.
 _STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
 _ELSEWHERE: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
@@ -33,7 +33,7 @@ _CATALOG_KEYS: Final = ("series", "families")
 
 
 class Declared(NamedTuple):
-    """An object of a repository in the form of today, and the place where it stands."""
+    """An object of a repository in the current API version, and its place."""
 
     place: Place
     manifest: Manifest
@@ -45,7 +45,7 @@ class Declared(NamedTuple):
 
 
 class Known:
-    """The objects of a repository, and those given besides, as a cluster would hold them."""
+    """The objects of a repository and those given otherwise, as a cluster would have them."""
 
     def __init__(self, objects: Iterable[Manifest]) -> None:
         objects = list(objects)
@@ -56,7 +56,7 @@ class Known:
             self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), []).append(manifest)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """See Lookup. A boot source that is not there may be in the cluster."""
+        """See Lookup. A missing boot source may exist in the cluster."""
         found = self._objects.get(kind, namespace, name)
         if found is None and kind in _STORAGE:
             return Problem(f"the {kind} {namespace}/{name} {_ELSEWHERE}", "Unchecked", 403)
@@ -76,7 +76,7 @@ def label(manifest: Manifest) -> str:
 
 
 def is_catalog(content: Any) -> bool:
-    """Whether a document is a definition of a catalog (the role common_instancetypes teaches the language)."""
+    """Whether the document defines a catalog (see the role common_instancetypes for the language)."""
     return (
         isinstance(content, dict)
         and "kind" not in content
@@ -85,9 +85,9 @@ def is_catalog(content: Any) -> bool:
 
 
 def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | Finding]:
-    """The objects of a catalog's definitions, which may be spread over several documents.
+    """The objects of a catalog's definitions, which may be in several documents.
 
-    Their place is that of the first document; the definitions' own words name series and families.
+    Their place is the first document; their messages name series and families.
     """
     place, documents = sources[0].place, [source.content for source in sources]
     try:
@@ -99,9 +99,9 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
 
 
 def declared(place: Place, manifest: Manifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
-    """An object in the current API, with what is to be said of how it is written; nothing for other kinds.
+    """An object in the current API version, with findings about its form; nothing for other kinds.
 
-    namespace: of objects that name none.
+    namespace: the default for objects that name none.
     """
     kind = manifest["kind"]
     if kind not in (*_STORAGE, VM, *ROLE_OF_KIND, *_FLAVORS):
@@ -130,7 +130,7 @@ def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
 
 
 def judge(objects: Sequence[Declared], known: Known, kubevirt: KubeVirt, accept_unknown: bool) -> Iterator[Finding]:
-    """What is wrong with each object, in order. accept_unknown: whether fields may be there that are unknown here."""
+    """Findings about each object, in order. accept_unknown: accept fields that this collection does not know."""
     cluster = Cluster(known, kubevirt)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
@@ -191,7 +191,7 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster) -> Iterato
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """The first field that a line of preflight begins with, "" where there is none, and the rest of the line."""
+    """The field at the beginning of a preflight message, or "", and the rest of the message."""
     fields, colon, message = text.partition(": ")
     first = fields.split(", ")[0]
     return (first, message) if colon and first.startswith(("spec.", "metadata.")) and " " not in first else ("", text)

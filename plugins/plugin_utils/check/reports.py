@@ -1,4 +1,4 @@
-"""Findings as people and tools read them: text, JSON, JUnit XML, SARIF 2.1.0, annotations of GitHub."""
+"""Findings in the formats text, JSON, JUnit XML, SARIF 2.1.0 and GitHub annotations."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _LEVELS: Final = (ERROR, WARNING, NOTE)
 
 
 class Report(NamedTuple):
-    """findings: in the order of files and lines. objects: labels of all objects that were checked, with their files.
-    release: of KubeVirt."""
+    """findings: ordered by file and line.
+
+    objects: labels of all checked objects, with their files. release: of KubeVirt.
+    """
 
     findings: Sequence[Finding]
     objects: Sequence[tuple[str, str]]
@@ -34,7 +36,7 @@ class Report(NamedTuple):
 
 
 def text(report: Report) -> str:
-    """A line for each finding, as compilers write them, and the summary."""
+    """One line for each finding, in the format of compilers, and the summary."""
     lines = [f"{_place(finding)}: {finding.level}: {_message(finding)} [{finding.rule}]" for finding in report.findings]
     return "\n".join([*lines, report.summary]) + "\n"
 
@@ -63,7 +65,7 @@ def as_json(report: Report) -> str:
 
 
 def junit(report: Report) -> str:
-    """A test case for each object and for each file with a finding of its own; errors are its failures."""
+    """A test case for each object, and for each file with its own finding; errors are failures."""
     cases: dict[tuple[str, str], list[Finding]] = {(file, label): [] for label, file in report.objects}
     for finding in report.findings:
         cases.setdefault((finding.place.file, finding.label), []).append(finding)
@@ -87,7 +89,7 @@ def junit(report: Report) -> str:
 
 
 def sarif(report: Report) -> str:
-    """A run of the Static Analysis Results Interchange Format 2.1.0."""
+    """A run in the Static Analysis Results Interchange Format 2.1.0."""
     rules = [{"id": rule, "shortDescription": {"text": meaning}} for rule, meaning in RULES.items()]
     numbers = {rule: index for index, rule in enumerate(RULES)}
     results = []
@@ -121,7 +123,7 @@ _GITHUB_LEVELS: Final = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
 
 
 def github(report: Report) -> str:
-    """Workflow commands of GitHub Actions, which show findings beside the lines of a pull request."""
+    """Workflow commands of GitHub Actions, which annotate the lines of a pull request."""
     lines = []
     for finding in report.findings:
         line = f",line={finding.line}" if finding.line else ""
@@ -153,7 +155,7 @@ def _uri(file: str) -> str:
 
 
 def _readable(value: str) -> str:
-    """XML has no way to write most control characters."""
+    """Replaces the control characters that XML cannot express."""
     return "".join(char if char >= " " or char in "\t\n" else "\N{REPLACEMENT CHARACTER}" for char in value)
 
 

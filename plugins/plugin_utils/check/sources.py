@@ -1,4 +1,4 @@
-"""The files of a repository, and the objects that they declare."""
+"""The files of a repository, and the objects in them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Manifest = dict[str, Any]
 STDIN: Final = "-"
 _PLACE: Final = re.compile(r", line (\d+), column \d+: (.*)", re.DOTALL)
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
-# Folders of tools: a user who names the repository does not mean their files.
+# Tool folders, whose files a user does not mean.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
 
 
 class UsageError(Exception):
-    """What the user requested cannot be done; one line with the remedy."""
+    """The request cannot be carried out; one line with the remedy."""
 
 
 class Source(NamedTuple):
@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """sources: the documents of all files. texts: file → its bytes. findings: about files that cannot be read."""
+    """sources: the documents of all files. texts: file → its bytes. findings: about unreadable files."""
 
     sources: list[Source]
     texts: dict[str, bytes]
@@ -39,10 +39,11 @@ class Repository(NamedTuple):
 
 
 def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
-    """The documents of files and, below folders, of all files that look like YAML or JSON.
+    """The documents of files and, in folders, of all files that look like YAML or JSON.
 
-    A path ``-`` is standard input. A file that was named must be readable; of those below a folder, templates (of Helm
-    charts or Jinja) cannot be YAML and are warned of. Raises UsageError for a path that does not exist.
+    The path ``-`` is standard input. A named file must be readable. In folders, templates (Helm charts or Jinja) are
+    not
+    YAML and cause a warning. Raises UsageError for a path that does not exist.
     """
     repository = Repository([], {}, [])
     for path in paths:
@@ -68,7 +69,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _holds_templates(folder: Path) -> bool:
-    """Of a Helm chart: `helm template | ... -` checks what comes of them."""
+    """Whether the folder belongs to a Helm chart. `helm template | ... -` checks what the chart renders."""
     return folder.name == "templates" and (folder.parent / "Chart.yaml").exists()
 
 
@@ -87,7 +88,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
 
 
 def manifests(sources: Iterable[Source]) -> Iterator[tuple[Place, Manifest]]:
-    """The objects of documents that are manifests, those within a List each on its own."""
+    """The objects of documents that are manifests; the items of a List count separately."""
     for place, content in sources:
         if not isinstance(content, dict) or not isinstance(content.get("kind"), str) or "apiVersion" not in content:
             continue

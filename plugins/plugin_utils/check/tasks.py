@@ -1,7 +1,7 @@
-"""VMs, instancetypes and preferences that tasks and variables of Ansible declare with this collection.
+"""VMs, instancetypes and preferences that Ansible tasks and variables declare with this collection.
 
-Only what stands there as it is can be checked. Names and namespaces may be templates; a note says where another
-template keeps an object from being checked.
+Only literal values can be checked. Names and namespaces may be templates; for other templates, a note says that the
+object is not checked.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Options = dict[str, Any]
 _COLLECTION: Final = "virtshape.instancetypes."
 _TEMPLATED: Final = ("{{", "{%")
 _STRINGS: Final = ("name", "namespace")
-# The value that a templated name has for the check: the object's own.
+# Replaces a templated name or namespace.
 _SOMETHING: Final = "templated"
 
 
 class _Module(NamedTuple):
-    """plural: the option that holds the list. spec: of one object's options. manifest: makes its manifest of them."""
+    """plural: the option with the list. spec: the options of an object. manifest: options → manifest."""
 
     plural: str
     spec: Options
@@ -53,7 +53,7 @@ _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 
 
 class _Entry(NamedTuple):
-    """One object's options, and its place."""
+    """The options of an object, and its place."""
 
     module: _Module
     place: Place
@@ -61,13 +61,13 @@ class _Entry(NamedTuple):
 
 
 def declared(source: Source, namespace: str) -> Iterator[Declared | Finding]:
-    """The objects that a document of Ansible declares. namespace: of VMs that name none."""
+    """The objects that an Ansible document declares. namespace: the default for VMs."""
     for entry in _entries(source.place, source.content):
         yield from _declared(entry, namespace)
 
 
 def _entries(place: Place, content: Any) -> Iterator[_Entry]:
-    """Tasks stand in lists and blocks, variables in mappings: all of the document is walked."""
+    """Walks the whole document, because tasks are in lists and blocks, and variables in mappings."""
     if isinstance(content, list):
         for index, inside in enumerate(content):
             yield from _entries(place._replace(path=(*place.path, index)), inside)
@@ -88,7 +88,7 @@ def _entries(place: Place, content: Any) -> Iterator[_Entry]:
 
 
 def _of_task(module: _Module, place: Place, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
-    """inside: what leads from the place to the list of objects."""
+    """The objects of a task. inside: the path from `place` to the list of objects."""
     for index, own in entries(options, module.plural, module.spec):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
         yield _Entry(module, place._replace(path=(*place.path, *path)), own)
@@ -131,7 +131,7 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
 def _words(error: Exception, spec: Options) -> str:
     if not isinstance(error, UnsupportedError):
         return str(error)
-    # Ansible lists the options behind the name of the unknown one, and leaves it to its caller to say so.
+    # Ansible's error is the unknown option, followed by the known ones.
     name = str(error).partition(".")[0]
     return f"{name}: unknown option{nearest(name, spec)}"
 

@@ -294,3 +294,45 @@ def test_an_upload(run: Run, session: Session, shop: str, cdi: dict[str, Any], t
     made = run("boot_source", **options)
     assert made["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", made
     assert not run("boot_source", **options)["changed"]
+
+
+def test_labels_of_what_exists(run: Run, session: Session, shop: str) -> None:
+    """Where nobody plays CDI: nothing copies labels from one to the other."""
+    storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    leads = {"source": {"pvc": {"name": "disk", "namespace": shop}}}
+    taken = {"source": {"persistentVolumeClaimName": "disk"}}
+    made = {"PersistentVolumeClaim": storage, "DataSource": leads, "VolumeSnapshot": taken}
+    for kind, spec in made.items():
+        body = {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": {"name": "disk"}, "spec": spec}
+        session.create(BY_NAME[kind], shop, body)
+    entries = [{"name": "disk", "kind": kind} for kind in made]
+
+    def labelled(**options: Any) -> dict[str, Any]:
+        return run("boot_source", **{"namespace": shop, "state": "labeled", **DEFAULTS, **options})
+
+    assert labelled(check=True, boot_sources=entries)["msg"] == "3 boot sources: would be 3 changed"
+    told = labelled(boot_sources=entries)
+    assert told["msg"] == "3 boot sources: 3 changed", told
+    for kind, spec in made.items():
+        live = session.get(BY_NAME[kind], shop, "disk")
+        assert live is not None and LABELS.items() <= live["metadata"]["labels"].items(), kind
+        assert kind == "VolumeSnapshot" or spec.items() <= live["spec"].items()
+    assert {one["kind"]: one["labels"] for one in told["results"]} == dict.fromkeys(made, LABELS)
+    assert {"before", "after"} <= set(told["diff"][0])
+    assert labelled(boot_sources=entries)["msg"] == "3 boot sources: 3 unchanged"
+
+    bigger = {"instancetype": {"name": "medium", "kind": "VirtualMachineInstancetype"}}
+    other = labelled(name="disk", **bigger)
+    assert "CDI writes other values of" in other["result"]["warnings"][0]
+    for options, message in (
+        ({"name": "none"}, f"there is no DataSource {shop}/none"),
+        ({"name": "disk", "instancetype": None, "preference": None}, "labeled needs instancetype, preference or both"),
+        ({"name": "disk", "pvc": {"name": "disk"}}, "pvc: not valid with state labeled"),
+        (
+            {"name": "disk", "preference": {"name": "none"}},
+            "preference: there is no VirtualMachineClusterPreference none",
+        ),
+    ):
+        refused = labelled(**options)
+        assert refused["failed"] and message in refused["msg"], refused
+    assert "there is no DataSource" in labelled(check=True, name="none")["result"]["warnings"][0]

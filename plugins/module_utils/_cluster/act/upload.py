@@ -12,7 +12,8 @@ from ..._resolver.boot import upload as rules
 from ..._resolver.boot.upload import Upload
 from ..client import upload_proxy
 from ..client.session import Session
-from ..read.image import CDI_CONFIG
+from ..read.cdi import CDI_CONFIG
+from ..read.lists import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 
@@ -20,7 +21,6 @@ _CLAIM: Final = BY_NAME["PersistentVolumeClaim"]
 _DATA_VOLUME: Final = BY_NAME["DataVolume"]
 _DATA_SOURCE: Final = BY_NAME["DataSource"]
 _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", "uploadtokenrequests", True)
-STORAGE_CLASS: Final = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
 _EVENT: Final = Kind("Event", "", "v1", "events", True)
 _MERGE: Final = "application/merge-patch+json"
 _JSON_PATCH: Final = "application/json-patch+json"

@@ -50,6 +50,17 @@ def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
     return urllib3.PoolManager(ssl_context=context, retries=False)
 
 
+def unreachable(pool: Any, url: str) -> str:
+    """Why no proxy answers at a URL; "" if one does."""
+    if not url.startswith(_SCHEMES):
+        return f"{url} is neither http nor https"
+    try:
+        pool.request("GET", url, timeout=_TIMEOUT, retries=False)
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        return f"the upload proxy at {url} cannot be reached, so nothing was created: {' '.join(str(error).split())}"
+    return ""
+
+
 def takes_data(pool: Any, url: str, token: str) -> bool:
     """Whether the proxy knows this path."""
     if not url.startswith(_SCHEMES):

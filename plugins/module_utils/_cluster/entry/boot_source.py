@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.boot.source import ORIGINS, wish
+from ..._resolver.boot.source import LABELED_KINDS, ORIGINS, wish
 from ..act.boot_source import BootSources, declare_sources
 from .objects import ObjectModule
 
@@ -18,7 +18,8 @@ _PROXY: Final[dict[str, dict[str, Any]]] = {
 _SPEC: Final[dict[str, dict[str, Any]]] = {
     "name": {"type": "str"},
     "namespace": {"type": "str"},
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "state": {"type": "str", "choices": ["present", "labeled", "absent"], "default": "present"},
+    "kind": {"type": "str", "choices": list(LABELED_KINDS), "default": LABELED_KINDS[0]},
     "image": {"type": "str"},
     "schedule": {"type": "str"},
     "url": {"type": "str"},

@@ -6,7 +6,6 @@ import base64
 import hashlib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,13 +15,13 @@ from ..._resolver.boot.disk import Image
 from ..._resolver.boot.image import ImageError, credentials, reference
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
+from .cdi import cdi
 from .registry import Registry, RegistryError
 
 Options = dict[str, Any]
 
-_SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
-CDI_CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)
-_CONFIG_MAP: Final = Kind("ConfigMap", "", "v1", "configmaps", True)
+SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
+CONFIG_MAP: Final = Kind("ConfigMap", "", "v1", "configmaps", True)
 _CERTIFICATES: Final = (".crt", ".pem")
 _CHUNK: Final = 1 << 20
 _SIDE_BY_SIDE: Final = 8
@@ -70,24 +69,13 @@ def content_of(session: Session, wanted: Image, insecure: bool = False) -> Conte
     try:
         named = reference(wanted.name)
         login, certificates = _login(session, wanted, named.registry), _certificates(session, wanted)
-        registry = Registry(login, certificates, insecure or named.host in _insecure(session))
+        registry = Registry(login, certificates, insecure or named.host in cdi(session).insecure_registries)
         found = registry.image(named, wanted.architecture or "amd64")
     except (ImageError, RegistryError, ConnectionFailed) as error:
         return Content(problem=str(error))
     except ApiError as error:
-        return Content(problem=explain(error, "GET", _SECRET))
+        return Content(problem=explain(error, "GET", SECRET))
     return Content(found.digest, found.environment, architecture=found.architecture)
-
-
-@lru_cache(maxsize=1)
-def _insecure(session: Session) -> frozenset[str]:
-    """The registries, as HOST:PORT, for which CDI takes any certificate, and plain HTTP."""
-    try:
-        found = session.get(CDI_CONFIG, None, "config")
-    except (ApiError, ConnectionFailed):
-        # Without CDI there is no such list; who may not read it gets the registry's own refusal.
-        return frozenset()
-    return frozenset(map(str, ((found or {}).get("spec") or {}).get("insecureRegistries") or ()))
 
 
 def file_of(options: Options) -> Content:
@@ -110,7 +98,7 @@ def file_of(options: Options) -> Content:
 def _login(session: Session, wanted: Image, registry: str) -> tuple[str, str] | None:
     if not wanted.secret:
         return None
-    found = session.get(_SECRET, wanted.namespace, wanted.secret)
+    found = session.get(SECRET, wanted.namespace, wanted.secret)
     if found is None:
         raise ImageError(f"secret: there is no Secret {wanted.namespace}/{wanted.secret}")
     return credentials(found, registry)
@@ -119,7 +107,7 @@ def _login(session: Session, wanted: Image, registry: str) -> tuple[str, str] | 
 def _certificates(session: Session, wanted: Image) -> str:
     if not wanted.ca_config_map:
         return ""
-    found = session.get(_CONFIG_MAP, wanted.namespace, wanted.ca_config_map)
+    found = session.get(CONFIG_MAP, wanted.namespace, wanted.ca_config_map)
     if found is None:
         raise ImageError(f"ca_config_map: there is no ConfigMap {wanted.namespace}/{wanted.ca_config_map}")
     texts = [text for name, text in (found.get("data") or {}).items() if name.endswith(_CERTIFICATES)]

@@ -10,7 +10,7 @@ from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, if_any, listed
+from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, if_any, listed
 from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
@@ -24,8 +24,6 @@ _COPIES = Kind(
     "ApplicationAwareAppliedClusterResourceQuota", *_AAQ, "applicationawareappliedclusterresourcequotas", True
 )
 _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
-# CDI looks for the first before Kubernetes does for the second.
-_DEFAULTS = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 
 
 def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
@@ -73,9 +71,5 @@ def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -
     """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
     if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
         return ""
-    classes = if_any(session, STORAGE_CLASS, warnings) or []
-    for annotation in _DEFAULTS:
-        for one in classes:
-            if (one["metadata"].get("annotations") or {}).get(annotation) == "true":
-                return str(one["metadata"]["name"])
-    return ""
+    found = default_class(if_any(session, STORAGE_CLASS, warnings) or [])
+    return str(found["metadata"]["name"]) if found else ""

@@ -29,6 +29,8 @@ OWNER: Final = "boot-source.virtshape.dev/name"
 CRON: Final = "cdi.kubevirt.io/dataImportCron"
 """The label by which CDI knows what a DataImportCron makes."""
 ORIGINS: Final = ("image", "url", "pvc", "snapshot", "upload")
+LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
+"""What can be given labels without being made."""
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
 _PREFIX: Final = "instancetype.kubevirt.io/default-"
 _DIGITS: Final = 12
@@ -45,9 +47,20 @@ class Fate(NamedTuple):
 
 
 def wish(options: Options) -> Manifest:
-    """A boot source as one object, with its options. Raises FieldError for options that cannot be."""
-    _check(options)
-    return {"kind": "DataSource", "metadata": _metadata(options, options["name"], {}), "options": options}
+    """What stands for a boot source: its DataSource, or what is only labelled. Raises FieldError for options that
+    cannot be."""
+    labeled = options["state"] == "labeled"
+    (_check_labels if labeled else _check)(options)
+    kind = options["kind"] if labeled else "DataSource"
+    return {"kind": kind, "metadata": _metadata(options, options["name"], {})}
+
+
+def _check_labels(options: Options) -> None:
+    if not any(options.get(role.matcher) for role in ROLES):
+        raise FieldError("state", "labeled needs instancetype, preference or both")
+    given = next((origin for origin in (*ORIGINS, "schedule") if options.get(origin) is not None), None)
+    if given:
+        raise FieldError(given, "not valid with state labeled, which makes nothing")
 
 
 def _check(options: Options) -> None:

@@ -1,4 +1,4 @@
-"""From the documents of a bundle to the objects of a catalog to deploy."""
+"""Turns the documents of a bundle into the objects of a catalog."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .objects import adapt, expand_catalog
 
 Manifest = dict[str, Any]
 
-# Where common-instancetypes writes its own version.
+# The label with which common-instancetypes marks its version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
 
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 
 
 class Bundle(NamedTuple):
-    """objects: of the cluster-wide kinds, all that there are. notes: what was done to read them, one line each."""
+    """objects: all, of the cluster-wide kinds. notes: conversions, one line each."""
 
     objects: list[Manifest]
     notes: list[str]
@@ -35,10 +35,10 @@ class Bundle(NamedTuple):
 def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "") -> Bundle:
     """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests.
 
-    Objects of an older API version are written as of today. other_kinds: `fail` or `skip` manifests of other kinds.
+    Objects of an older API version are converted. other_kinds: `fail` or `skip` for manifests of other kinds.
     version: of a catalog with versions, "" for the newest.
-    Raises CatalogError for what cannot be read, naming the document by its position; a bundle without any object is
-    an error, as it was more probably cut short than meant.
+    Raises CatalogError for an invalid document, with its position, and for a bundle without objects, which is probably
+    truncated.
     """
     sources, notes = [], []
     for position, document in enumerate(_flat(documents)):
@@ -78,8 +78,9 @@ def marked(
 ) -> list[Manifest]:
     """The objects ready to deploy: with the labels of their catalog, in a namespace or cluster-wide.
 
-    Raises CatalogError for a catalog or version that is no label's value, as `adapt` does, and for what the API server
-    would refuse of an object: labels, and what KubeVirt's webhooks look at.
+    Raises CatalogError for a catalog or version that is no valid label value, for the errors of `adapt`, and for
+    objects
+    that the API server or KubeVirt's webhooks would reject.
     """
     check_name(catalog)
     own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
@@ -96,13 +97,13 @@ def marked(
 
 
 def version_of(objects: Iterable[Manifest]) -> str:
-    """The version that the published objects agree on; "" if they do not."""
+    """The version in the labels of all published objects; "" if they differ."""
     found = {(one["metadata"].get("labels") or {}).get(_PUBLISHED_VERSION, "") for one in objects}
     return found.pop() if len(found) == 1 else ""
 
 
 def _flat(documents: Iterable[Any]) -> list[Any]:
-    """Without empty documents, and with what a List holds in its place."""
+    """The documents without empty ones; a List is replaced by its items."""
     found: list[Any] = []
     for document in documents:
         if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and "items" in document:

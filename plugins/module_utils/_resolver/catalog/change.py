@@ -1,4 +1,4 @@
-"""The effect of declaring an instancetype or a preference on the existing object."""
+"""The effect of a declaration on an existing instancetype or preference."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Manifest = dict[str, Any]
 
 
 def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Field] | None) -> Manifest:
-    """The canonical spec that an object has once the manifest is applied over the live one.
+    """The canonical spec after the manifest is applied to the live object.
 
-    owner: the fields that our field manager owns of the live one: those that are declared no more go, others stay.
+    owner: the fields of the live object that our field manager owns; those that are no longer declared go, others stay.
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     result = {"spec": copy((live or {}).get("spec") or {})}
@@ -27,6 +27,6 @@ def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Fi
 
 
 def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
-    """[{field, before, after}] between a live object's spec and a canonical one."""
+    """[{field, before, after}] between a live object's spec and a canonical spec."""
     role = ROLE_OF_KIND[live["kind"]]
     return differences(schema.canonical(role.spec_type, live.get("spec")), spec)

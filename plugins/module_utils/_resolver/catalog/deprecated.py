@@ -1,4 +1,4 @@
-"""Fields of today's instancetypes and preferences that KubeVirt has deprecated, and what to write in their place."""
+"""Deprecated fields of instancetypes and preferences (v1beta1), and their replacements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Manifest = dict[str, Any]
 
 
 class Change(NamedTuple):
-    """One change of a manifest.
+    """A change of a manifest.
 
-    path, was: a field and its value before. now_path, now: where its meaning is now and with which value; "" and None
-    where the VM no longer exists. note: why, in one sentence.
+    path, was: the field and its value before. now_path, now: the replacing field and its value; "" and None if VMs lose
+    the
+    setting. note: why, in one sentence.
     """
 
     path: str
@@ -28,14 +29,14 @@ class Change(NamedTuple):
 
 
 class Left(NamedTuple):
-    """Something deprecated that stays. path: the field. note: why, and what to do."""
+    """A deprecated field that stays. path: the field. note: why, and what to do."""
 
     path: str
     note: str
 
 
 class Modernized(NamedTuple):
-    """manifest: the new manifest; equal to the old manifest without changes."""
+    """manifest: the new manifest; without changes it equals the old one."""
 
     manifest: Manifest
     changes: tuple[Change, ...]
@@ -43,7 +44,7 @@ class Modernized(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A manifest under change."""
+    """A manifest and its changes so far."""
 
     manifest: Manifest
     changes: list[Change]
@@ -61,9 +62,9 @@ class Draft(NamedTuple):
 
 
 def without_deprecated(manifest: Manifest, release: Release) -> Modernized:
-    """An instancetype or a preference of today's API version without its deprecated fields.
+    """An instancetype or preference of v1beta1 without deprecated fields.
 
-    manifest: a plain one, left unchanged. release: replacements that it does not know are not made.
+    manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made.
     """
     draft = Draft(copy(manifest), [], [], release)
     replace(draft, ROLE_OF_KIND[manifest["kind"]], draft.manifest.get("spec") or {})
@@ -71,7 +72,7 @@ def without_deprecated(manifest: Manifest, release: Release) -> Modernized:
 
 
 def replace(draft: Draft, role: Role, spec: Manifest) -> None:
-    """Changes the spec of a draft."""
+    """Replaces deprecated fields in the spec of a draft."""
     (_instancetype if role is INSTANCETYPE else _preference)(draft, spec)
 
 
@@ -102,7 +103,7 @@ def _topology(draft: Draft, spec: Manifest) -> None:
 
 
 def _spread_ratio(draft: Draft, spec: Manifest) -> None:
-    """KubeVirt looks at spreadOptions.ratio first, and takes 0 for not set."""
+    """Moves the ratio to spreadOptions. KubeVirt reads spreadOptions.ratio first; 0 means not set."""
     name = "preferSpreadSocketToCoreRatio"
     path = "spec.cpu.spreadOptions.ratio"
     if name not in spec or not _knows(draft, {"cpu": {"spreadOptions": {"ratio": 1}}}):
@@ -121,9 +122,10 @@ def _spread_ratio(draft: Draft, spec: Manifest) -> None:
 
 
 def _firmware(draft: Draft, firmware: Manifest) -> None:
-    """preferredEfi instead of preferredUseEfi and preferredUseSecureBoot.
+    """Replaces preferredUseEfi and preferredUseSecureBoot by preferredEfi.
 
-    Both fill only what the VM leaves open, but preferredUseSecureBoot also the EFI that a VM chooses itself.
+    Both apply only if the VM leaves the choice open, but preferredUseSecureBoot also affects a VM that itself chooses
+    EFI.
     """
     if not _knows(draft, {"firmware": {"preferredEfi": {}}}):
         return
@@ -145,8 +147,10 @@ def _firmware(draft: Draft, firmware: Manifest) -> None:
 
 
 def _secure_boot(draft: Draft, firmware: Manifest, path: str) -> None:
-    """Gone with preferredEfi, as KubeVirt wants it: only a VM that chooses EFI itself, without saying whether it boots
-    securely, notices that. Where nothing else prefers EFI, that is all that it is for, and it stays.
+    """Removes preferredUseSecureBoot if the preference has preferredEfi, as KubeVirt recommends.
+
+    Only a VM that itself chooses EFI and leaves secure boot open is affected. Without a preferred EFI the field stays,
+    because such VMs are its only purpose.
     """
     name = "preferredUseSecureBoot"
     if name not in firmware:

@@ -1,7 +1,7 @@
-"""What is wrong with a catalog."""
+"""The error of catalogs."""
 
 from __future__ import annotations
 
 
 class CatalogError(ValueError):
-    """A catalog that does not work out; one line with the entry, the field, the value and what to do."""
+    """An invalid catalog; one line with the entry, the field, the value and the remedy."""

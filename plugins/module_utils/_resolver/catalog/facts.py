@@ -1,4 +1,4 @@
-"""The figures of instancetypes and preferences by which a person chooses."""
+"""The figures of instancetypes and preferences by which users choose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .labels import CATALOG_LABEL, DEPRECATED_LABEL, MANAGED_BY_LABEL, VERSION_L
 
 Manifest = dict[str, Any]
 
-# Feature → the field that, present and not false, makes it. Of instancetypes these are demands on the node.
+# Feature → the field that enables it unless absent or false. For instancetypes these are demands on the node.
 INSTANCETYPE_FEATURES: Final = {
     "dedicated_cpu": "cpu.dedicatedCPUPlacement",
     "isolated_emulator_thread": "cpu.isolateEmulatorThread",
@@ -52,7 +52,7 @@ PREFERENCE_FEATURES: Final = {
 
 
 class Range(NamedTuple):
-    """least and most, both included; None for no limit."""
+    """least, most: inclusive; None for no limit."""
 
     least: int | None = None
     most: int | None = None
@@ -62,10 +62,10 @@ class Range(NamedTuple):
 
 
 def facts(manifest: Manifest) -> dict[str, Any]:
-    """What there is to know of an instancetype or preference, memory as quantity and in bytes.
+    """The facts about an instancetype or preference, with memory as a quantity and in bytes.
 
-    vcpus, memory: of an instancetype those that it gives, of a preference those that it requires (0 for none).
-    Raises schema.FieldError for a spec that is not of the API's types.
+    vcpus, memory: what an instancetype gives, or what a preference requires (0 for none).
+    Raises schema.FieldError for a spec that does not match the schema.
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     metadata = manifest["metadata"]
@@ -104,7 +104,7 @@ def facts(manifest: Manifest) -> dict[str, Any]:
 def within(
     found: Iterable[dict[str, Any]], vcpus: Range, memory: Range, features: Iterable[str]
 ) -> list[dict[str, Any]]:
-    """The facts whose figures are within the ranges (memory in bytes) and that have all of the features."""
+    """The facts whose figures are in the ranges (memory in bytes) and that have all features."""
     wanted = set(features)
     return [
         one
@@ -121,5 +121,5 @@ def _has(spec: Manifest, path: str) -> bool:
     value: Any = spec
     for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else None
-    # An empty object is something, too.
+    # An empty object counts as set.
     return value not in (None, False, 0, "", [])

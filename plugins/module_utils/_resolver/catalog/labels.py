@@ -1,4 +1,4 @@
-"""The meaning of the labels of instancetypes and preferences, published or of a catalog."""
+"""The meaning of the labels of instancetypes and preferences."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _OS_ANNOTATION: Final = "vm.kubevirt.io/os"
 
 
 def class_of(manifest: Manifest) -> str:
-    """The class that an instancetype is labelled with, such as ``general.purpose``; "" for none."""
+    """The instancetype's class label, such as ``general.purpose``; "" for none."""
     return str(_labels(manifest).get(CLASS_LABEL, ""))
 
 
 def os_of(manifest: Manifest) -> str:
-    """The operating system that a preference is for, by label, else by the annotation that its VMs get; "" for none."""
+    """The preference's operating system, from its label, else from the annotation of its VMs; "" for none."""
     annotations = (manifest.get("spec") or {}).get("annotations") or {}
     return str(_labels(manifest).get(_OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
 
 
 def architecture_of(manifest: Manifest) -> str:
-    """The architecture that a preference requires or prefers, or is labelled with; "" for none."""
+    """The architecture that a preference requires or prefers, or its label; "" for none."""
     spec = manifest.get("spec") or {}
     told = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
-    # Preferences written for releases before 1.7 have only the label.
+    # Preferences for releases before 1.7 have only the label.
     return str(told or _labels(manifest).get(_ARCHITECTURE_LABEL) or "")
 
 
@@ -41,7 +41,7 @@ def _labels(manifest: Manifest) -> dict[str, str]:
     return manifest["metadata"].get("labels") or {}
 
 
-# By these the objects of a catalog are found again, whoever asks.
+# These labels identify the objects of a catalog.
 CATALOG_LABEL: Final = "instancetypes.virtshape.io/catalog"
 VERSION_LABEL: Final = "instancetypes.virtshape.io/catalog-version"
 MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
@@ -49,7 +49,7 @@ MANAGER: Final = "virtshape"
 
 
 def check_name(catalog: str) -> None:
-    """Raises CatalogError for a catalog that is no label's value, with which none is deployed."""
+    """Raises CatalogError for a catalog name that is not a label value."""
     check_label("catalog", catalog)
 
 

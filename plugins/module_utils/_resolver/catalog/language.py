@@ -1,15 +1,15 @@
-"""The language of catalogs: tables of instancetypes and families of preferences. `catalog` makes manifests of it.
+"""The language of catalogs: tables of instancetypes and families of preferences. `objects` makes manifests of it.
 
-A definition is a dict with any of these keys; the README of the role `common_instancetypes` teaches the language::
+A definition is a dict with any of these keys; see the README of the role `common_instancetypes`::
 
     labels, annotations   of every object
-    series                name → what its sizes share, and `sizes`: name → one instancetype, called SERIES.SIZE
-    families              name → what its preferences share, and `preferences`: name → one preference
+    series                name → common settings of its sizes, and `sizes`: name → instancetype SERIES.SIZE
+    families              name → common settings of its preferences, and `preferences`: name → preference
 
-Series, sizes, families and preferences are *entries*. An entry has labels, annotations and spec, short keys for the
-commonest fields of these, and `extends`, the series or families that it builds upon. These go first, one over the
-other, then its own content over them; a size or preference in turn goes over its series or family. "Over" is a JSON
-merge patch (RFC 7386): objects are merged, a null removes, anything else replaces.
+Series, sizes, families and preferences are *entries*. An entry has labels, annotations and spec, short keys for their
+most common fields, and `extends`: the series or families to start from, in order, under its own content. A size or
+preference is laid over its series or family. Each layer is a JSON merge patch (RFC 7386): objects are merged, null
+removes, other values replace.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Entry = dict[str, Any]
 
 
 class Item(NamedTuple):
-    """One object of a definition.
+    """An object of a definition.
 
-    spec: the raw spec, as the API has it. where: its place in the definition, such as ``series.u1.sizes.large``.
+    spec: as in the API. where: its place in the definition, such as ``series.u1.sizes.large``.
     """
 
     role: Role
@@ -41,9 +41,8 @@ class Item(NamedTuple):
 
 
 class _Sort(NamedTuple):
-    """groups: the key that holds the series (families). members: the key in these for sizes (preferences).
-
-    columns: short key of an entry → the path that it stands for; a dot is for a key within an object.
+    """groups: the key of the groups (series or families). members: the key of their members (sizes or preferences).
+    columns: short key → its path; dots separate keys.
     """
 
     role: Role
@@ -81,7 +80,7 @@ _FAMILIES: Final = _Sort(
     },
 )
 
-# The labels that common-instancetypes derives from a spec, and where their values are.
+# Labels that common-instancetypes derives from a spec → the paths of their values.
 _TEXT_LABELS: Final = {
     "cpu": ("cpu", "guest"),
     "memory": ("memory", "guest"),
@@ -93,7 +92,7 @@ _TEXT_LABELS: Final = {
     "arch": ("requirements", "architecture"),
     "preferred-architecture": ("preferredArchitecture",),
 }
-# Those that say "true" where the spec has the field.
+# Labels that are "true" if the spec has the field.
 _FLAG_LABELS: Final = {
     "dedicatedCPUPlacement": ("cpu", "dedicatedCPUPlacement"),
     "isolateEmulatorThread": ("cpu", "isolateEmulatorThread"),
@@ -103,10 +102,10 @@ _FLAG_LABELS: Final = {
 
 
 def items(definition: dict[str, Any]) -> Iterator[Item]:
-    """The objects of a definition, in its order, with derived labels; a label of the definition replaces these, and a
-    null removes them.
+    """The objects of a definition, in its order, with derived labels. The definition's own labels override these; null
+    removes them.
 
-    Raises CatalogError for unknown keys, wrong types, parents that do not exist and circles. The specs are not checked.
+    Raises CatalogError for unknown keys, wrong types, unknown parents and circles. Specs are not checked.
     """
     _check_keys(definition, ("labels", "annotations", _SERIES.groups, _FAMILIES.groups), "the catalog")
     common = {key: _object(definition, key, "the catalog") for key in ("labels", "annotations")}
@@ -134,9 +133,9 @@ def items(definition: dict[str, Any]) -> Iterator[Item]:
 def _over(
     base: Entry, sort: _Sort, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
 ) -> Entry:
-    """An entry, after those that it extends, over a base: labels, annotations and spec.
+    """The base with an entry on top, after the groups that the entry extends: labels, annotations and spec.
 
-    above: the groups that led here by `extends`, for finding circles; empty for a size or preference.
+    above: the chain of `extends` so far, to find circles; empty for a size or preference.
     """
     _check_keys(entry, (*_keys(sort), sort.members) if above else _keys(sort), where)
     extends = entry.get("extends") or []
@@ -148,12 +147,12 @@ def _over(
             raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
         base = _over(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
     own = _own(sort, entry, where)
-    # A null among the labels stays until the derived labels are known: it removes these too.
+    # Keep null labels until the derived labels are known, because they remove these too.
     return {**_overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 
 def _own(sort: _Sort, entry: Entry, where: str) -> Entry:
-    """An entry's own labels, annotations and spec, with what its short keys say."""
+    """An entry's own labels, annotations and spec, including its short keys."""
     own = {key: copy(_object(entry, key, where)) for key in ("labels", "annotations", "spec")}
     given = {**entry, **{f"requires.{key}": value for key, value in _object(entry, "requires", where).items()}}
     _check_keys({key: None for key in given if key.startswith("requires.")}, tuple(sort.columns), where)
@@ -170,7 +169,7 @@ def _own(sort: _Sort, entry: Entry, where: str) -> Entry:
 
 
 def _overlay(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """A JSON merge patch applied to a new dict."""
+    """A new dict with a JSON merge patch applied."""
     result = dict(base)
     for key, value in patch.items():
         if value is None:
@@ -221,7 +220,7 @@ def _object(entry: Entry, key: str, where: str) -> dict[str, Any]:
 
 
 def _entries(parent: Entry, key: str, where: str) -> dict[str, Entry]:
-    """The entries below a key; one with nothing to say may be null."""
+    """The entries under a key; null is an empty entry."""
     found = _object(parent, key, where)
     for name in found:
         if not isinstance(name, str):

@@ -1,7 +1,7 @@
-"""What a cluster's API would drop of an object without a word, and what that does to a VM.
+"""Fields of an object that a cluster's API would silently drop, and the effect on VMs.
 
-An API server prunes fields that a CustomResourceDefinition's schema does not have. The releases of KubeVirt differ in
-their fields, and in the CPU topologies that they know; a topology that is unknown gives a VM one vCPU.
+An API server prunes fields that are not in a CustomResourceDefinition's schema. KubeVirt's releases differ in their
+fields and in the CPU topologies that they know; an unknown topology gives a VM a single vCPU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..instancetype.vmi.guest import guest
 
 Manifest = dict[str, Any]
 
-# A VM for showing effects: something of all that preferences have a say in.
+# A VM for showing effects: with a part of everything that preferences affect.
 _TEMPLATE: Final[Manifest] = {
     "metadata": {},
     "spec": {
@@ -36,10 +36,9 @@ _MEMORY: Final = "8Gi"
 
 
 class Misfit(NamedTuple):
-    """lost: paths of the fields that the API would drop (``spec.firmware.preferredEfi``). manifest: without them.
-
-    effects: what differs for a VM, [{field, before, after}] of its VMI spec, before being what the object means.
-    vcpus: (meant, given) where these differ.
+    """lost: paths of the dropped fields (``spec.firmware.preferredEfi``). manifest: without them.
+    effects: on a VM's VMI spec, [{field, before, after}]; before is what the object intends.
+    vcpus: (intended, actual) if these differ.
     """
 
     lost: tuple[str, ...]
@@ -49,7 +48,7 @@ class Misfit(NamedTuple):
 
     @property
     def text(self) -> str:
-        """One line for a person."""
+        """One line for users."""
         told = []
         if self.lost:
             told.append(f"the cluster's KubeVirt does not know {', '.join(self.lost)}")
@@ -64,7 +63,7 @@ class Misfit(NamedTuple):
 
 
 def spec_schema(definition: Manifest, version: str) -> Manifest | None:
-    """The schema of `spec` in a CustomResourceDefinition's version; None if the version is not served."""
+    """The schema of `spec` in a version of a CustomResourceDefinition; None if the version is not served."""
     for served in (definition.get("spec") or {}).get("versions") or []:
         if served.get("name") == version and served.get("served"):
             root = (served.get("schema") or {}).get("openAPIV3Schema") or {}
@@ -74,9 +73,9 @@ def spec_schema(definition: Manifest, version: str) -> Manifest | None:
 
 
 def release_of(schemas: Mapping[Role, Manifest]) -> Release:
-    """The newest release all of whose fields the schemas have, as far as fields show it.
+    """The newest release whose fields are all in the schemas.
 
-    schemas: by role; those of one role alone show less. 1.2 has the fields of 1.1, and 1.5 those of 1.4.
+    schemas: by role; with a single role the result is less precise. 1.2 has the same fields as 1.1, and 1.5 as 1.4.
     """
     newer: dict[str, bool] = {}
     for role, found in schemas.items():
@@ -91,27 +90,27 @@ def release_of(schemas: Mapping[Role, Manifest]) -> Release:
 
 
 def misfit(manifest: Manifest, found: Manifest, known: Release) -> Misfit | None:
-    """How an object does not fit a cluster; None if it does.
+    """How an object does not fit a cluster; None if it fits.
 
-    manifest: as it would be sent. found: the schema of its spec (spec_schema). known: the release of the cluster
+    manifest: as it would be sent. found: the schema of its spec (spec_schema). known: the cluster's release
     (release_of).
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     spec, lost = without_unknown(manifest["spec"], found, "spec")
-    meant, given = _shown(role, manifest["spec"], NEWEST), _shown(role, spec, known)
+    meant, given = shown(role, manifest["spec"], NEWEST), shown(role, spec, known)
     vcpus = None
     if meant is not None and given is not None and guest(meant)["vcpus"] != guest(given)["vcpus"]:
         vcpus = (guest(meant)["vcpus"], guest(given)["vcpus"])
     if not lost and vcpus is None:
         return None
-    # By the same release, so that only what was lost makes a difference.
-    kept = _shown(role, spec, NEWEST) if vcpus is None else given
+    # Use the same release for both, so that only the lost fields make a difference.
+    kept = shown(role, spec, NEWEST) if vcpus is None else given
     effects = differences(meant, kept) if meant is not None and kept is not None else []
     return Misfit(tuple(lost), {**manifest, "spec": spec}, tuple(effects), vcpus)
 
 
 def without_unknown(value: Any, found: Manifest, path: str) -> tuple[Any, list[str]]:
-    """A copy of a value without the fields that the schema does not have, and the paths of these."""
+    """A copy of a value without the fields that are not in the schema, and the paths of these fields."""
     if isinstance(value, dict):
         properties, others = found.get("properties") or {}, found.get("additionalProperties")
         kept, lost = {}, []
@@ -133,7 +132,7 @@ def without_unknown(value: Any, found: Manifest, path: str) -> tuple[Any, list[s
 
 
 def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[tuple[str, bool]]:
-    """For each field with a note: the release it came with, and whether the schema has it."""
+    """For each field with a note: the release that introduced it, and whether the schema has it."""
     bare = expression.strip("*!")
     while bare.startswith("[]"):
         bare, found = bare[2:].strip("*!"), found.get("items") or {}
@@ -149,15 +148,15 @@ def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[
             yield from _noted(schema.field_type(declaration), properties[name], above | {bare})
 
 
-def _shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
-    """The VMI spec that a plain VM gets of an object; None where none can be had."""
+def shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
+    """The VMI spec of a plain VM with the object; None if KubeVirt cannot build one."""
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", _TEMPLATE)
     try:
-        # A release reads only what it knows; the topologies among it are the applier's matter.
+        # A release reads only the fields that it knows; the applier handles unknown topologies.
         own = release_schema.canonical(role.spec_type, spec, known)
         instancetype = own if role is INSTANCETYPE else _instancetype(own)
         preference = None if role is INSTANCETYPE else own
-        # The VM says nothing that an instancetype could be in conflict with.
+        # The VM sets nothing that could conflict with an instancetype.
         applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, known)
     except (Crash, FieldError):
         return None
@@ -166,7 +165,7 @@ def _shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
 
 
 def _instancetype(preference: Manifest) -> Manifest:
-    """One that meets a preference's requirements."""
+    """An instancetype that meets the requirements of a preference."""
     required = preference.get("requirements") or {}
     vcpus = max(_VCPUS, (required.get("cpu") or {}).get("guest") or 0)
     memory = (required.get("memory") or {}).get("guest") or _MEMORY

@@ -14,7 +14,7 @@ from .facts import facts
 Manifest = dict[str, Any]
 Facts = dict[str, Any]
 
-# What a sign in a cell means; none for a pair that fits.
+# The meaning of a cell's sign; a pair that fits has none.
 LEGEND: Final = {
     "c": "too few vCPUs",
     "m": "too little memory",
@@ -24,14 +24,14 @@ LEGEND: Final = {
 
 
 class Cell(NamedTuple):
-    """sign: a key of LEGEND, "" where it fits. reasons: KubeVirt's own words."""
+    """sign: a key of LEGEND, "" if the pair fits. reasons: in KubeVirt's words."""
 
     sign: str = ""
     reasons: tuple[str, ...] = ()
 
 
 class Matrix(NamedTuple):
-    """instancetypes, preferences: their facts, in order. cells: a row for each instancetype."""
+    """instancetypes, preferences: their facts, in order. cells: one row for each instancetype."""
 
     instancetypes: list[Facts]
     preferences: list[Facts]
@@ -39,10 +39,11 @@ class Matrix(NamedTuple):
 
 
 def matrix(manifests: Iterable[Manifest]) -> Matrix:
-    """The matrix of all instancetypes and preferences among the manifests, for VMs that add nothing of their own.
+    """The matrix of all instancetypes and preferences among the manifests, for VMs without settings of their own.
 
     Instancetypes are ordered by series, vCPUs and memory, preferences by operating system and name. The architecture
-    is a matter of the VM, no instancetype has a say in it. Raises schema.FieldError.
+    does
+    not count, because the VM sets it. Raises schema.FieldError.
     """
     manifests = list(manifests)
     sizes = sorted((facts(one) for one in _of(manifests, INSTANCETYPE)), key=_size)
@@ -56,8 +57,10 @@ def matrix(manifests: Iterable[Manifest]) -> Matrix:
 
 
 def as_data(found: Matrix) -> dict[str, Any]:
-    """{instancetypes, preferences, fits, misses}: facts without specs; for each instancetype the preferences that it
-    satisfies; and the pairs that do not fit, with the reasons."""
+    """{instancetypes, preferences, fits, misses}: the facts without specs; instancetype → preferences that it
+    satisfies; and
+    the pairs that do not fit, with the reasons.
+    """
     names = [label(one) for one in found.preferences]
     rows = list(zip(found.instancetypes, found.cells))
     return {
@@ -74,7 +77,7 @@ def as_data(found: Matrix) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Matrix:
-    """The matrix that `as_data` returned, without the specs."""
+    """The matrix from the result of `as_data`, without specs."""
     missed = {
         (one["instancetype"], one["preference"]): Cell(one["sign"], tuple(one["reasons"])) for one in data["misses"]
     }
@@ -85,7 +88,7 @@ def from_data(data: Mapping[str, Any]) -> Matrix:
 
 
 def unsatisfied(found: Matrix) -> list[str]:
-    """The preferences that no instancetype satisfies; none where there are no instancetypes at all."""
+    """The preferences that no instancetype satisfies; empty if there are no instancetypes."""
     if not found.instancetypes:
         return []
     columns = zip(*found.cells)
@@ -93,7 +96,7 @@ def unsatisfied(found: Matrix) -> list[str]:
 
 
 def label(one: Facts) -> str:
-    """The name, with the namespace if any."""
+    """The name, after the namespace if any."""
     return f"{one['namespace']}/{one['name']}" if one["namespace"] else str(one["name"])
 
 

@@ -1,9 +1,8 @@
-"""Manifests of earlier times in the form of today, with a list of what was changed.
+"""Converts manifests of older API versions to the current ones, with a list of the changes.
 
-Earlier forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs
-that name a flavor, and fields and values that KubeVirt has deprecated since. A modern manifest gives the same VMI as
-the old one gave, with one exception, described at `deprecated._secure_boot`; what would need another object to change
-too stays unchanged, and `left` says so.
+Older forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs that
+refer to a flavor, and deprecated fields and values. The new manifest gives the same VMI, except for
+`deprecated._secure_boot`. A field whose replacement would change another object stays, and is listed in `left`.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ _KINDS: Final = {
     "VirtualMachineFlavor": INSTANCETYPE.kind,
     "VirtualMachineClusterFlavor": INSTANCETYPE.cluster_kind,
 }
-# Bindings of network interfaces that KubeVirt has given up.
+# Bindings of network interfaces that KubeVirt has removed.
 _BINDINGS: Final = ("slirp", "macvtap", "passt")
 
 
 def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
-    """The manifest in the current API; manifests of other kinds come back unchanged.
+    """The manifest in the current API; manifests of other kinds stay unchanged.
 
-    manifest: a plain one, left unchanged. release: replacements that it does not know are not made.
-    Raises FieldError for what has no counterpart today, or contradicts itself.
+    manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made.
+    Raises FieldError for fields without a current counterpart, and for contradictions.
     """
     draft = Draft(copy(manifest), [], [], release)
     api_version, kind = manifest.get("apiVersion"), manifest.get("kind")
@@ -48,7 +47,7 @@ def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
 
 
 def _object(draft: Draft) -> None:
-    """An instancetype or preference of any version, or a flavor."""
+    """Converts an instancetype or preference of any version, or a flavor."""
     manifest = draft.manifest
     api_version, kind = manifest["apiVersion"], manifest["kind"]
     if kind in _KINDS:
@@ -75,7 +74,7 @@ def _object(draft: Draft) -> None:
 
 
 def _alpha_spec(draft: Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
-    """The spec without values that the old API ignored and the new API would not."""
+    """The spec without values that the old API ignored and the current API would apply."""
     for path, was in release_schema.unknown(type_name, spec, NEWEST):
         draft.set(f"spec.{path}", was, "", None, f"{api_version} did not know this field, so it had no effect.")
     kept: Manifest = release_schema.known(type_name, spec, NEWEST)
@@ -90,7 +89,7 @@ def _alpha_spec(draft: Draft, type_name: str, api_version: str, spec: Manifest) 
 
 
 def _check_complete(spec: Manifest) -> None:
-    """The first flavors gave a VM's own cpu object, without memory."""
+    """Rejects a spec without vCPUs or memory: the first flavors set a VM's cpu object, without memory."""
     cpu = spec.get("cpu") or {}
     for name in ("sockets", "cores", "threads"):
         if name in cpu:
@@ -138,7 +137,7 @@ def _flavor(draft: Draft, spec: Manifest) -> None:
 
 
 def _flavor_kind(kind: Any) -> str:
-    """The kind as KubeVirt takes it: whatever the case, singular or plural."""
+    """The kind as KubeVirt accepts it: in any case, singular or plural."""
     for name, modern in _KINDS.items():
         if str(kind).lower() in (name.lower(), f"{name.lower()}s"):
             return modern
@@ -162,15 +161,15 @@ def _running(draft: Draft, spec: Manifest) -> None:
 
 
 def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
-    """Another field in the place of the old field, so that the manifest reads as before."""
-    holder.pop(other, None)  # a null
+    """Puts a new field at the position of the old field."""
+    holder.pop(other, None)  # removes a null
     entries = [(other, value) if field == name else (field, entry) for field, entry in holder.items()]
     holder.clear()
     holder.update(entries)
 
 
 def _given_up(spec: Manifest) -> Iterator[Left]:
-    """Interfaces with a binding that a plugin replaces now."""
+    """The interfaces with a binding that a plugin has replaced."""
     value: Any = spec
     for name in ("template", "spec", "domain", "devices", "interfaces"):
         value = value.get(name) or {}

@@ -1,4 +1,4 @@
-"""Catalogs: sets of instancetypes and preferences, from definitions (see `catalog_language`) or as manifests."""
+"""Catalogs: sets of instancetypes and preferences, from definitions (see `language`) or as manifests."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ Manifest = dict[str, Any]
 
 
 def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest]:
-    """The manifests that the sources hold, in their order, of the cluster-wide kinds and in canonical spelling.
+    """The manifests of the sources, in order, of the cluster-wide kinds and in canonical spelling.
 
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
-    name, labels, annotations and spec are taken. version: of a catalog with versions (see `versions`), "" for
-    the newest.
-    Raises CatalogError for what `at_version` and `language.items` refuse, for specs that are not of the API's
-    types, for unknown fields and values in the spec of a definition, for bad names and for a name given twice.
+    name, labels, annotations and spec count. version: of a catalog with versions (see `versions`), "" for the newest.
+    Raises CatalogError for the errors of `at_version` and `language.items`, for specs that do not match the schema, for
+    unknown fields and values in a definition's spec, for invalid names and for duplicate names.
     """
     found: dict[tuple[Role, str], tuple[Manifest, str]] = {}
     for number, source in enumerate(at_version(sources, version)):
@@ -34,7 +33,7 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
             raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {shown(source)}")
         for manifest, where in [_from_manifest(source, number)] if "kind" in source else _from_definition(source):
             known, first = found.setdefault((role_of(manifest), name_of(manifest)), (manifest, where))
-            # A bundle of all four kinds holds every object twice.
+            # A bundle of all four kinds contains every object twice.
             if known != manifest:
                 raise CatalogError(
                     f"{_label(manifest)}: name: {first} and {where} have the same name; rename or remove one of them"
@@ -45,9 +44,9 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
 def adapt(
     objects: Iterable[Manifest], *, namespace: str = "", labels: dict[str, str] | None = None, name_prefix: str = ""
 ) -> list[Manifest]:
-    """The same objects as new manifests: with more labels, a prefix to their names, or of the namespaced kinds.
+    """New manifests of the objects: with more labels, a prefix of their names, or of the namespaced kinds.
 
-    Raises CatalogError for labels that are no text and names that are none with the prefix.
+    Raises CatalogError for labels that are not text, and for names that are invalid with the prefix.
     """
     return [
         _manifest(
@@ -63,7 +62,7 @@ def adapt(
 
 
 def role_of(manifest: Manifest) -> Role:
-    """Whether a manifest is of an instancetype or a preference."""
+    """The role of a manifest: instancetype or preference."""
     return ROLE_OF_KIND[manifest["kind"]]
 
 
@@ -99,7 +98,7 @@ def _manifest(
         raise CatalogError(f"{label}: name: expected text, found {shown(name)}; put it in quotes")
     make = manifests.instancetype if role is INSTANCETYPE else manifests.preference
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
-    # Of definitions they are refused before; what a published manifest has is for its KubeVirt to judge.
+    # Definitions have been checked for unknown fields; those of a published manifest are for KubeVirt to judge.
     options["accept_unknown_fields"] = True
     try:
         return make(options)
@@ -109,9 +108,9 @@ def _manifest(
 
 
 def _check(expression: str, value: Any, path: str) -> None:
-    """Raises FieldError for a field that the type does not have or a value that is not among its choices.
+    """Raises FieldError for an unknown field or a value that is not among the field's choices.
 
-    Other clients may know more fields than this schema; what a person writes by hand is more often mistyped.
+    Published manifests may use newer fields; in definitions written by hand an unknown field is more likely a typo.
     """
     expression = expression.strip("*!")
     if expression in ENUMS and value not in ENUMS[expression]:

@@ -1,4 +1,4 @@
-"""Names of objects, and those that a VM's matchers name."""
+"""Identities of objects, and those in a VM's matchers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Manifest = dict[str, Any]
 
 
 class Place(NamedTuple):
-    """Names an object; namespace is "" for the cluster-wide kinds."""
+    """Identifies an object; namespace is "" for the cluster-wide kinds."""
 
     kind: str
     namespace: str

@@ -1,4 +1,4 @@
-"""Which objects of a catalog are wanted: by name, series, size, class, operating system, architecture and labels."""
+"""Selects objects of a catalog by name, series, size, class, operating system, architecture and labels."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ Manifest = dict[str, Any]
 
 @dataclass(frozen=True)
 class Selection:
-    """What is wanted; the defaults want everything.
+    """The selection; the defaults select everything.
 
-    kinds: `instancetype`, `preference` or both. instancetypes, preferences: patterns of their names.
-    series, sizes, classes: patterns for instancetypes. os, architectures: patterns for preferences, of which one
-    that is of no architecture is for all. labels: label selectors, all of which have to fit.
-    deprecated: `include`, `exclude` or `only` those that their catalog labels as deprecated.
+    kinds: `instancetype`, `preference` or both. instancetypes, preferences: patterns for names.
+    series, sizes, classes: patterns for instancetypes. os, architectures: patterns for preferences; a preference
+    without
+    an architecture matches all. labels: label selectors, all of which must match.
+    deprecated: `include`, `exclude` or `only` the objects that their catalog labels as deprecated.
     """
 
     kinds: tuple[str, ...] = tuple(role.matcher for role in ROLES)
@@ -45,8 +46,10 @@ class Selection:
     deprecated: str = "include"
 
     def of(self, objects: Iterable[Manifest]) -> list[Manifest]:
-        """The selected objects, in order. CatalogError for a pattern that fits nothing, as it is mistyped more often
-        than meant, and for what is no label selector."""
+        """The selected objects, in order. Raises CatalogError for an invalid label selector, and for a pattern without
+        a match,
+        which is more likely a typo.
+        """
         objects = list(objects)
         chosen = [*self._instancetypes(objects), *self._preferences(objects)]
         tests = [_selector(text) for text in self.labels]
@@ -89,13 +92,14 @@ def select(
     sizes: Sequence[str] = (),
     names: Sequence[str] = (),
 ) -> list[Manifest]:
-    """Those of the objects that every option given fits, in their order.
+    """The objects that match every given option, in order.
 
-    role: instancetypes or preferences alone.
-    series, sizes: the parts of an instancetype's name before and after its last dot; preferences have neither and stay.
-    names: of either.
-    The three are lists of shell patterns, of which one has to fit; an empty list asks for nothing. A pattern that fits
-    nothing raises CatalogError.
+    role: only instancetypes, or only preferences.
+    series, sizes: patterns for the parts of an instancetype's name before and after its last dot; preferences match.
+    names: patterns for the whole name.
+    Each list needs one matching shell pattern; an empty list matches everything. Raises CatalogError for a pattern
+    without
+    a match.
     """
     chosen = [manifest for manifest in objects if role in (None, role_of(manifest))]
     chosen = _fitting("series", series, chosen, lambda one: _part_of(one, 0))
@@ -104,14 +108,14 @@ def select(
 
 
 def _part_of(manifest: Manifest, index: int) -> str | None:
-    """What stands before (0) or after (2) the last dot of an instancetype's name."""
+    """The part before (0) or after (2) the last dot of an instancetype's name."""
     return name_of(manifest).rpartition(".")[index] if role_of(manifest) is INSTANCETYPE else None
 
 
 def _fitting(
     what: str, patterns: Sequence[str], objects: list[Manifest], value_of: Callable[[Manifest], str | None]
 ) -> list[Manifest]:
-    """The objects whose value one of the patterns fits; those whose value is None stay."""
+    """The objects whose value matches one of the patterns, or is None."""
     if not patterns:
         return objects
     values = [value_of(manifest) for manifest in objects]

@@ -1,4 +1,4 @@
-"""What deploying a catalog does to what is deployed of it: new, changed and gone objects, and the VMs that use them."""
+"""The effect of deploying a catalog on its deployed objects, and on the VMs that use them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Manifest = dict[str, Any]
 
 
 def gone(live: Iterable[Manifest], wanted: Iterable[Place], catalog: str) -> list[Manifest]:
-    """The live objects that are labelled as of the catalog and are wanted no more."""
+    """The live objects with the catalog's label that are no longer wanted."""
     kept = set(wanted)
     return [
         one
@@ -25,9 +25,9 @@ def gone(live: Iterable[Manifest], wanted: Iterable[Place], catalog: str) -> lis
 
 
 class Planned:
-    """A find.Lookup of a cluster as it will be.
+    """A find.Lookup of the cluster after the deployment.
 
-    after: by place the manifests that will be there, None for those that will not. now: the current cluster.
+    after: place → manifest, None for a removed object. now: the current cluster.
     """
 
     def __init__(self, after: Mapping[Place, Manifest | None], now: Lookup) -> None:
@@ -43,7 +43,7 @@ class Planned:
 def affected(
     vms: Iterable[Manifest], after: Mapping[Place, Manifest | None], now: Cluster
 ) -> list[tuple[Manifest, list[Place], Drift]]:
-    """The VMs that refer to one of the objects in `after`, with these, and what a refresh will then do to each."""
+    """The VMs that refer to objects in `after`: each VM, these objects, and its drift after the deployment."""
     planned = Planned(after, now.objects)
     found = []
     for vm in vms:

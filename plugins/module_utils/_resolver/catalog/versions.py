@@ -1,16 +1,16 @@
-"""Versions of a catalog: the newest as it is written, each older one by what it has differently.
+"""Versions of a catalog: the newest as written, each older one as differences.
 
 One document of a catalog may have the key `versions`, name → version, newest first::
 
     versions:
-      v2: {kubevirt: "1.9"}              # the catalog as it is written
+      v2: {kubevirt: "1.9"}              # the catalog as written
       v1:
-        kubevirt: "1.6"                  # the oldest release of KubeVirt that it is for
-        without: [d1.*, debian]          # objects that it does not have
-        series: {m1: {description: ...}} # what it has differently; likewise families, labels, annotations
+        kubevirt: "1.6"                  # the oldest release of KubeVirt that it supports
+        without: [d1.*, debian]          # objects that it lacks
+        series: {m1: {description: ...}} # its differences; also in families, labels, annotations
 
-A version changes the one above it. Its entries go over those of the documents: objects are merged, anything else
-replaces. A null is written into the entry, where it removes what the entry would inherit.
+A version changes the one above it. Its entries are laid over those of the documents: objects are merged, other values
+replace. A null is written into the entry, where it removes an inherited value.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ _MEMBERS: Final = {"series": "sizes", "families": "preferences"}
 
 
 def version_names(documents: Iterable[Any]) -> list[str]:
-    """The versions of a catalog, newest first; none if it has only one. Raises CatalogError for invalid versions."""
+    """The versions of a catalog, newest first; empty if it has no versions.
+
+    Raises CatalogError for invalid versions.
+    """
     return list(_versions(documents))
 
 
 def fitting_version(documents: Iterable[Any], known: Release) -> str:
-    """The newest version for a release of KubeVirt, or the oldest version for releases before all of them.
+    """The newest version for a release of KubeVirt; the oldest version if the release is older than all.
 
     The catalog must have versions. Raises CatalogError for invalid versions.
     """
@@ -47,9 +50,9 @@ def fitting_version(documents: Iterable[Any], known: Release) -> str:
 
 
 def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
-    """The documents of a catalog as they are at a version, without the list of versions.
+    """The documents of a catalog at a version, without the list of versions.
 
-    version: "" for the newest. Raises CatalogError for an unknown version, and for invalid versions.
+    version: "" for the newest. Raises CatalogError for unknown or invalid versions.
     """
     documents = list(documents)
     found = _versions(documents)
@@ -62,7 +65,7 @@ def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
         current = _changed(current, found[name], f"{_VERSIONS}.{name}")
         if name == (version or name):
             break
-    # A document that only listed the versions has nothing else to say.
+    # Drop a document that contained only the versions.
     return [now for now, was in zip(current, documents) if now or not was]
 
 
@@ -117,7 +120,7 @@ def _without_versions(document: Any) -> Any:
 
 
 def _changed(documents: list[Any], version: Document, where: str) -> list[Any]:
-    """The documents after a version's changes."""
+    """The documents with the changes of a version."""
     current = documents
     for key in _CHANGES:
         if key in version:
@@ -131,8 +134,10 @@ def _changed(documents: list[Any], version: Document, where: str) -> list[Any]:
 
 
 def _with_changes(documents: list[Any], key: str, changes: Document, where: str) -> list[Any]:
-    """Labels and annotations change in all documents that have some; a series or family changes where it is, and a new
-    one goes to the first document that has any."""
+    """The documents with changes of a key. Labels and annotations change in all documents that have them; a series or
+    family
+    changes in its document; a new one goes to the first document that has the key.
+    """
     holders = [one for one in documents if _has(one, key)]
     if not holders:
         raise CatalogError(f"{where}: {key}: the catalog has no {key} to change; remove the key")
@@ -162,7 +167,7 @@ def _over(below: Any, above: Any) -> Any:
 
 
 def _left(document: Any, pattern: str) -> Any:
-    """A definition without the sizes and preferences whose names fit a pattern."""
+    """A definition without the sizes and preferences whose names match a pattern."""
     left = document
     for groups, members in _MEMBERS.items():
         if not _has(document, groups):

@@ -1,7 +1,8 @@
-"""Which instancetypes fit, best first.
+"""Instancetypes that fit, best first.
 
-The rule, the one of the collection (KubeVirt has none): those of the wanted series first, as they differ in size alone;
-then the fewest vCPUs, the least memory, the fewest demands on the node, the least overcommit; then by name.
+The order is this collection's own; KubeVirt has none. First the wanted series, whose sizes differ in nothing else; then
+the fewest vCPUs, the least memory, the fewest demands on the node, the least overcommit; then the name.
+
 Demands are GPUs and host devices, dedicated CPUs, an isolated emulator thread, NUMA, realtime, huge pages, launch
 security, a node selector and a scheduler.
 """
@@ -24,13 +25,15 @@ Spec = Optional[Manifest]
 
 
 class Wanted(NamedTuple):
-    """What an instancetype has to be; the defaults ask for nothing.
+    """Requirements of an instancetype; the defaults require nothing.
 
-    preference: the canonical spec of a preference, whose requirements are met and whose spread divides the vCPUs.
-    spec: the VM's canonical VMI spec, which may meet requirements itself; None where there is no VM yet: then the
-    architecture is taken to be the required one, as no instancetype has a say in it.
-    cpu, memory: the least vCPUs and the least memory in bytes. labels: that it has.
-    series: preferred, not demanded.
+    preference: the canonical spec of a preference, whose requirements must be met and whose spread must divide the
+    vCPUs.
+    spec: the VM's canonical VMI spec, which may meet requirements itself; None if there is no VM yet. Then the
+    architecture
+    counts as the required one, because no instancetype sets it.
+    cpu, memory: the least vCPUs, and the least memory in bytes. labels: the labels that it must have.
+    series: preferred, not required.
     """
 
     preference: Spec = None
@@ -42,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 def fitting(manifests: Iterable[Manifest], wanted: Wanted, release: Release) -> list[Manifest]:
-    """Those of the instancetypes that fit, best first. What is not of the API's types fits nothing."""
+    """The instancetypes that fit, best first. Manifests that do not match the schema are left out."""
     found = []
     for manifest in manifests:
         try:
@@ -65,7 +68,7 @@ def _fits(manifest: Manifest, spec: Manifest, wanted: Wanted, release: Release) 
 
 
 def _contents(instancetype: Manifest, wanted: Wanted, release: Release) -> bool:
-    """Whether the preference is content with an instancetype."""
+    """Whether an instancetype meets the requirements of the preference."""
     spec = wanted.spec
     if spec is None:
         required = (wanted.preference or {}).get("requirements", {})
@@ -89,7 +92,7 @@ def _rank(manifest: Manifest, spec: Manifest, series: str) -> tuple[Any, ...]:
         bool(series) and series_of(name) != series,
         cpu["guest"],
         parse(memory["guest"]).nanos,
-        # An empty object is a demand too.
+        # An empty object is also a demand.
         sum(demand is not None and demand is not False for demand in demands),
         memory.get("overcommitPercent", 0),
         name,

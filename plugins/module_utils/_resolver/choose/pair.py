@@ -1,4 +1,4 @@
-"""Whether an instancetype and a preference go together."""
+"""Whether an instancetype and a preference are compatible."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ Manifest = dict[str, Any]
 
 
 def unfit(instancetype: Manifest, preference: Manifest, architecture: str, release: Release) -> str:
-    """Why KubeVirt rejects each VM that has both and boots an image of an architecture, in its words; "" if it does
-    not. architecture: "" where it is not known."""
+    """Why KubeVirt rejects every VM with both that boots an image of an architecture, in its words; "" if it does not.
+
+    architecture: "" if unknown.
+    """
     try:
         size = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec"), release)
         wishes = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)

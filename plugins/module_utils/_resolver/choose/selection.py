@@ -1,4 +1,4 @@
-"""What the filters answer about instancetypes: which fit, and what becomes of their vCPUs."""
+"""What the filters answer about instancetypes: which fit, and how their vCPUs are spread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UINT32 = 2**32 - 1
 
 
 class Rejected(ValueError):
-    """An option or an object that cannot be used; one line names it and says why."""
+    """An invalid option or object; one line names it and the reason."""
 
 
 def choose(
@@ -36,10 +36,10 @@ def choose(
     series: str = "",
     release: Release = NEWEST,
 ) -> list[Manifest]:
-    """The instancetypes among the manifests that fit, best first by the rule of `fitting`. Other kinds are passed over.
+    """The instancetypes among the manifests that fit, in the order of `fitting`. Other kinds are ignored.
 
     preference: a manifest, a bare spec, or the name of a preference among the manifests. cpu: the least vCPUs.
-    memory: the least memory, a quantity. class_label: what the label of the published catalogs has to be.
+    memory: the least memory, a quantity. class_label: the value of the published catalogs' class label.
     Raises Rejected.
     """
     demanded = dict(labels or {})
@@ -56,9 +56,9 @@ def choose(
 
 
 def spread(value: Any, preference: Manifest | None = None, release: Release = NEWEST) -> dict[str, int]:
-    """{sockets, cores, threads} of a number of vCPUs, or of those of an instancetype (manifest or bare spec).
+    """{sockets, cores, threads} for a number of vCPUs, or for an instancetype (manifest or bare spec).
 
-    preference: a manifest or a bare spec. Raises Rejected where KubeVirt refuses the preference or the combination.
+    preference: a manifest or a bare spec. Raises Rejected if KubeVirt rejects the preference or the combination.
     """
     vcpus = _count("vCPUs", _vcpus(value))
     if vcpus < 1:

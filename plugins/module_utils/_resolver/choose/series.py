@@ -1,4 +1,4 @@
-"""What the names and labels of published instancetypes say."""
+"""The meaning of names and labels of published instancetypes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ Manifest = dict[str, Any]
 Spec = Optional[Manifest]
 
 
-# As the published catalogs label instancetypes: general.purpose, memory.intensive, ...
+# The label of published catalogs: general.purpose, memory.intensive, ...
 CLASS_LABEL = "instancetype.kubevirt.io/class"
 
 
 def series_of(name: str) -> str:
-    """What comes before the last dot: ``u1`` of ``u1.nano``; "" if there is none."""
+    """The part before the last dot: ``u1`` of ``u1.nano``; "" if there is none."""
     return name.rpartition(".")[0]

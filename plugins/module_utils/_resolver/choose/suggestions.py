@@ -1,4 +1,4 @@
-"""What to add to a VM so that the cluster takes it: instancetypes and preferences that would do."""
+"""Suggests instancetypes and preferences that would make the cluster accept a VM."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..instancetype.vmi.cluster import Cluster
 from . import fitting
 
 Manifest = dict[str, Any]
-# All manifests of a kind in a namespace ("" for a cluster-wide kind).
+# Returns all manifests of a kind in a namespace ("" for a cluster-wide kind).
 Names = Callable[[str, str], Iterable[Manifest]]
 
 SUGGESTED: Final = 3
 
 
 def not_inferred(vm: Manifest, cluster: Cluster) -> list[Role]:
-    """The roles that a VM asks to be inferred, and that cannot be."""
+    """The roles whose matcher of a VM cannot be inferred."""
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
         return [role for role in ROLES if _failure(canonical, role, cluster) is not None]
@@ -33,9 +33,9 @@ def not_inferred(vm: Manifest, cluster: Cluster) -> list[Role]:
 
 
 def to_add(role: Role, vm: Manifest, cluster: Cluster, listed: Names) -> str:
-    """What to say about a role that cannot be inferred, or that a VM should have: what to add, with examples.
+    """The remedy for a role that cannot be inferred or is required: what to add, with examples.
 
-    Where it is an object that is missing, neither would help.
+    If the source of the volume does not exist, the remedy names another source.
     """
     absent = missing(role, vm, cluster)
     if absent is not None:
@@ -46,7 +46,7 @@ def to_add(role: Role, vm: Manifest, cluster: Cluster, listed: Names) -> str:
 
 
 def unheard(role: Role, vm: Manifest, cluster: Cluster) -> str:
-    """What KubeVirt thinks of a volume that it cannot infer from whatever its labels are, and the way out; else ""."""
+    """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else ""."""
     failed = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
     if failed is None or not failed.never:
         return ""
@@ -56,7 +56,7 @@ def unheard(role: Role, vm: Manifest, cluster: Cluster) -> str:
 def _other_way(role: Role, vm: Manifest) -> str:
     volume = _volume(role, vm)
     if volume and image_of(vm, volume, {}) is not None:
-        # KubeVirt reads no label of such a disk.
+        # KubeVirt reads no labels of such a disk.
         return ", or set infer_from_registry"
     return f", or label the volume {role.volume_label}" if volume else ""
 
@@ -67,7 +67,7 @@ def either(names: list[str]) -> str:
 
 
 def missing(role: Role, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
-    """Kind, namespace and name of what the volume that is to be inferred from leads to, if it is not there."""
+    """Kind, namespace and name of the missing source of the volume to infer from, or None."""
     failed = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
     return failed.missing if failed is not None else None
 
@@ -99,7 +99,7 @@ def best(
 ) -> list[Manifest]:
     """The best instancetypes for a VM with a preference (its canonical spec, or None).
 
-    series: preferred, not demanded. without: fields of the VM's domain that do not count.
+    series: preferred, not required. without: fields of the VM's domain to ignore.
     """
     spec = release_schema.canonical("VirtualMachineInstanceSpec", vm["spec"]["template"].get("spec"), cluster.release)
     for field in without:
@@ -110,7 +110,7 @@ def best(
 
 
 def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
-    """The best instancetypes, of either kind, that meet the VM's preference, if any."""
+    """The best instancetypes of either kind that meet the requirements of the VM's preference, if any."""
     without = copy(vm)
     without["spec"].pop(INSTANCETYPE.matcher, None)
     inferred = infer.infer(without, cluster.objects, cluster.release).vm
@@ -122,14 +122,14 @@ def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
 
 
 def _preferences(vm: Manifest, listed: Names) -> list[str]:
-    """Preferences with a name like that of the disk without labels, else the first preferences."""
+    """Preferences whose name resembles that of the disk without labels, else the first preferences."""
     known = {str(manifest["metadata"]["name"]): manifest for manifest in _all(PREFERENCE, vm, listed)}
     close = [name for disk in _disks(vm) for name in difflib.get_close_matches(disk, known, n=SUGGESTED, cutoff=0.5)]
     return [_named(known[name], PREFERENCE) for name in (close or sorted(known))[:SUGGESTED]]
 
 
 def _disks(vm: Manifest) -> list[str]:
-    """Names of the objects that the volume stands for from which the preference is to be inferred."""
+    """The names of the objects behind the volume from which the preference is to be inferred."""
     spec, wanted = vm["spec"], _volume(PREFERENCE, vm)
     volumes = [volume for volume in spec["template"]["spec"].get("volumes") or () if volume.get("name") == wanted]
     claims = [(volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in volumes]
@@ -148,6 +148,8 @@ def _all(role: Role, vm: Manifest, listed: Names) -> list[Manifest]:
 
 
 def _named(manifest: Manifest, role: Role) -> str:
-    """A name as the user has to write it: with its kind for a namespaced object, since the default is cluster-wide."""
+    """The name as the user has to write it: with the kind for a namespaced object, because cluster-wide is
+    the default.
+    """
     name = str(manifest["metadata"]["name"])
     return f"{name} (kind {role.kind})" if manifest.get("kind") == role.kind else name

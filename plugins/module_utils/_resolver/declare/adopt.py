@@ -1,8 +1,7 @@
-"""The instancetype and preference that give a VM with CPU, memory and devices of its own the same VMI, with the proof.
+"""Finds the instancetype and preference that leave the VMI of a VM with its own CPU, memory and devices unchanged.
 
-Of all pairs those are taken with which the VMI comes out as it does without them, or almost so where that is accepted;
-of these the one that leaves least to the VM's own manifest, then the best instancetype by the rule of `fitting`, then
-by name.
+Of all pairs, those whose VMI has no differences (or only accepted ones) fit. Of these, the pair wins that removes most
+from the VM's manifest, then the best instancetype by the order of `fitting`, then the name.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ Manifest = dict[str, Any]
 # The number of nearest matches to report if nothing fits.
 _NEAREST: Final = 3
 _NAMES: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
-# More than the fields that can conflict: reported fields are removed, after which others may be reported.
+# More than the fields that can conflict: after one conflict is removed, KubeVirt may report another.
 _FIELDS: Final = 100
 
 
 class Candidate(NamedTuple):
-    """A pair, and what becomes of the VM with it.
+    """A pair, and the VM with it.
 
-    instancetype, preference: matchers, None for none. vm: rewritten. removed: the fields of its template that went.
-    differences: of the VMI, [{field, before, after}]; accepted differences are included.
-    refusal: why KubeVirt would not take it, in its words, or None.
+    instancetype, preference: matchers; None for none. vm: rewritten. removed: the fields removed from its template.
+    differences: of the VMI, [{field, before, after}], including accepted ones.
+    refusal: why KubeVirt would reject the VM, in its words, or None.
     """
 
     instancetype: Manifest
@@ -54,7 +53,7 @@ class Candidate(NamedTuple):
 
 
 class Adoption(NamedTuple):
-    """chosen: None where nothing fits. nearest: then the pairs that come near. problem: why nothing could be tried."""
+    """chosen: None if no pair fits. nearest: the nearest pairs in that case. problem: why no pair could be tried."""
 
     chosen: Candidate | None = None
     nearest: tuple[Candidate, ...] = ()
@@ -75,11 +74,12 @@ def adopt(
     cluster: Cluster,
     accept: Sequence[str] = (),
 ) -> Adoption:
-    """What to adopt a VM (plain manifest) with.
+    """Chooses an instancetype and a preference for a VM (plain manifest).
 
-    instancetypes, preferences: manifests to choose from, of either kind; preferences None: to have none. A VM that has
-    a preference keeps it. cluster: also holds what is to be chosen from.
-    accept: fields of the VMI, with all that is in them, that may come out otherwise.
+    instancetypes, preferences: the manifests to choose from, of either kind; preferences None for no preference. A VM
+    that
+    has a preference keeps it. cluster: must know these manifests too.
+    accept: fields of the VMI that may differ, with everything inside them.
     """
     before = _effective(vm, cluster)
     if isinstance(before, str):
@@ -93,11 +93,11 @@ def adopt(
     fits: list[Candidate] = []
     for instancetype in exact:
         tried = [subject.attempt(instancetype, preference) for preference in preferred]
-        # Most differ, and need not be looked at more closely.
+        # Most pairs differ; spare them the webhook.
         near = [subject.judged(one) for one in tried if subject.fits(one)]
         fits += [subject.reduce(one, instancetype) for one in near if subject.fits(one)]
     if fits:
-        # Of equals the first: they are in order.
+        # min takes the first of equals, and the candidates are in order.
         return Adoption(chosen=min(fits, key=lambda one: (len(one.differences), -len(one.removed))))
     sizes = sorted((one for one in ranked if one is not None), key=lambda one: _distance(one.spec, before))[:_NEAREST]
     closest = [
@@ -107,7 +107,7 @@ def adopt(
 
 
 def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
-    """The JSON patch that makes the VM the adopted one, and only if nobody has changed its spec meanwhile."""
+    """The JSON patch from the VM to the adopted VM. It fails if the VM's generation has changed."""
     changes = [{"op": "test", "path": "/metadata/generation", "value": vm["metadata"].get("generation")}]
     for role in ROLES:
         matcher = role.matcher_of(adopted)
@@ -117,7 +117,7 @@ def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
 
 
 class _Subject(NamedTuple):
-    """The VM, and its VMI without instancetype."""
+    """The VM, and its effective VMI without an instancetype."""
 
     vm: Manifest
     before: Manifest
@@ -125,7 +125,7 @@ class _Subject(NamedTuple):
     accept: tuple[str, ...]
 
     def attempt(self, instancetype: _Choice, preference: _Choice) -> Candidate:
-        """The VM with a pair, without the fields that its instancetype does not allow; not yet judged."""
+        """The VM with a pair, without the fields that conflict with its instancetype; not yet validated."""
         rewritten = copy(self.vm)
         rewritten["spec"][INSTANCETYPE.matcher] = instancetype.matcher
         if preference.matcher is not None:
@@ -139,7 +139,7 @@ class _Subject(NamedTuple):
         return candidate.refusal is not None, sum(not self._accepted(one["field"]) for one in candidate.differences)
 
     def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
-        """Without what the preference or the instancetype gives the VM just so."""
+        """The candidate without the fields to which the preference or the instancetype gives the same value."""
         preference = find.preference_spec(candidate.vm, self.cluster.objects, self.cluster.release).spec
 
         def applied(template: Manifest) -> Manifest | None:
@@ -164,7 +164,7 @@ class _Subject(NamedTuple):
         return self._candidate(rewritten, tuple(removed), tuple(differences(self.before, after)), None)
 
     def judged(self, candidate: Candidate) -> Candidate:
-        """With what KubeVirt's webhook says to it."""
+        """The candidate with the refusal of KubeVirt's webhook, if any."""
         cluster = self.cluster
         admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm
         if candidate.refusal is not None or admitted is None:
@@ -198,12 +198,12 @@ class _Subject(NamedTuple):
         return removed
 
     def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[Conflict, ...]:
-        """None as well if KubeVirt would crash, which is reported when the VMI is built."""
+        """The conflicts of a template; none if KubeVirt would crash, because building the VMI reports that."""
         return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 
 
 def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
-    """None for what is not of the API's types."""
+    """The choice for a manifest; None if it does not match the schema."""
     try:
         spec = release_schema.canonical(role.spec_type, manifest.get("spec"), cluster.release)
     except FieldError:
@@ -212,12 +212,12 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
 
 
 def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
-    """The candidates, none first; only the existing object for a VM that has one."""
+    """The candidates: first none, then the given preferences. For a VM with a preference, only that."""
     if PREFERENCE.matcher_of(vm) is not None:
         return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
     named = sorted(given or (), key=lambda one: (str(one["metadata"]["name"]), one["kind"]))
     choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
-    # Many a catalog has the same one under several names.
+    # Many catalogs contain the same preference under several names.
     different: dict[str, _Choice] = {}
     for choice in choices:
         if choice is not None:
@@ -226,12 +226,12 @@ def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluste
 
 
 def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
-    """What of a VM decides on its guest and pod, so that equal ones are equal in meaning; or why KubeVirt fails."""
+    """The parts of a VM that determine its guest and pod, normalized for comparison; or KubeVirt's error."""
     built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
     if built.spec is None or built.metadata is None:
         return built.error.message if built.error is not None else "the VM cannot be expanded"
     spec = built.spec
-    # Only the network could be a problem, and that it has by now.
+    # Only the network could cause an error here, and it has been set above.
     defaults.set_spec_defaults(spec, cluster.configuration, cluster.release)
     _equalize(spec["domain"], cluster.configuration)
     annotations = built.metadata.get("annotations") or {}
@@ -239,15 +239,15 @@ def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     return {
         **spec,
         "annotations": {key: value for key, value in annotations.items() if key not in _NAMES},
-        # A preference may say which storage class these get.
+        # A preference may set the storage class of these.
         "dataVolumeTemplates": stored.get("dataVolumeTemplates") or [],
     }
 
 
 def _equalize(domain: Manifest, config: Configuration) -> None:
-    """Spells alike what KubeVirt takes for the same."""
+    """Normalizes values that KubeVirt treats alike."""
     for count in ("cores", "threads"):
-        # Not so sockets: without them none can be plugged in.
+        # Sockets have no such default: without them, sockets cannot be hotplugged.
         domain["cpu"].setdefault(count, 1)
     memory, resources = domain.get("memory", {}), domain["resources"]
     requests, limits = (resources.get(part) or {} for part in ("requests", "limits"))
@@ -257,7 +257,7 @@ def _equalize(domain: Manifest, config: Configuration) -> None:
                 amounts[name] = Quantity.of(parse(amounts[name]).value, BINARY_SI).text
     asked_anyway = "memory" not in limits and config.memory_overcommit == 100
     if asked_anyway and "memory" in requests and requests["memory"] == memory.get("guest"):
-        # Just the requests of the pod without it.
+        # The pod requests the same without it.
         del requests["memory"]
     if not requests:
         resources.pop("requests", None)
@@ -275,6 +275,6 @@ def _size_of_guest(effective: Manifest) -> tuple[int, int]:
 
 
 def _distance(instancetype: Manifest | None, effective: Manifest) -> float:
-    """How many times larger or smaller, in powers of two; vCPUs and memory count alike."""
+    """The ratio of vCPUs plus the ratio of memory, each in powers of two."""
     pairs = zip(_size(instancetype), _size_of_guest(effective))
     return sum(abs(math.log2(max(one, 1)) - math.log2(max(other, 1))) for one, other in pairs)

@@ -1,4 +1,4 @@
-"""Quantities that are given as options of a module."""
+"""Quantities in module options."""
 
 from __future__ import annotations
 

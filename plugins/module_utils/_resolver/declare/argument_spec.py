@@ -1,7 +1,7 @@
-"""The fields of the schema as options of an Ansible module, and back.
+"""Turns the fields of the schema into options of an Ansible module, and back.
 
-An option is named like its field in snake case (`dedicatedCPUPlacement` gives `dedicated_cpu_placement`)
-and takes the field's own name as an alias. Ranges and quantities are left to `schema.canonical`.
+An option has the field's name in snake case (`dedicatedCPUPlacement` → `dedicated_cpu_placement`) and the field's own
+name as an alias. `schema.canonical` checks ranges and quantities.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 from ..api.fields.enums import ENUMS
 from ..api.schema import TYPES, field_notes, field_type
 
-# A word begins at a capital after a small letter or digit, and at the last of several capitals.
+# A word starts at a capital after a small letter or digit, and at the last of several capitals.
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
-# Options that are not named like their field: `annotations` of a module are those of the object's metadata.
+# Exceptions: a module's `annotations` are those of the object's metadata.
 _RENAMED: Final = {
     ("VirtualMachineInstancetypeSpec", "annotations"): "vm_annotations",
     ("VirtualMachinePreferenceSpec", "annotations"): "vm_annotations",
@@ -39,15 +39,12 @@ _PLAIN: Final = {
 
 
 class Field(NamedTuple):
-    """One field of a type, and its option.
+    """A field of a type, and its option.
 
-    name: as the API spells it.
-    option: as the module spells it.
-    type: the type expression, without `*` and `!`.
-    required: whether the API needs it wherever the type is used.
-    since: the first KubeVirt release that knows it (others drop it silently), or "" for 1.0 and earlier.
-
-    What it is for stands in `tools/descriptions`: no module needs it at run time.
+    name: in the API. option: in the module. type: the type expression, without `*` and `!`.
+    required: the API requires the field wherever the type is used.
+    since: the first KubeVirt release that knows it (older ones drop it silently), or "" for 1.0 and earlier.
+    Descriptions are in `tools/descriptions`, because no module needs them at run time.
     """
 
     name: str
@@ -66,8 +63,7 @@ def fields(type_name: str) -> tuple[Field, ...]:
 def options(type_name: str, *, required: bool = True) -> dict[str, dict[str, Any]]:
     """The argument spec of a type's fields: option name → type, elements, options, choices, required, aliases.
 
-    required: whether the outermost options are marked as the API needs them. A module that also deletes
-    objects, or takes lists of them, cannot ask for them always.
+    required: mark the outermost options as required. A module that deletes objects or takes lists of them does not.
     """
     result = {}
     for field in fields(type_name):
@@ -77,17 +73,17 @@ def options(type_name: str, *, required: bool = True) -> dict[str, dict[str, Any
         if field.option != field.name and (type_name, field.name) not in _RENAMED:
             option["aliases"] = [field.name]
         if "pass" in field.option:
-            # Ansible takes a passthrough for a password.
+            # Ansible mistakes a passthrough for a password.
             option["no_log"] = False
         result[field.option] = option
     return result
 
 
 def to_manifest(type_name: str, params: dict[str, Any]) -> dict[str, Any]:
-    """The object that options describe, spelled as the API does: a new dict.
+    """A new object with the values of the options, in the spelling of the API.
 
-    params: what Ansible made of the options. None counts as not given, at every depth; anything else is kept,
-    empty objects too. Names that are no option of the type are left out, so a module can pass all it has.
+    params: from Ansible. None means not given, at every depth; other values stay, also empty objects. Names that are no
+    option of the type are ignored, so a module can pass all its parameters.
     """
     return {
         field.name: _value(field.type, params[field.option])

@@ -1,4 +1,4 @@
-"""Which claims a VM uses, and which of them outlive it."""
+"""The claims that a VM uses, and ownership of objects."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ Manifest = dict[str, Any]
 
 
 def claims(vm: Manifest) -> list[str]:
-    """Names of the PersistentVolumeClaims that a VM's volumes use, in order, each once.
+    """The names of the PersistentVolumeClaims that a VM's volumes use, in order, without duplicates.
 
-    A DataVolume's claim has its name. `ephemeral` volumes read their claim, and do not change it.
+    A DataVolume's claim has the same name. `ephemeral` volumes only read their claim.
     """
     found: dict[str, None] = {}
     template = (vm.get("spec") or {}).get("template") or {}
@@ -27,9 +27,9 @@ def claims(vm: Manifest) -> list[str]:
 
 
 def owned_by(manifest: Manifest, uid: str) -> bool:
-    """Whether the object with that uid is an owner, so that the garbage collector takes this one after it.
+    """Whether the object with that UID is the only owner, so that the garbage collector deletes this object after it.
 
-    An object with more than one owner outlives each but the last; then it is not owned in this sense.
+    An object with several owners exists until the last of them is gone.
     """
     owners = manifest["metadata"].get("ownerReferences") or []
     return len(owners) == 1 and owners[0].get("uid") == uid

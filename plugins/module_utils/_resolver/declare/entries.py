@@ -1,4 +1,4 @@
-"""The entries of a list as users write them: shorthand, and what they leave to the task."""
+"""The entries of a list option: shorthand, and inheritance from the task's options."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..api.shapes import own_name
 Options = dict[str, Any]
 Spec = dict[str, Any]
 
-# Options of which a text alone says enough → the suboption that it is.
+# Options that accept a text as shorthand → the suboption that the text sets.
 _TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source"}
 
 
 def spelled_out(options: Options, spec: Spec) -> Options:
-    """The options without shorthand: objects instead of texts, kinds as the API has them. What is wrong stays."""
+    """The options without shorthand: objects instead of texts, kinds as in the API. Invalid values stay unchanged."""
     result = dict(options)
     for name, part in _TEXTS.items():
-        # Text that holds an object is Ansible's to read.
+        # Ansible parses a text that contains an object.
         if name in spec and isinstance(result.get(name), str) and not set(result[name]) & set("{="):
             result[name] = {part: result[name]}
     for role in ROLES:
@@ -29,7 +29,7 @@ def spelled_out(options: Options, spec: Spec) -> Options:
 
 
 def _with_kind(options: Options, kinds: Iterable[str]) -> Options:
-    """KubeVirt takes the plural, too, and capitals do not matter to it."""
+    """The options with normalized kinds: KubeVirt accepts plurals, and ignores case."""
     given = options.get("kind")
     if not isinstance(given, str):
         return options
@@ -38,10 +38,10 @@ def _with_kind(options: Options, kinds: Iterable[str]) -> Options:
 
 
 def merged(below: Options, above: Options, spec: Spec, exclusive: Iterable[Iterable[str]] = ()) -> Options:
-    """Options over others: objects are merged, a null drops what is below it, anything else replaces it.
+    """Options on top of others: objects are merged, null removes the value below, other values replace it.
 
-    spec: the argument spec of both. exclusive: its groups of options of which one is given at most; one of them above
-    replaces whichever is below.
+    spec: the argument spec of both. exclusive: its mutually exclusive groups; an option above removes the others of its
+    group below.
     """
     result = dict(below)
     given = {own_name(key, spec): value for key, value in above.items()}

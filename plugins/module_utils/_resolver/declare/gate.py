@@ -1,4 +1,4 @@
-"""The gate that all that is declared passes before a cluster is asked anything: one message, with the remedy."""
+"""The check that every declared object passes before the first request; its message contains the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Options = dict[str, Any]
 Manifest = dict[str, Any]
 
 _TEMPLATE: Final = "spec.template.spec."
-# Fields → the options that set them, under whose names users know them.
+# Fields → the prefix of the options that set them, which users know.
 _OPTIONS: Final = {
     "metadata.": "",
     "spec.instancetype": "instancetype",
@@ -27,10 +27,11 @@ _INTERFACE: Final = re.compile(rf"{re.escape(_TEMPLATE)}domain\.devices\.interfa
 
 
 def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = True) -> Manifest:
-    """The manifest in the API's spelling, without what says nothing, and once it is known that a cluster may take it.
+    """The manifest in the API's spelling, without empty parts, if a cluster may accept it.
 
-    options: those that it was made of; `accept_unknown_fields` lets fields pass that are not known here. gate: whether
-    to look at all; virtctl, for one, does not. Raises FieldError, its path an option's where that is known.
+    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. gate: false skips the check,
+    for
+    virtctl's behaviour. Raises FieldError with the path of the option if known.
     """
     if not gate:
         return schema.declared(type_name, manifest)
@@ -42,7 +43,7 @@ def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = Tr
 
 
 def check_name(options: Options) -> None:
-    """Raises FieldError for an object without a name, or with a name that is too long for the names of its parts."""
+    """Raises FieldError for a missing name, or one too long for the names that KubeVirt derives from it."""
     name = options.get("name") or ""
     reason = names.subdomain(name) if name else "is empty"
     if reason:

@@ -1,4 +1,4 @@
-"""What a planned change of a VM means: for its guest, and whether it takes a restart to get there."""
+"""The effect of a planned change on a VM's guest, and whether it needs a restart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Manifest = dict[str, Any]
 
 
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
-    """What it means for a VM to become as planned.
+    """The impact of a planned change.
 
     vm: the live VM. future: the VM after the change. instance: its VMI, or None.
     """
@@ -51,9 +51,10 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
 
 
 def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
-    """One line where a VM whose matchers the cluster has expanded has not what they stand for now, or None.
+    """A note if an expanded VM has another size than its declared matchers give now, or None.
 
-    Such a VM does not follow them; it does not show whether the play or the instancetype changed.
+    The cluster's reference policy replaced the matchers, so the VM does not follow them. Whether the play or the
+    instancetype changed is unknown.
     """
     wanted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
     made = vmi.build(wanted, cluster.objects, cluster.configuration, cluster.release).spec if wanted else None
@@ -87,7 +88,7 @@ def _runs(instance: Manifest) -> bool:
 
 
 def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
-    """The VM's spec when its guest was started; where that is no longer known, its spec now."""
+    """The VM's spec when its guest was started; if unknown, its current spec."""
     name = (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
     found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
     data = found.get("data") if isinstance(found, dict) else None
@@ -96,7 +97,7 @@ def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
 
 
 def _grow(spec: Manifest, running: Manifest) -> None:
-    """What KubeVirt has changed in the guest since its start."""
+    """Adds the sockets and memory that KubeVirt has hotplugged since the guest's start."""
     for part, field in (("cpu", "sockets"), ("memory", "guest")):
         now = (running["domain"].get(part) or {}).get(field)
         if now is not None and spec["domain"].get(part):

@@ -16,7 +16,7 @@ Options = dict[str, Any]
 
 
 def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
-    """The options of one instancetype or preference: the fields of its spec, and what any object has."""
+    """The options of an instancetype or preference: the fields of its spec, and the options of every object."""
     return {
         **typed_options(role.spec_type, required=False),
         "name": {"type": "str"},
@@ -31,12 +31,14 @@ def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
 
 
 def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:
-    """The manifest of an instancetype, as `gate.passed` gives it.
+    """The manifest of an instancetype, as `gate.passed` returns it.
 
-    options: those of the module, None where not given; `spec` is merged with the typed ones. With a namespace, or the
-    namespaced kind, it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
-    Raises schema.FieldError for values that are not of the API's types, for missing vCPUs or memory, and for devices
-    without a name or without that of their resource.
+    options: of the module; None if not given. `spec` is merged with the typed options. With a namespace or the
+    namespaced
+    kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
+    Raises schema.FieldError for values that do not match the schema, for missing vCPUs or memory, and for devices
+    without
+    a name or a resource name.
     """
     memory = (options.get("memory") or {}).get("guest")
     if memory is not None:
@@ -61,12 +63,12 @@ def _check_devices(path: str, devices: list[dict[str, Any]]) -> None:
 
 
 def preference(options: Options, gate: bool = True) -> dict[str, Any]:
-    """The manifest of a preference, likewise."""
+    """The manifest of a preference, like `instancetype`."""
     return _manifest(PREFERENCE, options, gate)
 
 
 def is_namespaced(options: Options) -> bool:
-    """Whether the options mean a namespaced object: by kind, else by a namespace being given."""
+    """Whether the options declare a namespaced object: by kind, else by a given namespace."""
     kind = options.get("kind")
     return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
 
@@ -81,12 +83,12 @@ def _manifest(role: Role, options: Options, gate: bool) -> dict[str, Any]:
     if namespaced:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
-    # The spec first: a catalog makes labels of it, and the mistake is in the spec.
+    # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
     manifest = passed(role.kind, {"spec": spec, "metadata": metadata}, options, gate)
     kind = role.kind if namespaced else role.cluster_kind
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
 
 
 def options_of(role: Role, options: Options) -> Options:
-    """The typed options alone: `annotations` of the module are those of the object, not of its VMs."""
+    """The typed options alone. The module's `annotations` belong to the object, not to its VMs."""
     return {name: value for name, value in options.items() if name not in ("annotations", "labels", "spec")}

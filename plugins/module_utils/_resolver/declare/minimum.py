@@ -1,4 +1,4 @@
-"""Guests that have too little memory to boot."""
+"""Guests with too little memory to boot."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..api.quantity import parse
 
 Manifest = dict[str, Any]
 
-# What no system of a family boots with less than: below what vendors ask for, so that nobody is warned without need.
-# By what the name of a preference begins with.
+# The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
+# requirements, to avoid needless warnings.
 _FAMILIES: Final = {
     "alpine": "64Mi",
     "centos": "512Mi",
@@ -24,15 +24,16 @@ _FAMILIES: Final = {
     "ubuntu": "256Mi",
     "windows": "512Mi",
 }
-# The firmware and any kernel.
+# For the firmware and any kernel.
 _ANY: Final = "32Mi"
 
 
 def too_small(applied: Manifest, preference: Manifest | None) -> str | None:
-    """A line about a guest that will not boot, or None.
+    """A warning about a guest with too little memory to boot, or None.
 
-    applied: a VM with all that instancetype, preference and defaults make of it. preference: its spec, whose own
-    requirements KubeVirt checks; None without one.
+    applied: a VM with the values of instancetype, preference and defaults. preference: its spec, or None; KubeVirt
+    checks
+    its requirements.
     """
     if ((preference or {}).get("requirements") or {}).get("memory"):
         return None

@@ -1,4 +1,4 @@
-"""Which objects of a cluster have to be read to judge a VM, so that they can be read all at once beforehand."""
+"""The objects that a judgement of a VM needs, so that they can be read at once beforehand."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _INSIDE = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSo
 
 
 class Need(NamedTuple):
-    """An object that is requested; namespace is "" for a cluster-wide kind.
+    """A required object; namespace is "" for a cluster-wide kind.
 
-    home: the namespace of the VM. instead: of a captured revision: kind, namespace and name of the object that counts
-    if the revision is of one with another name.
+    home: the namespace of the VM. instead: for a captured revision, the kind, namespace and name of the object that
+    counts
+    if the revision belongs to an object of another name.
     """
 
     kind: str
@@ -30,9 +31,9 @@ class Need(NamedTuple):
 
 
 def needs(vm: Manifest, release: Release) -> list[Need]:
-    """What is requested first to admit a VM: what it refers to, and what its disks are copied from.
+    """The objects that admission of a VM needs first: its references, and the sources of its disks.
 
-    vm: a plain manifest. One that is not of the API's types needs nothing: it is refused for that.
+    vm: a plain manifest. A VM that does not match the schema needs none, because it is rejected anyway.
     """
     try:
         return [*_referred(vm, release), *_copied(vm)]
@@ -41,7 +42,9 @@ def needs(vm: Manifest, release: Release) -> list[Need]:
 
 
 def referred(vm: Manifest, release: Release) -> list[Need]:
-    """What is requested first to expand a VM: instancetype, preference, their revisions, and what is inferred from."""
+    """The objects that the expansion of a VM needs first: instancetype, preference, their revisions, and volumes to
+    infer from.
+    """
     try:
         return list(_referred(vm, release))
     except (AttributeError, KeyError, TypeError):
@@ -49,14 +52,17 @@ def referred(vm: Manifest, release: Release) -> list[Need]:
 
 
 def of_guest(vm: Manifest, instance: Manifest, release: Release) -> list[Need]:
-    """What is requested to compare a VM with its VMI: what it refers to, and the revision of the guest's start."""
+    """The objects for comparing a VM with its VMI: its references, and the revision with which the guest started."""
     name = (instance.get("status") or {}).get("virtualMachineRevisionName")
     started = [Need("ControllerRevision", _home(vm), str(name), _home(vm))] if name else []
     return [*referred(vm, release), *started]
 
 
 def then(need: Need, found: Manifest | None) -> list[Need]:
-    """What an object that was requested leads to, if it is one that is inferred from. found: None: it is not there."""
+    """The further objects that a read object requires, if it is a source of inference.
+
+    found: None if it does not exist.
+    """
     if need.kind in ROLE_OF_KIND:
         return []
     try:
@@ -88,7 +94,7 @@ def _referred(vm: Manifest, release: Release) -> Iterator[Need]:
 
 
 def _copied(vm: Manifest) -> Iterator[Need]:
-    """DataSources say what architecture they are for."""
+    """The DataSources of a VM's disks, which name their architecture."""
     for template in vm["spec"].get("dataVolumeTemplates") or ():
         yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, _home(vm))
 
@@ -111,7 +117,7 @@ def _volume(spec: Manifest, name: str, home: str) -> Iterator[Need]:
 
 
 def _sources(spec: Manifest, home: str) -> Iterator[Need]:
-    """What a DataVolume's spec refers to."""
+    """The objects to which a DataVolume's spec refers."""
     yield from _origins(spec.get("source") or {}, home)
     reference = spec.get("sourceRef") or {}
     if str(reference.get("kind") or "").lower() == "datasource" and reference.get("name"):
@@ -131,7 +137,7 @@ def _then(need: Need, found: Manifest | None) -> Iterator[Need]:
         if found is not None and need.instead and naming.labels(found).get(naming.NAME_LABEL) != need.instead[2]:
             yield Need(*need.instead, need.home)
         elif found is not None and need.name.startswith(naming.START):
-            # It has the spec that the VM had then, with the revisions of that time.
+            # The revision contains the VM's spec at that time, with the revisions of that time.
             yield from _referred({"metadata": {"namespace": need.home}, "spec": found["data"]["spec"]}, NEWEST)
         return
     if found is None:

@@ -1,4 +1,4 @@
-"""A planned VM as admission leaves it. Computed once for all that judges it."""
+"""A planned VM after admission, computed once for all checks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ Manifest = dict[str, Any]
 
 
 class Outlook(NamedTuple):
-    """vm: the VM before admission. operation: CREATE or UPDATE.
-
-    admitted: the canonical VM as it goes on to be validated; None where the mutating webhook refuses it.
-    refusal: why it does.
+    """vm: before admission. operation: CREATE or UPDATE.
+    admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM.
+    refusal: the reason of the rejection.
     """
 
     vm: Manifest
@@ -25,7 +24,7 @@ class Outlook(NamedTuple):
 
 
 def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Outlook:
-    """What the mutating webhook makes of a VM."""
+    """The VM as the mutating webhook changes it."""
     operation = "CREATE" if live is None else "UPDATE"
     mutated = mutate.mutate(vm, cluster.objects, live, operation, cluster.release)
     if mutated.vm is None:

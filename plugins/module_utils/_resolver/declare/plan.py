@@ -1,4 +1,4 @@
-"""Desired and live state → what to write, and what it changes."""
+"""Compares the desired with the live state: what to write, and what it changes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ NONE = "none"
 CREATE = "create"
 APPLY = "apply"
 DELETE = "delete"
-# Owner of a field that is taken back when it is declared: someone's start or stop has set it.
+# A declared run strategy is taken back from this manager, which owns it after a start or stop.
 TAKEN_BACK: Final = ("virt-api", ("spec", "runStrategy"))
 _POD: Final = ("spec", "template", "spec")
-# An object that is not as declared and is left so on purpose.
+# The object differs from its declaration and is left alone on purpose.
 KEEP = "keep"
 WRITES = (CREATE, APPLY, DELETE)
 
 
 class Plan(NamedTuple):
-    """action: NONE, CREATE, APPLY or DELETE. manifest: what to apply, or what names the object to delete.
-    before, after: the part of the object that changes, before and after ({} where there is none).
-    first: values to set by a merge patch before the apply, None for a field to take out.
-    kept: fields that are no longer declared and stay, with the managers who declare them too.
+    """action: NONE, CREATE, APPLY or DELETE. manifest: to apply, or the name of the object to delete.
+    before, after: the changed part of the object; {} if there is none.
+    first: values to set by a merge patch before the apply; None removes the field.
+    kept: fields that are no longer declared but stay, with the other managers that own them.
     conflict: why the API server will reject the apply, as far as values and owners show, or None.
     refusal: why the plan cannot be carried out, or None.
-    taken: managers whose share of the fields is taken over before the apply. fields: which these are, with their
-    declared values, None for one that is no longer declared."""
+    taken: managers whose share of the fields is taken over before the apply. fields: these fields with their declared
+    values; None for a field that is no longer declared.
+    """
 
     action: str
     manifest: dict[str, Any]
@@ -55,13 +56,13 @@ def present(
     force: bool = False,
     take_over: TakeOver = nobody,
 ) -> Plan:
-    """The plan to bring an object to its declared state.
+    """The plan that brings an object to its declared state.
 
-    manifest: as schema.declared gives it. live: as the API server returned it, or None. owner: the fields that our
-    field manager owns (ownership.owned), or None if it never applied the object. manager: its name, to find the other
-    owners and their fields. force: whether to take out what is no longer declared although others own it, too.
-    take_over: whether a manager's share of what is or was declared is taken over.
-    An object is unchanged when every declared field has its value and exactly these fields are owned.
+    manifest: from schema.declared. live: as the API server returned it, or None. owner: the fields that our field
+    manager
+    owns (ownership.owned), or None if it never applied the object. manager: our field manager.
+    force: remove undeclared fields even if other managers own them. take_over: whether to take over a manager's share.
+    An object is unchanged if every declared field has its value and our manager owns exactly these fields.
     """
     if live is None:
         return Plan(CREATE, manifest, {}, _body(manifest))
@@ -77,7 +78,7 @@ def present(
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in ownership.others(live, manager) if entry[0] not in gained]
     shared = {field: names for field in dropped if (names := ownership.owners(others, field))}
-    # What another request than an apply has written, an apply does not remove.
+    # An apply does not remove what another type of request has written.
     patched = {field for field in dropped if ownership.owners([(manager, ownership.updated(live, manager))], field)}
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
@@ -89,7 +90,7 @@ def present(
         _put(before, field, _current(current, live, field))
     taken = {_whole(field, gone, desired, live) for field in (*(patched & gone), *(shared if force else ()))}
     out = {*_emptied(desired, gone, live), *taken}
-    # What goes first has to leave an object that is valid: interfaces do not go without their networks.
+    # The object must be valid after the patch: interfaces must not go without their networks.
     if any(field[: len(_POD)] == _POD for field in out):
         out |= {_whole(field, gone, desired, live) for field in gone if field[: len(_POD)] == _POD}
         out = {field for field in out if not any(field[:length] in out for length in range(1, len(field)))}
@@ -109,11 +110,11 @@ def present(
 
 
 def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]) -> str | None:
-    """Changed fields that other managers own, as the API server would name them."""
+    """The conflict of changed fields that other managers own, in the API server's words."""
     found: dict[str, list[str]] = {}
     for manager, fields in others:
         for field in changed:
-            # A part of what they own may be declared beside theirs; only the server knows whether it may be.
+            # The declared value may contain a part of theirs; only the server knows whether that conflicts.
             theirs = any(own[: len(field)] == field for own in fields)
             if theirs and (manager, field) != TAKEN_BACK:
                 found.setdefault(manager, []).append(".".join(field))
@@ -128,9 +129,9 @@ def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
 
 
 def _emptied(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any]) -> tuple[Field, ...]:
-    """Dropped fields that are all there is in an object which stays declared as an empty one.
+    """Dropped fields that are the whole contents of an object that stays declared as empty.
 
-    Server-side apply would leave null in the place of such an object, `devices: null`, which KubeVirt's schema refuses.
+    Server-side apply would set the object to null (`devices: null`), which KubeVirt's schema rejects.
     """
     found: list[Field] = []
     for parent, value in desired.items():
@@ -143,7 +144,7 @@ def _emptied(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any
 
 
 def _whole(field: Field, dropped: set[Field], desired: dict[Field, Any], live: dict[str, Any]) -> Field:
-    """A dropped field, or the object around it that would be left with nothing in it."""
+    """A dropped field, or the largest parent that would become empty."""
     while len(field) > 1:
         parent = field[:-1]
         children = [(*parent, *rest) for rest, _value in ownership.leaves(ownership.lookup(live, parent))]
@@ -155,24 +156,24 @@ def _whole(field: Field, dropped: set[Field], desired: dict[Field, Any], live: d
 
 
 def _same(field: Field, value: Any, wanted: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:
-    """Whether a declared field has its value; wanted and current are the canonical forms of both sides."""
+    """Whether a field has its declared value. wanted, current: the canonical forms of both objects."""
     meant = ownership.lookup(wanted, field)
     if meant is None:
-        # Not in the schema: a field of a newer KubeVirt.
+        # Unknown to the schema: a field of a newer KubeVirt.
         return bool(ownership.lookup(live, field) == value)
     found = ownership.lookup(current, field)
-    # An empty object only declares its presence; what others put into it is theirs.
+    # An empty object declares only its presence; others may own its contents.
     return isinstance(found, dict) if meant == {} else bool(found == meant)
 
 
 def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:
-    """A field's live value, canonical where the schema knows it."""
+    """A field's live value; canonical if the schema knows the field."""
     value = ownership.lookup(current, field)
     return value if value is not None else ownership.lookup(live, field)
 
 
 def _body(manifest: dict[str, Any]) -> dict[str, Any]:
-    """What a person wants to see of a whole object."""
+    """The parts of an object that users want to see."""
     metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if manifest["metadata"].get(key)}
     body = {"metadata": metadata} if metadata else {}
     return {**body, "spec": manifest["spec"]} if "spec" in manifest else body
@@ -187,7 +188,7 @@ def _put(target: dict[str, Any], field: Field, value: Any) -> None:
 
 
 def merged(step: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
-    """The object as it will be when the plan is carried out, before admission."""
+    """The object after the plan, before admission."""
     if live is None:
         return step.manifest
     result = copy(live)

@@ -1,7 +1,7 @@
-"""Which power verb takes a VM to a wanted state, if any is needed, and when it has got there.
+"""Decides which request takes a VM to a wanted power state, and whether the VM has reached it.
 
-What virt-api accepts is its own to say: a verb that it would refuse is sent, so that the refusal has its words.
-Kept back are only those that are not needed (KubeVirt answers them with 409) and those that are too early.
+virt-api decides what it accepts: a request that it would reject is sent, so that the error is its own. Only
+unnecessary requests (KubeVirt responds with 409) and premature ones are held back.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ _FINAL: Final = frozenset({"Succeeded", "Failed"})
 
 
 class Wanted(NamedTuple):
-    """state: one of STATES. paused: whether a guest that has to be started is started paused.
-
-    grace_period: seconds for the guest to end, then it is killed; None: as the VM says.
+    """state: one of STATES. paused: start the guest paused.
+    grace_period: seconds until the guest is killed; None for the VM's own.
     """
 
     state: str
@@ -37,7 +36,7 @@ class Wanted(NamedTuple):
 
 
 class Request(NamedTuple):
-    """plural, subresource: where the verb is sent. body: its options. rehearsable: whether it knows a dry run."""
+    """plural, subresource: the path of the request. body: its options. rehearsable: it supports a dry run."""
 
     plural: str
     subresource: str
@@ -46,8 +45,10 @@ class Request(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """needed: whether the verb is to be sent. first: the state that has to be reached before, STARTED or STOPPED, which
-    comes by itself; "" for none. refusal: why the verb cannot be sent."""
+    """needed: send the request. first: the state to wait for beforehand, STARTED or STOPPED, which the VM reaches by
+    itself;
+    "" for none. refusal: why the request cannot be sent.
+    """
 
     needed: bool = False
     first: str = ""
@@ -87,7 +88,7 @@ def decide(wanted: Wanted, vm: Manifest, instance: Manifest | None) -> Decision:
     if wanted.state == STOPPED:
         return _stop(seen, wanted)
     if wanted.state == RESTARTED:
-        # One that was requested and has not begun is as good as another.
+        # A pending restart is as good as a new one.
         return _NOTHING if seen.restarting else _SEND
     if seen.starting:
         return _STILL_STARTING
@@ -101,13 +102,13 @@ def decide(wanted: Wanted, vm: Manifest, instance: Manifest | None) -> Decision:
 
 
 class _Seen:
-    """What a VM and its VMI say about power."""
+    """The power state of a VM and its VMI."""
 
     def __init__(self, vm: Manifest, instance: Manifest | None) -> None:
         self.vm = vm
         status: Manifest = vm.get("status") or {}
         self.strategy = run_strategy(vm)
-        # A strategy that has had its effect: Once and RerunOnFailure do nothing more by themselves then.
+        # Once and RerunOnFailure start a VM by themselves only before they have taken effect.
         self.strategy_done = status.get("runStrategy") == self.strategy
         own: Manifest = instance or {"metadata": {}}
         self.instance = own
@@ -131,26 +132,26 @@ class _Seen:
 
     @property
     def restarting(self) -> bool:
-        """Whether a restart was requested and has not begun."""
+        """Whether a requested restart has not begun."""
         return self.stop_requested and self.start_requested
 
     @property
     def leaving(self) -> bool:
-        """Whether its guest ends and nothing will start it again."""
+        """Whether the guest is stopping and nothing will start it again."""
         if not self.live or self.start_requested:
             return False
         return self.strategy == "Halted" or self.stop_requested or (self.ending and self.strategy != "Always")
 
     @property
     def starting(self) -> bool:
-        """Whether a guest is on its way, which those verbs that need one have to wait for."""
+        """Whether the guest is starting; requests that need a guest have to wait."""
         if self.live:
             return self.restarting or not (self.running or self.leaving)
         return self.start_requested or (self.strategy == "Always" and trouble(self.vm) is None)
 
     @property
     def comes_back(self) -> bool:
-        """Whether KubeVirt starts a VM without a guest by itself."""
+        """Whether KubeVirt starts the VM by itself."""
         if self.strategy in ("Once", "RerunOnFailure") and not self.strategy_done:
             return True
         return self.strategy == "Always" or (self.strategy == "RerunOnFailure" and self.phase == "Failed")
@@ -165,7 +166,10 @@ def _start(seen: _Seen) -> Decision:
 
 
 def _by_itself(seen: _Seen) -> Decision:
-    """KubeVirt starts it; virt-api refuses a request. What keeps it from starting is the answer then."""
+    """The decision if KubeVirt starts the VM by itself, so that virt-api would reject a request.
+
+    If something prevents the start for good, that is the refusal.
+    """
     found = trouble(seen.vm)
     return Decision(refusal=found.reason) if found is not None and not found.grace else _NOTHING
 
@@ -175,14 +179,14 @@ def _stop(seen: _Seen, wanted: Wanted) -> Decision:
         return _SEND if seen.comes_back or seen.start_requested else _NOTHING
     if not seen.leaving:
         return _SEND
-    # A shorter grace period hurries it on.
+    # A shorter grace period speeds up the stop.
     allowed = (seen.instance.get("spec") or {}).get("terminationGracePeriodSeconds")
     hurried = wanted.grace_period is not None and allowed is not None and wanted.grace_period < allowed
     return _SEND if hurried else _NOTHING
 
 
 def reached(wanted: Wanted, vm: Manifest | None) -> Readiness:
-    """How far a VM is on the way to a wanted state; for MIGRATED see `migrated`."""
+    """How close a VM is to a wanted state; for MIGRATED see `migrated`."""
     if vm is None:
         return Readiness(
             ready=wanted.state == STOPPED, failed=None if wanted.state == STOPPED else "the VM was deleted"
@@ -211,14 +215,14 @@ def reached(wanted: Wanted, vm: Manifest | None) -> Readiness:
 
 
 def gone(instance: Manifest | None) -> bool:
-    """Whether nothing is left of a guest but, at most, a VMI that has ended by itself and stays."""
+    """Whether no guest is left; a VMI that has ended by itself may remain."""
     if instance is None:
         return True
     return not instance["metadata"].get("deletionTimestamp") and (instance.get("status") or {}).get("phase") in _FINAL
 
 
 def migrated(before: Manifest | None, instance: Manifest | None) -> Readiness:
-    """How far the migration of a VMI is that was requested. before: the VMI as it was then."""
+    """The progress of a requested migration. before: the VMI before the request."""
     if instance is None or ((instance.get("status") or {}).get("phase") in _FINAL):
         return Readiness(failed="the VMI ended during the migration")
     earlier: Manifest = ((before or {}).get("status") or {}).get("migrationState") or {}

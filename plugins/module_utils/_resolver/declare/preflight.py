@@ -1,4 +1,4 @@
-"""What the cluster will say to a VM, before it is asked, and what to do about it."""
+"""Predicts how the cluster will respond to a VM, with the remedy."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove t
 
 
 class Issue(NamedTuple):
-    """One line about a VM. certain: the cluster refuses it, or it cannot start; else there is a doubt.
+    """One line about a VM.
 
-    missing: an object is not there that the VM needs.
+    certain: the cluster will reject the VM, or the VM cannot start; false for a doubt. missing: an object does not
+    exist.
     """
 
     text: str
@@ -39,15 +40,15 @@ class Issue(NamedTuple):
 
 
 def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
-    """What is wrong with a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
+    """The issues of a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
-    live: the live VM. listed: all manifests of a kind in a namespace, for suggestions.
-    Only the first failing step is reported, as by KubeVirt; the remedy names what would do instead.
+    live: the live VM. listed: returns all manifests of a kind in a namespace, for suggestions.
+    Like KubeVirt, reports only the first failing step; the remedy names what would work instead.
     """
     vm, admitted = future.vm, future.admitted
     if admitted is None:
         answer = future.refusal.as_json() if future.refusal is not None else {}
-        # KubeVirt does not say which field it could not infer.
+        # KubeVirt does not say which matcher it could not infer.
         roles = suggestions.not_inferred(vm, cluster)
         remedy = "; ".join(dict.fromkeys(suggestions.to_add(role, vm, cluster, listed) for role in roles))
         missing = any(suggestions.missing(role, vm, cluster) for role in roles[:1])
@@ -57,7 +58,7 @@ def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Nam
 
 
 def _without(future: Outlook, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:
-    """KubeVirt takes a VM that may do without what its volume never says, and tells nobody."""
+    """A note for each matcher that the failure policy Ignore drops, which KubeVirt does silently."""
     for role in ROLES:
         if role.matcher_of(future.vm) is not None and role.matcher_of(admitted) is None:
             told = suggestions.unheard(role, future.vm, cluster)
@@ -73,7 +74,7 @@ def _admitted(
     unknown += [Issue(text, missing=True) for text in sources.missing(vm, live, cluster.objects, listed)]
     if unknown:
         return unknown
-    # Validation applies instancetype, preference and defaults to what it is given.
+    # The validating webhook applies instancetype, preference and defaults to its input.
     applied = copy(admitted)
     answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
@@ -88,7 +89,7 @@ def _admitted(
 
 
 def _closed_gates(spec: Manifest, cluster: Cluster) -> list[Issue]:
-    """What needs a feature gate that is closed. Where the configuration could not be read, the gate may be open."""
+    """The fields that need a closed feature gate. If the configuration is unreadable, the gate may be open."""
     closed = cluster.kubevirt.closed_gates
     causes = [
         *gates.architecture(spec, _TEMPLATE, cluster.configuration.architecture, closed),
@@ -100,7 +101,10 @@ def _closed_gates(spec: Manifest, cluster: Cluster) -> list[Issue]:
 
 
 def _not_live(spec: Manifest, cluster: Cluster) -> list[Issue]:
-    """Where the configuration could not be read, changes may wait for a restart, and anything goes."""
+    """The values that live updates do not permit.
+
+    If the configuration is unreadable, changes may wait for a restart.
+    """
     causes = list(live_updates(spec, _TEMPLATE)) if cluster.kubevirt.live_updates else []
     return [Issue(_line(invalid(causes).as_json(), ""), certain=not cluster.kubevirt.doubt)] if causes else []
 
@@ -118,7 +122,7 @@ def _line(answer: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> 
 
 
 def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[Issue]:
-    """KubeVirt accepts a VM whose instancetype does not exist, and then does not start it."""
+    """The missing objects of the VM's matchers: KubeVirt accepts such a VM and then does not start it."""
     found = find.spec(vm, role, cluster.objects, cluster.release)
     if found.error is None:
         return []
@@ -140,7 +144,7 @@ def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[
 
 
 def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Names) -> str:
-    """The remedy where there is such an object, but of the other kind."""
+    """The remedy if an object of that name exists with the other kind."""
     other = role.kind if kind == role.cluster_kind else role.cluster_kind
     namespace = vm["metadata"].get("namespace", "") if BY_NAME[other].namespaced else ""
     if not any(manifest["metadata"]["name"] == name for manifest in listed(other, namespace)):
@@ -162,7 +166,7 @@ def _remedy(answer: dict[str, Any], vm: Manifest, cluster: Cluster, listed: Name
 
 
 def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
-    """The best instancetypes, of the kind that the VM names, with which its preference is content."""
+    """The best instancetypes of the VM's kind that meet the requirements of its preference."""
     # A missing kind has been reported already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec

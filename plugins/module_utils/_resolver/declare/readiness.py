@@ -1,4 +1,4 @@
-"""Whether a VirtualMachine has become what it was declared to be, or never will."""
+"""Whether a VM has reached its declared state, or never will."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from .status import HALTED, RUNNING, is_up, observed, run_strategy
 
 Manifest = dict[str, Any]
 
-# printableStatus of a VM that does not get better by itself.
+# printableStatus values from which a VM does not recover.
 _HOPELESS: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrorPvcNotFound", "DataVolumeError"})
-# The guest ends as soon as it has started. KubeVirt goes on trying, at longer and longer intervals.
+# The guest ends right after its start; KubeVirt retries at growing intervals.
 _CRASHES: Final = "CrashLoopBackOff"
-# A node may become free, or be added by an autoscaler.
+# A node may become free, or an autoscaler may add one.
 _UNSCHEDULABLE: Final = "ErrorUnschedulable"
 _UNSCHEDULABLE_GRACE: Final = 20.0
-# virt-controller overcomes these with its next attempt: the VM had changed under its hands.
+# virt-controller succeeds at its next attempt, because the VM changed concurrently.
 _LOST_RACES: Final = (
     "the server rejected our request due to an error in our request",
     "the object has been modified",
-    # The VMI of a VM of the same name that was deleted before.
+    # The VMI of a deleted VM of the same name.
     "already exists",
 )
 _RACE_GRACE: Final = 15.0
-# Conditions of a VM with the reason why it does not start, the most specific first.
+# Conditions with the reason why a VM does not start, the most specific first.
 _TELLING: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
 
 _STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
-# These start a VM by themselves once, and leave it alone when it has ended or was stopped.
+# These strategies start a VM once, and leave it alone after it has ended or was stopped.
 _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
 
 
 class Trouble(NamedTuple):
-    """Why a VM does not get on. grace: seconds that it may last before it counts; 0: it does not heal."""
+    """Why a VM makes no progress. grace: the seconds for which it may last; 0 if the VM cannot recover."""
 
     reason: str
     grace: float = 0.0
 
 
 class Readiness(NamedTuple):
-    """ready; or failed with the reason; or neither, and what the VM is waiting for.
+    """The VM is ready, has failed (the reason), or is pending (what it waits for).
 
-    stuck: why it fails if that lasts for `grace` seconds.
+    stuck: the failure if the state lasts for `grace` seconds.
     """
 
     ready: bool = False
@@ -53,8 +53,11 @@ class Readiness(NamedTuple):
 
 
 def readiness(vm: Manifest | None) -> Readiness:
-    """Ready: revisions of its instancetype and preference are captured, and it runs or is stopped as its run strategy
-    says. Failed: a condition that KubeVirt does not overcome by itself. vm: as the API server returned it, or None."""
+    """The readiness of a VM. vm: as the API server returned it, or None.
+
+    Ready: the revisions of instancetype and preference are captured, and the VM runs or is stopped as its run strategy
+    says. Failed: a condition that KubeVirt does not resolve by itself.
+    """
     if vm is None:
         return Readiness(failed="the VM was deleted while the task waited for it")
     found = trouble(vm)
@@ -70,7 +73,7 @@ def readiness(vm: Manifest | None) -> Readiness:
 
 
 def trouble(vm: Manifest) -> Trouble | None:
-    """What keeps a VM from starting, by its status."""
+    """What prevents a VM from starting, from its status."""
     status = vm.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
     failure = conditions.get("Failure", {})
@@ -85,7 +88,7 @@ def trouble(vm: Manifest) -> Trouble | None:
     synchronized = conditions.get("Synchronized", {})
     failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
     if failed and printable not in RUNNING:
-        # Of the VMI: its pod was refused, for example by a quota.
+        # The pod was rejected, for example by a quota.
         return Trouble(_text(synchronized["reason"], synchronized))
     return None
 
@@ -113,7 +116,7 @@ def _power(vm: Manifest) -> Readiness:
     printable = status.get("printableStatus", "")
     now = f"now {printable or 'without status'}"
     if strategy in _STOPPED_STRATEGIES:
-        # A VMI that has ended counts as stopped, and holds volumes until the VM no longer exists.
+        # A VMI that has ended counts as stopped, but holds volumes until it is deleted.
         if strategy == "Manual" or (printable == "Stopped" and not status.get("created")):
             return Readiness(ready=True)
         return Readiness(pending=f"the VM to stop ({now})")

@@ -1,4 +1,4 @@
-"""Takes out of a VM's template what its instancetype and preference give it anyway."""
+"""Removes the fields of a VM's template that its instancetype and preference set to the same value."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Final
 from ..api.tree import copy
 
 Manifest = dict[str, Any]
-# A template → what KubeVirt makes of it, or None where it refuses it.
+# Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
 Make = Callable[[Manifest], "Manifest | None"]
 
-# What the API asks for, also when it is empty.
+# The API requires these, even if they are empty.
 _REQUIRED: Final = frozenset({"domain", "devices"})
-# Whether a disk is a disk, a CD-ROM or a LUN is no preference, although one makes a disk of what says neither.
+# The type of a disk stays explicit, although a preference gives disks without one the type disk.
 _KEPT: Final = frozenset({"disk", "cdrom", "lun"})
 
 
 def without(template: Manifest, path: str) -> Manifest:
-    """A copy of a template without a field and without objects that have nothing else in them.
+    """A copy of a template without a field, and without the objects that become empty.
 
-    path: as conflicts name it, relative to the template's spec; ``annotations.KEY`` is of its metadata.
+    path: as in conflicts, relative to the template's spec; ``annotations.KEY`` is in its metadata.
     """
     result = copy(template)
     if path.startswith("annotations."):
@@ -31,10 +31,10 @@ def without(template: Manifest, path: str) -> Manifest:
 
 
 def reduced(template: Manifest, alone: Make, applied: Make) -> tuple[Manifest, list[str]]:
-    """A copy without all fields that make no difference once instancetype and preference are applied, and these fields.
+    """A copy without the fields that make no difference once instancetype and preference are applied, and their paths.
 
-    alone: what a template is by itself; a field that makes no difference there says nothing and stays.
-    applied: what it is with instancetype and preference. Lists of objects keep their entries, which lose fields.
+    alone: the template without instancetype and preference; a field that makes no difference there stays.
+    applied: the template with both. Lists of objects keep their entries, which lose fields.
     """
     work = copy(template)
     removed: list[str] = []
@@ -49,7 +49,7 @@ def reduced(template: Manifest, alone: Make, applied: Make) -> tuple[Manifest, l
             if optional and alone(work) != before and applied(work) == target:
                 removed.append(here)
                 continue
-            # Put back, the order of the fields included.
+            # Restore the field at its position.
             node.clear()
             node.update(fields)
             inside = [(here, value)] if isinstance(value, dict) else []
@@ -67,7 +67,7 @@ def reduced(template: Manifest, alone: Make, applied: Make) -> tuple[Manifest, l
 
 
 def _take(node: Manifest, keys: list[str]) -> None:
-    # Conflicts and manifests differ in a letter's case here and there.
+    # Some conflicts spell a field with other capitals than manifests.
     names = [name for name in node if name.lower() == keys[0].lower()]
     for name in names:
         inside = node[name]

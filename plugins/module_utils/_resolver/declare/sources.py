@@ -1,4 +1,4 @@
-"""What the disks of a planned VM are copied from, and whether it is there."""
+"""The sources of a planned VM's disks, and whether they exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Manifest = dict[str, Any]
 
 
 class _Source(NamedTuple):
-    """path: of its name, in the VM. kind, namespace, name: the object that is copied."""
+    """path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
 
     path: str
     kind: str
@@ -21,15 +21,15 @@ class _Source(NamedTuple):
     name: str
 
 
-# Fields of a DataVolume's source → the kind that they name.
+# Fields of a DataVolume's source → the kind of the object.
 _KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 
 
 def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names) -> Iterator[str]:
-    """One line for each source that does not exist: an import from it would never end.
+    """One line for each source that does not exist: its import would never end.
 
-    live: the live VM; what its DataVolumes were made from may be gone by now. What may not be read is taken to be
-    there, since KubeVirt itself checks whether it may be cloned.
+    live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
+    existing, because KubeVirt itself checks the permission to clone.
     """
     for source in _sources(vm, _templates(live or {})):
         if objects.get(source.kind, source.namespace, source.name) is None:

@@ -1,4 +1,4 @@
-"""Ending the co-ownership of tools that made an object before: whose fields are taken over, and what that leaves."""
+"""Takes over fields from the managers that created an object before."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..api.tree import copy
 Manifest = dict[str, Any]
 TakeOver = Callable[[str], bool]
 
-# Beginnings of the names by which tools are known that declare an object once and do not look after it. A client calls
-# itself after its program, virtctl-v1.9.0-linux-amd64 for example.
+# Prefixes of the names of tools that declare an object once. A client uses its program's name, for example
+# virtctl-v1.9.0-linux-amd64.
 TOOLS: Final = (
     "kubectl-client-side-apply",
     "kubectl-create",
@@ -32,14 +32,15 @@ _APPLIED: Final = "kubectl-client-side-apply"
 
 
 def nobody(_manager: str) -> bool:
-    """Takes nothing over."""
+    """Takes over no manager's fields."""
     return False
 
 
 def whose(option: Any) -> TakeOver:
-    """From the option `take_over`, true or a list of field managers, whether a manager's fields are taken over.
+    """The function that the option `take_over` (true, or a list of field managers) means: manager → take over its
+    fields.
 
-    Raises ValueError for what is neither.
+    Raises ValueError for other values.
     """
     if option in (None, False, "", []) or str(option).lower() in ("false", "no"):
         return nobody
@@ -52,9 +53,9 @@ def whose(option: Any) -> TakeOver:
 
 
 def holders(live: Manifest, fields: Mapping[Field, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
-    """The managers among those to be taken over who own some of the fields.
+    """The managers to take over that own some of the fields.
 
-    fields: with their declared values; None for those that are no longer declared.
+    fields: with their declared values; None for fields that are no longer declared.
     """
     if take_over is nobody:
         return ()
@@ -68,10 +69,11 @@ def holders(live: Manifest, fields: Mapping[Field, Any], own: str, take_over: Ta
 
 
 def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple[str, ...]) -> list[Manifest]:
-    """A JSON patch that gives the fields of other managers to our own, for a server-side apply to go on from.
+    """A JSON patch that transfers fields of other managers to our own; a server-side apply follows.
 
-    No value changes. It is refused where the object has changed meanwhile. Of kubectl's client-side apply the last
-    applied configuration goes as well, by which a later `kubectl apply` would remove fields that it does not have.
+    It changes no value, and fails if the object has changed. For kubectl's client-side apply it also removes the
+    annotation
+    last-applied-configuration, which would make a later `kubectl apply` remove fields.
     """
     metadata = live["metadata"]
     entries: list[Manifest] = []
@@ -110,7 +112,7 @@ def _entries(live: Manifest, own: str, take_over: TakeOver) -> Iterator[Manifest
 
 
 def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[Manifest, list[Field]]:
-    """What is left of a set of managed fields without those given, and which of it these are."""
+    """A set of managed fields without the given fields, and the removed ones."""
     rest: Manifest = {}
     found: list[Field] = []
     for key, entry in node.items():
@@ -123,16 +125,16 @@ def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[
             inner = {field: value for field, value in fields.items() if field[: len(here)] == here}
             kept, gone = _without(entry, here, inner) if inner else (entry, [])
             found += gone
-            # Who no longer owns anything in an object does not keep the object.
+            # A manager without fields in an object does not own the object.
             if not gone or set(kept) - {"."}:
                 rest[key] = kept
     return (rest if set(rest) - {"."} or path else {}), found
 
 
 def _covered(here: Field, fields: Mapping[Field, Any], whole: bool) -> bool:
-    """Whether a managed field is one of the fields, in one of them, or owned as a whole around one of them.
+    """Whether a managed field is one of the fields, is inside one, or contains one and is owned as a whole.
 
-    An object that is declared as empty declares nothing in it.
+    An object declared as empty declares nothing inside.
     """
     for field, value in fields.items():
         if here[: len(field)] == field and (value != {} or (whole and here == field)):
@@ -153,7 +155,7 @@ def _leaves(node: Manifest) -> Iterator[Field]:
 
 def _add(target: Manifest, field: Field) -> None:
     for key in field:
-        # Entries of lists that are not atomic keep their own prefix.
+        # Items of lists that are not atomic keep their own prefix.
         target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})
 
 

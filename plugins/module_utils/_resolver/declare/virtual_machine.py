@@ -1,4 +1,4 @@
-"""A declared VirtualMachine compared with the live VirtualMachine. What options declare is in `vm.manifest`."""
+"""Compares a declared VM with the live VM. For the manifest of the options see `vm.manifest`."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ _CONTROLLER: Final = "virt-controller"
 
 
 class Reconciled(NamedTuple):
-    """manifest: what to apply. owner: the fields that count as declared by us before."""
+    """manifest: to apply. owner: the fields that count as declared by us before."""
 
     manifest: dict[str, Any]
     owner: set[Field] | None
 
 
 def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str) -> Reconciled:
-    """The declared VM seen beside the live one, so that what is no difference does not become one.
+    """The declared VM, adapted to the live VM so that equivalent values are no difference.
 
-    - A run strategy, and memory, that is not declared stays unchanged; a new VM gets the default one.
-    - A matcher that was inferred at admission counts as the declared one; its name is what a later apply sends,
-      since KubeVirt refuses inferFromVolume beside a name. One that may come to nothing (policy Ignore), and did when
-      the VM was made, is not tried again: a label that a disk gets later does not resize a VM.
-    - Another spelling of a matcher's kind is the same kind, and `running` another one of a run strategy.
-    - A VM that the cluster's reference policy expanded has no matchers, and what virt-controller filled in stays.
+    - An undeclared run strategy or memory stays unchanged; a new VM gets the default.
+    - A matcher that admission inferred counts as the declared one. A later apply sends its name, because KubeVirt
+    rejects
+      inferFromVolume with a name. If the policy is Ignore and nothing was inferred when the VM was created, inference
+      is
+      not repeated: a new label on a disk does not resize a VM.
+    - Another spelling of a matcher's kind is the same kind; `running` is another spelling of a run strategy.
+    - A VM that the cluster's reference policy expanded has no matchers; the values from virt-controller stay.
     """
     result = copy(desired)
     if live is None:
@@ -55,15 +57,15 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
         owner = _reconcile_matcher(role, result, live, owner)
     _keep_memory(result, live, owner)
     if owner is not None and not _has_memory(live):
-        # Admission takes the memory out of a VM whose instancetype it has inferred, and leaves it to its manager.
+        # Admission removes the memory of a VM with an inferred instancetype, but its manager still owns it.
         owner = owner - {_MEMORY}
     return Reconciled(result, owner)
 
 
 def in_one_request(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
-    """The plan with what KubeVirt only takes when it is changed together, and what server-side apply leaves behind.
+    """The plan with changes that KubeVirt accepts only together, and removals that server-side apply leaves out.
 
-    force: whether fields of others are taken.
+    force: take fields of other managers.
     """
     if live is None or step.action != APPLY:
         return step
@@ -71,9 +73,9 @@ def in_one_request(step: Plan, live: dict[str, Any] | None, manager: str, force:
 
 
 def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
-    """A revision is of one object: that of another instancetype or preference goes with its name, whoever set it.
+    """The plan without the revisionName of a replaced instancetype or preference, whoever set it.
 
-    On KubeVirt up to 1.4 virt-controller sets it, and would again as soon as it is taken out alone.
+    Name and revisionName change in one request: up to KubeVirt 1.4 virt-controller would set the revisionName again.
     """
     first: dict[Field, Any] = {}
     before = copy(step.before)
@@ -93,10 +95,11 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
 
 
 def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool) -> Plan:
-    """The plan with what it takes to give a VM a run strategy that has the deprecated `running`.
+    """The plan with the change from the deprecated `running` to a run strategy.
 
-    KubeVirt takes neither both nor none, so that they change places in one request, which asks nobody; another
-    manager's `running` is therefore refused here, as the API server would.
+    KubeVirt rejects both and neither, so one merge patch swaps them. A merge patch causes no conflict; therefore the
+    plan
+    refuses to take another manager's `running`, as the API server would.
     """
     declared = ownership.lookup(step.manifest, _RUN_STRATEGY)
     found = ownership.lookup(live, _RUNNING)
@@ -114,7 +117,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
 
 
 def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
-    """A VM needs explicit memory unless an instancetype gives it some; an inference that may fail does not count."""
+    """Adds memory to a VM without an instancetype; one whose inference may fail does not count."""
     matcher = INSTANCETYPE.matcher_of(desired)
     if _has_memory(desired) or (matcher and matcher.get("inferFromVolumeFailurePolicy") != IGNORE):
         return
@@ -153,20 +156,20 @@ def _reconcile_matcher(
         if found.get("kind") and (owner is None or (*here, "kind") in owner):
             wanted["kind"] = found["kind"]
     elif wanted.get("name") and found.get("kind") and not wanted.get("kind"):
-        # Left out it would stay what it is where others declare it, too.
+        # Without a kind, a value that another manager owns would stay.
         wanted["kind"] = role.cluster_kind
     return owner
 
 
 def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
-    """Whether virt-controller has put the expanded spec in the place of declared matchers (KubeVirt ≥ 1.4)."""
+    """Whether virt-controller has replaced the declared matchers by the expanded spec (KubeVirt ≥ 1.4)."""
     declared = any(role.matcher_of(desired) for role in ROLES)
     there = any(role.matcher_of(live) or role.reference_of(live) for role in ROLES)
     return declared and not there and any(field[0] == "spec" for field in ownership.updated(live, _CONTROLLER))
 
 
 def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
-    """What is left to declare: not the matchers, nor what the expansion holds with more beside it."""
+    """The declared VM without matchers, and without values that the expansion contains."""
     result = copy(desired)
     for role in ROLES:
         result["spec"].pop(role.matcher, None)
@@ -179,7 +182,7 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
 
 
 def _within(part: Any, whole: Any) -> bool:
-    """Whether everything in part is in whole; list entries are paired in order."""
+    """Whether `whole` contains all of `part`; list items are compared by position."""
     if isinstance(part, dict):
         return isinstance(whole, dict) and all(_within(value, whole.get(key)) for key, value in part.items())
     if isinstance(part, list):

@@ -1,8 +1,8 @@
-"""What is written to give a VM other revisions: refreshed, pinned or unpinned. `_cluster` carries it out.
+"""The writes that give a VM other revisions (refresh, pin, unpin), as values. `_cluster` sends them.
 
-Facts of KubeVirt 1.5 and later: the captured revision is in the VM's status; a revisionName in the spec counts before
-it and is copied there; taking it out keeps what was pinned; only a released reference is captured again. Up to 1.4 the
-captured revision is in the spec, and taking it out captures again.
+KubeVirt 1.5 and later: the VM's status refers to the captured revision. A revisionName in the spec overrides it and is
+copied to the status; removing the revisionName keeps the pinned revision. virt-controller captures again only after the
+reference is released. Up to 1.4: the spec names the captured revision, and removing the name captures again.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ CURRENT: Final = "current"
 
 
 class Change(NamedTuple):
-    """roles: what is changed. spec: merge patch of the VM's spec, None for none.
-    release: whether the references of the roles that spec does not name have to be released.
-    effect: what it means for the guest. refusal: why it cannot be, on one line.
-    expected: revision names by role's matcher that the VM refers to afterwards, where they are known."""
+    """roles: what changes. spec: a merge patch of the VM's spec, or None.
+    release: whether to release the references of the roles that `spec` does not name.
+    effect: on the guest. refusal: why the change is impossible, on one line.
+    expected: matcher → the revision name afterwards, if known.
+    """
 
     roles: tuple[Role, ...] = ()
     spec: Manifest | None = None
@@ -43,7 +44,7 @@ class Change(NamedTuple):
 
 
 def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
-    """Captures the current generation of what drifted, and of what has lost its revision."""
+    """Captures the current generation of drifted objects, and of those whose revision was lost."""
     parts = dict(zip(ROLES, (found.instancetype, found.preference)))
     outdated = {role: part for role in roles if (part := parts[role]) and part.state in (drift.DRIFTED, drift.LOST)}
     due = tuple(outdated)
@@ -54,7 +55,7 @@ def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
     pinned = [role for role, part in outdated.items() if part.pinned]
     if any(role.reference_of(vm) for role in pinned):
         return Change(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
-    # Without a reference in the status this is the way of KubeVirt up to 1.4.
+    # Without a reference in the status the VM follows KubeVirt up to 1.4.
     spec = {role.matcher: {"revisionName": None} for role in pinned}
     return Change(due, spec or None, release=len(pinned) < len(due), effect=found.effect)
 
@@ -67,10 +68,10 @@ def pin(
     revisions: Iterable[Manifest],
     kubevirt: KubeVirt,
 ) -> Change:
-    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to the revisions that it has (CURRENT), or
-    to a revision for each matcher.
+    """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to its present revisions (CURRENT), or to a
+    revision for each matcher.
 
-    wanted: a name, PREVIOUS, CURRENT, or names by role's matcher; a mapping has to fit in all that it names.
+    wanted: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
     revisions: the ControllerRevisions of the VM's namespace.
     """
     chosen, refusal = _chosen(vm, roles, wanted, list(revisions), kubevirt.release)
@@ -127,7 +128,7 @@ def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
 
 
 def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
-    """Takes the pins out; the VM keeps the revisions that were pinned until it is refreshed."""
+    """Removes the pins; the VM keeps the pinned revisions until it is refreshed."""
     pinned = [role for role in roles if (role.matcher_of(vm) or {}).get("revisionName")]
     if not pinned:
         return Change()
@@ -142,7 +143,7 @@ def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
 
 
 def history(vm: Manifest, role: Role, revisions: Iterable[Manifest]) -> list[Manifest]:
-    """The VM's own revisions of what its matcher names, from the oldest generation to the newest."""
+    """The VM's own revisions of the object that its matcher names, oldest generation first."""
     matcher = role.matcher_of(vm) or {}
     uid = vm["metadata"].get("uid")
     own = [
@@ -156,9 +157,9 @@ def history(vm: Manifest, role: Role, revisions: Iterable[Manifest]) -> list[Man
 
 
 def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest | None:
-    """The revision before the newest that the VM has captured; what it refers to, if that is older still.
+    """The revision before the newest that the VM has captured; or its present revision, if that is even older.
 
-    It does not depend on what the VM refers to now, so that a VM that was rolled back is not rolled back further.
+    The result does not depend on the present revision, so that a second rollback does not go further back.
     """
     own = history(vm, role, revisions)
     names = [one["metadata"]["name"] for one in own]

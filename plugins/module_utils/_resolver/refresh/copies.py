@@ -1,4 +1,4 @@
-"""Which copies of a VM lose its captured revisions, so that what is restored may have another size."""
+"""Which copies of a VM lose its captured revisions, so that a restored VM may have another size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ SNAPSHOT: Final = "snapshot"
 def lost_by(vm: Manifest, release: Release) -> list[str]:
     """BACKUP, SNAPSHOT, both or neither.
 
-    Both copy the spec without the status. Of a VM with a VMI a snapshot has the spec of the guest's start, in which
+    Both copy the spec without the status. A snapshot of a VM with a VMI contains the spec of the guest's start, in
+    which
     KubeVirt has named the revisions.
     """
     references = (naming.referenced(vm, role, release) for role in ROLES if role.matcher_of(vm))

@@ -1,4 +1,4 @@
-"""Whether the captured revisions of a VM still match its instancetype and preference, and the effect of a refresh."""
+"""Whether a VM's captured revisions match its instancetype and preference, and the effect of a refresh."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Manifest = dict[str, Any]
 
 CURRENT: Final = "current"
 DRIFTED: Final = "drifted"
-# The object was deleted; the VM lives on with what it captured.
+# The object was deleted; the VM keeps its captured revision.
 GONE: Final = "gone"
 # The revision was deleted: the VM cannot start again.
 LOST: Final = "revision_lost"
-# Nothing is captured yet.
+# No revision is captured yet.
 NEW: Final = "not_captured"
-# The live object or the revision could not be read.
+# The live object or the revision is unreadable.
 UNKNOWN: Final = "unknown"
 
 
@@ -39,15 +39,16 @@ READS_OLD: Final = of("1.6")
 
 
 class RoleDrift(NamedTuple):
-    """One of the two.
+    """The drift of a VM's instancetype or preference.
 
     state: CURRENT, DRIFTED, GONE, LOST, NEW or UNKNOWN. kind, name: of the object.
-    revision: what the VM refers to, "" for none.
-    pinned: whether the play pinned it. generation: of the captured object; current_generation: of the live one.
-    recreated: the live object is another one of the same name. changes: of the spec, [{field, before, after}].
-    captured_at: when the revision was created. changed_at: when the live object was last changed. Both are times as
-    the API server writes them, "" where there is none.
-    problem: why it is UNKNOWN, in the words of who could not read it, else "".
+    revision: the revision to which the VM refers, or "". pinned: the user pinned it.
+    generation: of the captured object. current_generation: of the live object.
+    recreated: the live object is a new object of the same name. changes: of the spec, [{field, before, after}].
+    captured_at: when the revision was created. changed_at: when the live object last changed. Both as the API server
+    writes
+    times, "" if unknown.
+    problem: why the state is UNKNOWN, else "".
     """
 
     state: str
@@ -65,18 +66,19 @@ class RoleDrift(NamedTuple):
 
 
 class Specs(NamedTuple):
-    """Canonical specs of an instancetype and a preference; None for none."""
+    """Canonical specs of an instancetype and a preference; None if there is none."""
 
     instancetype: Manifest | None
     preference: Manifest | None
 
 
 class Effect(NamedTuple):
-    """What it means for a VM to have other specs.
+    """The effect of other specs on a VM.
 
-    guest_before, guest_after: the guest's figures before and after. changes: all fields of the VMI's spec that differ.
-    refusal: why KubeVirt would not accept the VM then, in its words, or None.
-    live: whether a running guest is likely to take the changes without a restart."""
+    guest_before, guest_after: the guest's figures. changes: all fields of the VMI's spec that differ.
+    refusal: why KubeVirt would reject the VM, in its words, or None.
+    live: a running guest can probably take the changes without a restart.
+    """
 
     guest_before: dict[str, Any]
     guest_after: dict[str, Any]
@@ -86,8 +88,9 @@ class Effect(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """instancetype, preference: None where the VM has none. captured: the specs that the VM has.
-    effect: what a refresh would do."""
+    """instancetype, preference: None if the VM has none. captured: the specs of the captured revisions.
+    effect: of a refresh.
+    """
 
     instancetype: RoleDrift | None
     preference: RoleDrift | None
@@ -100,7 +103,7 @@ class Drift(NamedTuple):
 
 
 def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
-    """The drift of a VM, given the ControllerRevisions, instancetypes and preferences that there are."""
+    """The drift of a VM. objects: looks up ControllerRevisions, instancetypes and preferences."""
     parts, captured, current = [], [], []
     for role in ROLES:
         part, old, new = _role_drift(vm, role, objects, kubevirt.release)
@@ -112,7 +115,7 @@ def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
 
 
 def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Effect:
-    """What it means for a VM (plain manifest) to have the specs `after` instead of `before`."""
+    """The effect of changing a VM's specs from `before` to `after`. vm: a plain manifest."""
     was, refusal = _applied(vm, before, kubevirt)
     # Most VMs of a fleet have not drifted.
     will, refusal = (was, refusal) if after == before else _applied(vm, after, kubevirt)
@@ -123,7 +126,7 @@ def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Eff
 
 
 def needs(found: Effect) -> str:
-    """What it takes for a running guest to have the change: nothing, live_update or restart."""
+    """How the change reaches a running guest: nothing, live_update or restart."""
     if not found.changes:
         return NOTHING
     return LIVE if found.live else RESTART
@@ -132,7 +135,7 @@ def needs(found: Effect) -> str:
 def _role_drift(
     vm: Manifest, role: Role, objects: Lookup, release: Release
 ) -> tuple[RoleDrift | None, Manifest | None, Manifest | None]:
-    """The drift and the canonical specs as captured and as they would be captured now."""
+    """The drift, and the canonical specs: as captured, and as KubeVirt would capture them now."""
     matcher = role.matcher_of(vm)
     if not matcher:
         return None, None, None
@@ -172,14 +175,14 @@ def _role_drift(
 
 
 def _unread(error: lookup.Problem | None, gone: str) -> tuple[str, str]:
-    """The state of a missing object or revision, and why it is unknown. gone: the state of what was deleted."""
+    """The state for a missing or unreadable object, and the reason. gone: the state for a deleted object."""
     if error is None or error.code == 404:
         return gone, ""
     return UNKNOWN, error.message
 
 
 def kept_spec(kept: Manifest, role: Role, release: Release) -> decode.DecodedSpec:
-    """What a revision holds, also one of an API version that only older releases read; else the release's error."""
+    """The spec in a revision, also in an API version that only older releases read; else the release's error."""
     found = decode.spec(kept, role, release)
     if found.error is None:
         return found
@@ -192,7 +195,9 @@ def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
 
 
 def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, str | None]:
-    """The VMI spec that results, with the disks and the interface that KubeVirt adds; why KubeVirt would refuse it."""
+    """The resulting VMI spec, with the disks and the interface that KubeVirt adds; and why KubeVirt would reject the
+    VM.
+    """
     release = kubevirt.release
     instancetype, preference = specs
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
@@ -200,13 +205,13 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
         missing = unmet(template, instancetype, preference, kubevirt.configuration, release)
-        # Why an interface cannot be attached does not depend on the revisions.
+        # Revisions do not affect whether an interface can be attached.
         vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except Crash as crash:
         return spec, str(crash)
     for disk in spec["domain"]["devices"].get("disks", ()):
-        # virt-api writes it into the VMI, a preference with devices into the VM; the guest does not see the difference.
+        # virt-api adds the disk type to the VMI, a preference with devices adds it to the VM; the guest is the same.
         if not disk.keys() & {"disk", "lun", "cdrom"}:
             disk["disk"] = {}
     if uneven is not None:

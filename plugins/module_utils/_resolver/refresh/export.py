@@ -1,7 +1,7 @@
-"""VMs as manifests for another cluster, with the revisions that they use.
+"""VMs as manifests for another cluster, with their revisions.
 
-The status of a VM does not travel, so each manifest pins its revisions by name, and the revisions go before it: up to
-KubeVirt 1.5 a VM is rejected whose revision is not there. A revision has no owner, since the VM gets its UID only then.
+A VM's status is not exported, so each manifest pins its revisions by name. The revisions must be applied first: up to
+KubeVirt 1.5 virt-api rejects a VM whose revision does not exist. They have no owner, because the VM has no UID yet.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from ..api.errors import FieldError
 from ..api.kinds import BY_NAME
 from ..api.matcher import API_VERSION, ROLES, Role
 from ..api.redaction import LAST_APPLIED
@@ -22,7 +21,7 @@ from .drift import READS_OLD
 
 Manifest = dict[str, Any]
 
-# What the cluster writes into the annotations of a VM, and kubectl.
+# Annotations that the cluster or kubectl sets on a VM.
 _NOT_OWN: Final = (
     LAST_APPLIED,
     "kubevirt.io/latest-observed-api-version",
@@ -32,9 +31,8 @@ _IDENTITY: Final = ("name", "namespace", "uid", "generation")
 
 
 class Exported(NamedTuple):
-    """vm: the manifest, with its revisions by name. revisions: their manifests by the role's matcher.
-
-    problem: why the VM cannot be exported; there is no manifest then.
+    """vm: the manifest, with its revisions by name. revisions: matcher → manifest.
+    problem: why the VM cannot be exported; then there is no manifest.
     """
 
     vm: Manifest | None = None
@@ -43,9 +41,9 @@ class Exported(NamedTuple):
 
 
 def exported(vm: Manifest, objects: Lookup, release: Release, namespace: str = "", run_strategy: str = "") -> Exported:
-    """The manifests of a VM (plain manifest) of a cluster with that release.
+    """The manifests of a VM (plain manifest) of a cluster with the given release.
 
-    namespace: where it is to be, "" for where it is. run_strategy: instead of its own, "" to keep that.
+    namespace: the new namespace, "" to keep it. run_strategy: the new run strategy, "" to keep it.
     """
     place = namespace or vm["metadata"]["namespace"]
     spec = copy(vm["spec"])
@@ -71,7 +69,7 @@ def exported(vm: Manifest, objects: Lookup, release: Release, namespace: str = "
 
 
 def manifests(found: Iterable[Exported]) -> list[Manifest]:
-    """What to apply, in this order. VMs may share a revision."""
+    """The manifests to apply, in this order. VMs may share a revision."""
     made = list(found)
     revisions = {_place(one): one for vm in made for one in vm.revisions.values()}
     return [*revisions.values(), *(one.vm for one in made if one.vm is not None)]
@@ -93,7 +91,7 @@ def _metadata(vm: Manifest, namespace: str) -> Manifest:
 
 
 def _kept(vm: Manifest, role: Role, objects: Lookup, release: Release) -> Manifest | Problem:
-    """The revision that the VM uses, or the one that KubeVirt is about to make; its object as of v1beta1."""
+    """The VM's revision, or the one that KubeVirt would create now. Its object has the API version v1beta1."""
     found = find.captured(vm, role, objects, release)
     if found.manifest is not None:
         return _modern(found.manifest, role, release)
@@ -101,14 +99,14 @@ def _kept(vm: Manifest, role: Role, objects: Lookup, release: Release) -> Manife
         found = find.live(vm, role, objects, release)
     if found.error is not None or found.manifest is None:
         return found.error or Problem(f"the VirtualMachine has no {role.matcher}")
-    try:
-        return revision.controller_revision(vm, found.manifest, release)
-    except FieldError as error:
-        return Problem(str(error))
+    return revision.controller_revision(vm, found.manifest, release)
 
 
 def _modern(kept: Manifest, role: Role, release: Release) -> Manifest | Problem:
-    """A revision that every release reads. One of v1beta1 stays as it is, with fields that a newer KubeVirt knows."""
+    """A revision that every release reads.
+
+    A revision of v1beta1 stays unchanged, including fields of a newer KubeVirt.
+    """
     decoded = decode.decode(kept, release, role)
     if decoded.error is not None:
         decoded = decode.decode(kept, READS_OLD, role)
@@ -121,8 +119,10 @@ def _modern(kept: Manifest, role: Role, release: Release) -> Manifest | Problem:
 
 
 def _revision(kept: Manifest, role: Role, vm: Manifest, namespace: str) -> Manifest:
-    """KubeVirt uses a revision of the status only if its label has the name in the matcher, and writes one anew that is
-    labelled as of another version."""
+    """The revision for the new VM, labelled with the name in the matcher and the current API version.
+
+    KubeVirt uses a revision in the status only with that name, and rewrites a revision of another version.
+    """
     data = kept["data"]
     known = data.get("metadata") or {}
     identity = {part: known[part] for part in _IDENTITY if known.get(part)}

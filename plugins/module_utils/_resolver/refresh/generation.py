@@ -1,4 +1,4 @@
-"""Why a VM's generation is raised before a refresh by the status, and the writes that do so."""
+"""Why and how to raise a VM's generation before a refresh by the status."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..instancetype.vmi.outstanding import start_revision_name
 Manifest = dict[str, Any]
 
 
-# An annotation of the VM's template, set and removed again at once.
+# An annotation of the VM's template, which is set and removed at once.
 MARK: Final = "instancetypes.virtshape.io/refresh"
-# Merge patches of a VM that raise its generation by two and leave the spec as it was.
+# Merge patches that raise a VM's generation by two and leave its spec unchanged.
 RAISE: Final[tuple[Manifest, ...]] = tuple(
     {"spec": {"template": {"metadata": {"annotations": {MARK: value}}}}} for value in ("begun", None)
 )
 
 
 def captured_name(vm: Manifest, role: Role) -> str:
-    """The revision that a VM refers to, by its status or, as up to KubeVirt 1.4, by its spec; "" for none."""
+    """The revision to which a VM refers, by its status or (up to KubeVirt 1.4) its spec; "" for none."""
     reference = role.reference_of(vm)
     if reference:
         return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
@@ -28,14 +28,17 @@ def captured_name(vm: Manifest, role: Role) -> str:
 
 
 def started_as_it_is(vm: Manifest, revisions: Iterable[Manifest]) -> bool:
-    """Whether a guest was started from this generation of the VM, so that a refresh by the status has to raise it."""
+    """Whether the guest was started from the VM's current generation, so that a refresh by the status must raise it."""
     name = start_revision_name(vm)
     return any(one["metadata"]["name"] == name for one in revisions)
 
 
 def ends_unclean(vm: Manifest, start: Manifest | None) -> bool:
-    """Whether RestartRequired would outlive a restart: KubeVirt keeps the start revision of a generation, though the VM
-    has captured other revisions since. start: that of the VM's present generation, or None."""
+    """Whether RestartRequired would outlive a restart.
+
+    KubeVirt keeps the start revision of a generation, although the VM has captured other revisions since.
+    start: the start revision of the VM's current generation, or None.
+    """
     if start is None:
         return False
     spec = (start.get("data") or {}).get("spec") or {}

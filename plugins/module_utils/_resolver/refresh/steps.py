@@ -1,8 +1,8 @@
-"""The writes by which a VM captures its revisions again and its guest gets them in one restart, as values.
+"""The writes that make a VM capture its revisions again, so that one restart applies them, as values.
 
-KubeVirt judges a running guest by the ControllerRevision of its start, which it writes once for each generation of the
-VM. A refresh by the status leaves the generation unchanged; from KubeVirt 1.7 on the condition RestartRequired then
-outlives every restart. So the generation is raised first, by writes that leave no trace in the spec.
+KubeVirt compares a running guest with the ControllerRevision of its start, which it writes once for each generation of
+the VM. A refresh by the status does not change the generation; since KubeVirt 1.7 the condition RestartRequired then
+outlives every restart. Therefore the generation is raised first, by writes that leave the spec unchanged.
 """
 
 from __future__ import annotations
@@ -19,32 +19,37 @@ from .generation import MARK, captured_name
 
 Manifest = dict[str, Any]
 
-# A change of no weight: sent as a dry run, it shows whether KubeVirt would still accept the VM.
+# A dry run of this harmless change shows whether KubeVirt still accepts the VM.
 REHEARSAL: Final[Manifest] = {"metadata": {"annotations": {MARK: "rehearsal"}}}
 
 _GENERATION: Final = re.compile(r"-(\d+)$")
 
 
 class Spelling(NamedTuple):
-    """there, back: merge patches of a VM's spec that spell the kinds of matchers another way, and as before."""
+    """Merge patches of a VM's spec.
+
+    there: to another spelling of the matchers' kinds. back: to the previous spelling.
+    """
 
     there: Manifest
     back: Manifest
 
 
 def released(roles: Iterable[Role]) -> Manifest:
-    """The merge patch of a VM's status after which virt-controller captures again."""
+    """The merge patch of a VM's status that makes virt-controller capture again."""
     return {"status": {role.reference: {"controllerRevisionRef": None} for role in roles}}
 
 
 def respelled(vm: Manifest, roles: Iterable[Role]) -> Spelling:
-    """Spells the kind of matchers in another way than the status, after which virt-controller captures again."""
+    """Patches to another spelling of the matchers' kinds than the status has, which makes virt-controller capture
+    again.
+    """
     there, back = {}, {}
     for role in roles:
         matcher = role.matcher_of(vm) or {}
         kind = role.kind_of(matcher) or role.cluster_kind
         known = {matcher.get("kind"), (role.reference_of(vm) or {}).get("kind")}
-        # Case does not matter to KubeVirt, and it takes the plural as well.
+        # KubeVirt ignores case, and accepts plurals.
         there[role.matcher] = {
             "kind": next(text for text in (kind, kind.lower(), f"{kind.lower()}s") if text not in known)
         }
@@ -53,7 +58,7 @@ def respelled(vm: Manifest, roles: Iterable[Role]) -> Spelling:
 
 
 def captured(vm: Manifest, role: Role) -> bool:
-    """Whether virt-controller has captured what the matcher says; True for a VM whose matcher the cluster expanded."""
+    """Whether virt-controller has captured the object in the matcher. True if the cluster expanded the matcher."""
     matcher, reference = role.matcher_of(vm), role.reference_of(vm) or {}
     if not matcher:
         return True
@@ -63,9 +68,9 @@ def captured(vm: Manifest, role: Role) -> bool:
 
 
 def stale(vm: Manifest, found: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:
-    """The roles of which a VM has captured an older generation than there was when its drift was looked at.
+    """The roles of which the VM captured an older generation than the one in `found`.
 
-    virt-controller reads instancetypes and preferences from a cache, which may lag behind.
+    virt-controller reads instancetypes and preferences from a cache, which may be behind.
     """
     parts = dict(zip(ROLES, (found.instancetype, found.preference)))
     return tuple(
@@ -85,7 +90,7 @@ def _is_stale(name: str, part: RoleDrift) -> bool:
 
 
 def taken_back(before: Manifest, found: Drift, roles: Iterable[Role]) -> Manifest | None:
-    """The merge patch that gives a VM back the revisions that it had, pinned; None where one of them is lost."""
+    """The merge patch that pins a VM to its previous revisions; None if one of them is lost."""
     parts = dict(zip(ROLES, (found.instancetype, found.preference)))
     spec = {}
     for role in roles:
@@ -97,5 +102,5 @@ def taken_back(before: Manifest, found: Drift, roles: Iterable[Role]) -> Manifes
 
 
 def unpinned(roles: Iterable[Role]) -> Manifest:
-    """The merge patch that takes pins out; the VM keeps the revisions that were pinned."""
+    """The merge patch that removes pins; the VM keeps the pinned revisions."""
     return {"spec": {role.matcher: {"revisionName": None} for role in roles}}

@@ -1,4 +1,4 @@
-"""Which ControllerRevisions nothing refers to."""
+"""ControllerRevisions to which nothing refers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Manifest = dict[str, Any]
 
 
 def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others: Iterable[str] = ()) -> list[Manifest]:
-    """Revisions of instancetypes and preferences that no VM refers to, oldest generation first.
+    """Revisions of instancetypes and preferences to which no VM refers, oldest generation first.
 
-    vms, revisions: all of one namespace. others: names that snapshots and restores refer to.
-    A VM that is being given a revision at this moment may be about to refer to any of its own. What a running guest was
-    started with counts: KubeVirt compares the VM with it, and without it cannot say whether a restart is needed.
+    vms, revisions: all of one namespace. others: names to which snapshots and restores refer.
+    While virt-controller captures for a VM, all revisions of that VM count as referenced. The revisions of a running
+    guest's start count too, because KubeVirt compares the VM with them to decide whether a restart is needed.
     """
     vms, revisions = list(vms), list(revisions)
     used, capturing = {*others, *_started_with(vms, revisions)}, set()
@@ -51,7 +51,7 @@ def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set
 
 
 def _captures(vm: Manifest, role: Role) -> bool:
-    """Whether virt-controller is about to make the VM refer to another revision than it does."""
+    """Whether virt-controller is about to change the VM's revision."""
     matcher = role.matcher_of(vm)
     if not matcher or matcher.get("revisionName"):
         return False

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from zoneinfo import available_timezones
 
 from ...._resolver.api.errors import Crash
-from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import admission, source
 from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
-from ...client.errors import ApiError, ConnectionFailed
 from ...client.session import Session
 from ...read.watch import State
 from ..subject import Finding, Planned, Subject
-from ..upload import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 
@@ -27,15 +23,7 @@ class Volumes(Subject):
         super().__init__("volumes")
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        classes: dict[str, list[Finding]] = {}
-        found = []
-        for step in planned:
-            name = step.plan.manifest["spec"]["storage"].get("storageClassName")
-            if name and name not in classes:
-                classes[name] = _no_class(session, name)
-            refused = _refused(admission.data_volume_refusal(_after(step), step.live))
-            found.append([*refused, *classes.get(name, ())])
-        return found
+        return [_refused(admission.data_volume_refusal(_after(step), step.live)) for step in planned]
 
     def look(self, live: Manifest | None) -> State:
         if live is None:
@@ -68,9 +56,6 @@ class DataSources(Subject):
             return Plan(plan.NONE, step.manifest, {}, {})
         return step
 
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return [_of_others(step) for step in planned]
-
     def look(self, live: Manifest | None) -> State:
         if live is None:
             return State(failed="the DataSource was deleted while the task waited for it")
@@ -85,38 +70,6 @@ class Claims(Subject):
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step
-
-
-def missing(session: Session, namespace: str, labels: Mapping[str, str]) -> list[Finding]:
-    """The instancetype and the preference that labels name and that do not exist."""
-    found = []
-    for role, (kind, name) in source.matchers(labels).items():
-        known = BY_NAME.get(kind)
-        try:
-            there = known is not None and session.get(known, namespace, name) is not None
-        except (ApiError, ConnectionFailed):
-            # Who may not read them may still declare boot sources.
-            continue
-        if not there:
-            found.append(Finding(f"{role}: there is no {kind} {name}", missing=True))
-    return found
-
-
-def _no_class(session: Session, name: str) -> list[Finding]:
-    """CDI would wait for a storage class that does not exist, without a word in the volume's status."""
-    try:
-        there = session.get(STORAGE_CLASS, None, name) is not None
-    except (ApiError, ConnectionFailed):
-        # Who may not read them may still declare boot sources.
-        return []
-    return [] if there else [Finding(f"storage_class: there is no StorageClass {name}", missing=True)]
-
-
-def _of_others(step: Planned) -> list[Finding]:
-    owner = ((step.live or {}).get("metadata", {}).get("labels") or {}).get(source.CRON)
-    if not owner:
-        return []
-    return [Finding(f"the DataImportCron {owner} manages the DataSource, and moves it back; delete the cron first")]
 
 
 def _cron_refused(manifest: Manifest) -> list[Finding]:

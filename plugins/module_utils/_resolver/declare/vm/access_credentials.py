@@ -1,4 +1,4 @@
-"""SSH keys and passwords that KubeVirt brings into the guest from secrets, and keeps up to date there."""
+"""SSH keys and passwords that KubeVirt copies from Secrets into the guest and keeps up to date."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Options = dict[str, Any]
 Part = dict[str, Any]
 
 _GUEST_AGENT: Final = "ga"
-# The methods that need a volume for cloud-init, which then is of that type.
+# Methods that need a cloud-init volume → its type.
 _BY_CLOUD_INIT: Final = {"nocloud": "noCloud", "configdrive": "configDrive"}
 
 
 def build(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
-    """The credentials as the API has them, and the options of `cloud_init` with what they ask of it.
+    """The credentials as the API has them, and the options of `cloud_init` with what they require.
 
-    Keys through the guest agent need its leave to write them, keys through cloud-init need a volume of their type.
-    Raises FieldError for a credential that cannot be.
+    Keys through the guest agent need permission to write them; keys through cloud-init need a volume of the right type.
+    Raises FieldError for an invalid credential.
     """
     wanted = copy(cloud_init) if cloud_init is not None else None
     built = []

@@ -1,4 +1,4 @@
-"""The option `boot`: a VM from one thing that is known, its disk."""
+"""The option `boot`: a VM from a single known disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...api.names import shown
 Options = dict[str, Any]
 
 VOLUME: Final = "boot"
-# The size of the image behind a URL is unknown. Room for the usual images of operating systems.
+# The size behind a URL is unknown; this suffices for the usual images of operating systems.
 _SIZE_OF_DOWNLOAD: Final = "30Gi"
 _SOURCE_OF_SCHEME: Final = {
     "http": "http",
@@ -23,7 +23,7 @@ _STORAGE: Final = ("size", "storage_class", "access_modes", "volume_mode")
 
 
 def volume(boot: Options) -> Options:
-    """The entry of `volumes` that the option means. Raises FieldError."""
+    """The entry of `volumes` for the option. Raises FieldError."""
     if boot.get("container_disk"):
         return {"name": VOLUME, "container_disk": boot["container_disk"]}
     if boot.get("pvc"):
@@ -37,12 +37,12 @@ def volume(boot: Options) -> Options:
 
 
 def tells_nothing(boot: Options) -> bool:
-    """Whether KubeVirt cannot infer instancetype and preference from the disk, as it has no labels."""
+    """Whether the disk has no labels from which KubeVirt could infer instancetype and preference."""
     return not (boot.get("data_source") or boot.get("pvc"))
 
 
 def has_image(boot: Options) -> bool:
-    """Whether the disk is an image in a registry, which can be asked what the image says."""
+    """Whether the disk is an image in a registry."""
     return bool(boot.get("container_disk")) or str(boot.get("url") or "").lower().startswith("docker://")
 
 

@@ -1,4 +1,4 @@
-"""The volume from which cloud-init configures the guest."""
+"""The volume for cloud-init."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ PASSWORD_FILE: Final = "cloud_init.password_file"
 NONE: Final = "none"
 _FIELDS: Final = {"nocloud": "cloudInitNoCloud", "configdrive": "cloudInitConfigDrive"}
 _HEADER: Final = "#cloud-config"
-# Lets the guest agent write the authorized keys where SELinux is enforced.
+# Permits the guest agent to write authorized keys if SELinux is enforced.
 _MANAGE_SSH: Final = "runcmd:\n  - [ setsebool, -P, 'virt_qemu_ga_manage_ssh', 'on' ]"
-# White space as Go's unicode.IsSpace has it, for which virtctl trims a password.
+# White space as in Go's unicode.IsSpace, which virtctl trims from a password.
 _SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 )
-# A text that YAML reads as nothing but itself.
+# A text that needs no quotes in YAML.
 _PLAIN: Final = re.compile(r"[A-Za-z_/$](?:[^\x00-\x1f\x7f-\x9f:# ]|:(?=[^ ])|(?<! )#| (?=[^ #]))*")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 
 
 def source(options: Options) -> Part:
-    """The source of a volume with the given data and nothing made of it: `type`, `user_data`, `network_data`.
+    """The source of a volume with the data as given: `type`, `user_data`, `network_data`.
 
-    The data may also be given as base64, which nobody checks.
+    Data may be base64, which is not checked.
     """
     fields = (
         ("user_data", "userData"),
@@ -43,10 +43,11 @@ def source(options: Options) -> Part:
 
 
 def volume(options: Options | None) -> Part | None:
-    """The source of the VM's volume for cloud-init, or None if there is nothing to say.
+    """The source of the VM's cloud-init volume, or None if there are no data.
 
-    options: those of `cloud_init` (the password being read); user data that are not given are made of user, password
-    and keys. A type that is given makes for a volume even without anything else in it.
+    options: of `cloud_init`, with the password read from its file. Missing user data are generated from user, password
+    and
+    keys. A given type creates a volume even without data.
     """
     if options is None or options.get("type") == NONE:
         return None
@@ -61,12 +62,12 @@ def volume(options: Options | None) -> Part | None:
 
 
 def with_password(options: Options, content: str) -> Options:
-    """The module's options with the content of the password file, without white space around it, as password."""
+    """The module's options with the content of the password file, without surrounding white space, as the password."""
     return {**options, "cloud_init": {**options["cloud_init"], "password": content.strip(_SPACE)}}
 
 
 def warnings(options: Options | None) -> list[str]:
-    """What should be known of the options all the same. options: those of `cloud_init` as they are in effect."""
+    """Warnings about valid options. options: the effective ones of `cloud_init`."""
     if options is None:
         return []
     told = []
@@ -84,7 +85,7 @@ def _user_data(options: Options) -> str:
     if options.get("user"):
         lines.append(f"user: {quote(options['user'])}")
     if options.get("password"):
-        # Else the guest asks for another password at the first login.
+        # Otherwise the guest asks for a new password at the first login.
         lines += [f"password: {quote(options['password'])}", "chpasswd: { expire: False }"]
     if options.get("ssh_keys"):
         lines += ["ssh_authorized_keys:", *(f"  - {quote(key)}" for key in options["ssh_keys"])]
@@ -98,7 +99,7 @@ def _as_is(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The text as a YAML scalar: as it is where YAML reads that as the same text, else in double quotes."""
+    """The text as a YAML scalar: plain if YAML reads it unchanged, else in double quotes."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Networks, firmware and TPM from their options."""
+"""Networks, firmware and TPM of a VM from options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = dict[str, Any]
 
 
 def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
-    """The networks of a VM, and the interface that it has in each, in the order given. Raises FieldError."""
+    """The networks of a VM and their interfaces, in the given order. Raises FieldError."""
     found: list[Part] = []
     interfaces: list[Part] = []
     for index, entry in enumerate(entries):
@@ -30,7 +30,7 @@ def _interface(name: str, entry: Options) -> Part:
     if entry.get("binding_plugin"):
         interface["binding"] = {"name": entry["binding_plugin"]}
     else:
-        # The usual one: other namespaces' pods see a VM in the pod network by its pod's address.
+        # masquerade is the usual binding of the pod network: the VM is reached by its pod's address.
         interface[entry.get("binding") or ("bridge" if entry.get("multus") else "masquerade")] = {}
     for option, field in (("model", "model"), ("mac_address", "macAddress"), ("boot_order", "bootOrder")):
         if entry.get(option) is not None:
@@ -44,7 +44,7 @@ def _interface(name: str, entry: Options) -> Part:
 
 
 def efi(options: Options) -> Part:
-    """What a domain needs for EFI. Secure boot, the default, needs system management mode."""
+    """The EFI fields of a domain. Secure boot, the default, needs system management mode."""
     fields = (("secure_boot", "secureBoot"), ("persistent", "persistent"))
     loader = {field: options[name] for name, field in fields if options.get(name) is not None}
     domain: Part = {"firmware": {"bootloader": {"efi": loader}}}
@@ -54,5 +54,5 @@ def efi(options: Options) -> Part:
 
 
 def tpm(options: Options) -> Part:
-    """The device: its state lasts as long as the VMI, or the VM with `persistent`."""
+    """The TPM device. Its state lasts as long as the VMI; with `persistent`, as long as the VM."""
     return {"persistent": options["persistent"]} if options.get("persistent") is not None else {}

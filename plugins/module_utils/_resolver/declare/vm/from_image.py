@@ -1,6 +1,6 @@
-"""Instancetype and preference of a VM from the environment of an image, where KubeVirt would infer nothing.
+"""Instancetype and preference of a VM from an image's environment variables, which KubeVirt does not read.
 
-The matcher is then written by name. What a VM once got stays: another image under the same tag does not resize it.
+The matcher is written by name. A VM keeps its matchers: a new image under the same tag does not resize it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Manifest = dict[str, Any]
 
 
 class Answer(NamedTuple):
-    """environment: of an image, as NAME=value. problem: why it is not known, one line."""
+    """environment: of the image, as NAME=value. problem: why it is unknown, one line."""
 
     environment: tuple[str, ...] = ()
     problem: str = ""
 
 
 class Question(NamedTuple):
-    """One role of a VM that the image of a volume decides. ignores: whether the VM may do without."""
+    """A matcher of a VM that an image decides. ignores: the VM may do without."""
 
     role: Role
     volume: str
@@ -36,20 +36,20 @@ class Question(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """A VM with its matchers written by name, and what to say about it."""
+    """A VM with matchers by name, and warnings."""
 
     vm: Manifest
     warnings: list[str]
 
 
 def existing_volumes(vm: Manifest, live: Manifest | None) -> list[str]:
-    """The DataVolumes that have to be read before `questions` is asked."""
+    """The DataVolumes that `questions` needs."""
     names = (existing_volume(vm, _matcher(role, vm)["inferFromVolume"]) for role in _undecided(vm, live))
     return [name for name in dict.fromkeys(names) if name]
 
 
 def questions(vm: Manifest, live: Manifest | None, existing: Mapping[str, Manifest]) -> list[Question]:
-    """What images decide for a declared VM. existing: the DataVolumes by name."""
+    """The matchers of a declared VM that images decide. existing: DataVolumes by name."""
     found = []
     for role in _undecided(vm, live):
         matcher = _matcher(role, vm)
@@ -63,7 +63,7 @@ def questions(vm: Manifest, live: Manifest | None, existing: Mapping[str, Manife
 
 
 def _undecided(vm: Manifest, live: Manifest | None) -> list[Role]:
-    """The roles of a declared VM that are to be inferred, and were not at an earlier time."""
+    """The roles whose matcher is to be inferred and is not yet decided for the live VM."""
     wanted = [role for role in ROLES if _matcher(role, vm).get("inferFromVolume")]
     if live is None or not wanted:
         return wanted
@@ -76,7 +76,7 @@ def _matcher(role: Role, vm: Manifest) -> Manifest:
 
 
 def completed(vm: Manifest, asked: Iterable[Question], answers: Mapping[Image, Answer]) -> Completed:
-    """The VM with what its images say. Raises FieldError where one says nothing and the VM cannot do without."""
+    """The VM with the matchers from its images. Raises FieldError if a required one is missing."""
     result, warnings = copy(vm), []
     refused: dict[str, list[Role]] = {}
     for question in asked:
@@ -84,7 +84,7 @@ def completed(vm: Manifest, asked: Iterable[Question], answers: Mapping[Image, A
         said = {} if answer.problem else labels(answer.environment)
         if said.get(role.volume_label):
             if question.ignores and role is INSTANCETYPE:
-                # As KubeVirt does: the memory was for a disk that says nothing.
+                # As KubeVirt does: the memory was for a disk without an instancetype.
                 result["spec"]["template"]["spec"]["domain"].pop("memory", None)
             matcher = {"name": said[role.volume_label], "kind": said.get(role.volume_kind_label)}
             result["spec"][role.matcher] = {field: value for field, value in matcher.items() if value}

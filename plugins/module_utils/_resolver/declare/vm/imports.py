@@ -1,4 +1,4 @@
-"""The spec of a DataVolume from the options of an import (containerized-data-importer, API cdi.kubevirt.io)."""
+"""The spec of a DataVolume (containerized-data-importer, API cdi.kubevirt.io) from the options of an import."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ Options = dict[str, Any]
 
 
 class _Source(NamedTuple):
-    """How a source is spelled.
+    """The spelling of a source.
 
-    fields: option → field of the API. required: options that it needs. sized: whether the size is required, because
-    the source has none.
+    fields: option → field of the API. required: options that it needs. sized: the option `size` is required, because
+    the
+    source has no size.
     """
 
     fields: dict[str, str]
@@ -62,10 +63,10 @@ SOURCES: Final[dict[str, _Source]] = {
 
 
 def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
-    """The spec of the DataVolume that an import's options describe.
+    """The spec of the DataVolume for the options of an import.
 
     path: of the options, for errors. options: exactly one source, size, storage_class, access_modes, volume_mode.
-    Raises FieldError, first for a size that is none, then for what the source needs, then for a missing size.
+    Raises FieldError, first for an invalid size, then for options of the source, then for a missing size.
     """
     storage = _storage(path, options)
     given = [name for name in SOURCES if options.get(name) not in (None, False)]
@@ -90,7 +91,7 @@ def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
 
 
 def _storage(path: str, options: Options) -> dict[str, Any]:
-    """Without a word the cluster's storage profile decides on everything but the size."""
+    """The storage of a DataVolume; the cluster's storage profile decides what the options leave out."""
     storage: dict[str, Any] = {}
     if options.get("size") is not None:
         storage["resources"] = {"requests": {"storage": amount(f"{path}.size", options["size"])}}

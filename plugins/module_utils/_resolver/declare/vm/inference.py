@@ -1,8 +1,7 @@
-"""Instancetype and preference of a VM: by name, or inferred from one of its volumes.
+"""Instancetype and preference of a VM: by name, or inferred from a volume.
 
-Inference is left to KubeVirt, or to `from_image`; here it is decided whether to ask for it, from which volume, and
-whether a volume that says nothing is an error (the failure policy Reject, which is KubeVirt's own default) or not
-(Ignore).
+KubeVirt or `from_image` infers. This module decides whether to infer, from which volume, and whether a volume without
+the information is an error (failure policy Reject, KubeVirt's default) or not (Ignore).
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ _SOURCES: Final = ("pvc", "registry", "snapshot")
 
 
 def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
-    """The matcher of the role, or None for a VM that has none.
+    """The matcher of the role, or None.
 
-    options: those of the module. spec: the VM's, with its volumes. Raises FieldError where inference is required and
-    cannot be.
+    options: of the module. spec: the VM's, with its volumes. Raises FieldError if inference is required and impossible.
     """
     given = options.get(role.matcher)
     if given is None:
@@ -50,7 +48,7 @@ def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
 
 
 def _may_say(options: Options, spec: Manifest, role: Role) -> bool:
-    """Whether the VM says nothing itself, and the disk that it boots from can: by labels, or as an image."""
+    """Whether the boot disk can decide (by labels, or as an image) and the VM does not decide itself."""
     if _is_given(role, spec):
         return False
     disk = options.get("boot") or {}
@@ -75,7 +73,7 @@ def _is_given(role: Role, spec: Manifest) -> bool:
 
 
 def _sized(spec: Manifest) -> bool:
-    """Whether the VM says itself what an instancetype would say."""
+    """Whether the VM sets what an instancetype would set."""
     domain = spec["template"]["spec"].get("domain") or {}
     cpu = domain.get("cpu") or {}
     return bool(domain.get("memory")) or any(cpu.get(part) for part in ("sockets", "cores", "threads"))
@@ -101,7 +99,7 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
 
 
 def _first(role: Role, volumes: Manifest, spec: Manifest) -> Any:
-    """The boot volume of a VM: that with the lowest boot order, else the first."""
+    """The boot volume of a VM: the one with the lowest boot order, else the first."""
     if not volumes:
         raise FieldError(f"{role.matcher}.infer", "requires a volume to infer from, and the VM has none")
     disks = ((spec["template"]["spec"].get("domain") or {}).get("devices") or {}).get("disks") or ()
@@ -126,7 +124,7 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     }
     template = templates.get(volume["dataVolume"].get("name"))
     if template is None:
-        # One that is there already.
+        # The DataVolume exists already.
         return
     source = template.get("source") or {}
     if (template.get("sourceRef") or {}).get("kind") != "DataSource" and not any(key in source for key in _SOURCES):

@@ -1,7 +1,7 @@
-"""A VirtualMachine's manifest from the options of the module virtual_machine.
+"""The manifest of a VM from the options of the module virtual_machine.
 
-Everything that `virtctl create vm` can do is an option, and for the same wishes the same manifest comes out
-(tests/virtctl compares them), except for names: those that virtctl makes at random are always the same here.
+The options cover `virtctl create vm` and yield the same manifests (tests/virtctl compares them), except for the random
+names of virtctl, which are constant here.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ DEFAULT_MEMORY: Final = "512Mi"
 
 
 def manifest(options: Options, gate: bool = True) -> Manifest:
-    """The manifest that options declare, as `gate.passed` gives it.
+    """The manifest of the options, as `gate.passed` returns it.
 
-    A run strategy, and memory, are only in it if they are given: `virtual_machine.reconcile` gives a new VM the default
-    ones. options: None where not given. `spec` and `template` hold what has no option of its own and are merged with
-    the others. gate: see `gate.passed`. Raises schema.FieldError for what cannot be a VirtualMachine; the order of
-    checks is that of virtctl.
+    It contains a run strategy and memory only if given; `virtual_machine.reconcile` adds the defaults for a new VM.
+    options: None if not given. `spec` and `template` hold fields without an option and are merged with the others.
+    gate: see `gate.passed`. Raises schema.FieldError for an invalid VM; the order of the checks is that of virtctl.
     """
     if gate:
         check_name(options)
@@ -49,14 +48,14 @@ def manifest(options: Options, gate: bool = True) -> Manifest:
 
 
 def check_exclusive(options: Options) -> None:
-    """Raises FieldError for options of which each decides what the other does."""
+    """Raises FieldError for options that exclude each other."""
     instancetype = options.get("instancetype")
     if options.get("memory") is not None and instancetype is not None and instancetype.get("infer") != inference.AUTO:
         raise FieldError("memory", "cannot be combined with instancetype, which sets the memory; remove one of them")
 
 
 def warnings(options: Options) -> list[str]:
-    """What should be known of options that can be declared. Raises FieldError like manifest."""
+    """Warnings about valid options. Raises FieldError like `manifest`."""
     _credentials, wanted = _credentials_and_cloud_init(options)
     told = cloud_init.warnings(wanted)
     disk = options.get("boot")
@@ -72,7 +71,7 @@ def warnings(options: Options) -> list[str]:
 
 
 def _vmi_spec(options: Options) -> Manifest:
-    # `devices` is required by the API even where it is empty.
+    # The API requires `devices` even if it is empty.
     domain: Manifest = {"devices": {}}
     spec: Manifest = {"domain": domain}
     if options.get("memory") is not None:
@@ -123,9 +122,9 @@ def _add_volumes(options: Options, spec: Manifest) -> None:
 
 
 def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Options | None]:
-    """The credentials, and the options in effect for the volume cloudinitdisk; None if none is wanted."""
+    """The credentials, and the effective options of the volume cloudinitdisk; None for no such volume."""
     given = options.get("cloud_init")
     credentials, wanted = access_credentials.build(options.get("access_credentials") or [], given)
-    # A volume of the user's own making is left alone.
+    # The user's own cloud-init volume is left alone.
     own = given is None and any(entry.get("cloud_init") is not None for entry in options.get("volumes") or [])
     return credentials, None if own else wanted

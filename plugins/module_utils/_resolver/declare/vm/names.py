@@ -1,6 +1,6 @@
-"""Names that a VM's parts have: checked, and made where none is given.
+"""Names of a VM's parts: checks given names, and generates missing ones.
 
-A made name is always the same for the same VM, so that a second run finds what the first one made.
+A generated name depends only on the VM, so that a second run finds what the first has created.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_LABEL: Final = 63
 _LONGEST_DOTTED: Final = 253
-# Kubernetes' own letters for made names: none of them makes a word.
+# The letters of Kubernetes' generated names, which form no words.
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX: Final = 5
 
 
 def derived(prefix: str, *seed: str) -> str:
-    """A name like those that Kubernetes makes at random (`prefix-x7k2p`), but the same for the same seed."""
+    """A name like Kubernetes' generated names (`prefix-x7k2p`), but constant for the same seed."""
     number = int.from_bytes(hashlib.sha256("\0".join((prefix, *seed)).encode()).digest()[:8], "big")
     suffix = ""
     for _position in range(_SUFFIX):
@@ -32,10 +32,9 @@ def derived(prefix: str, *seed: str) -> str:
 
 
 def check_label(path: str, name: str) -> None:
-    """Raises FieldError unless the name is an RFC 1123 label, as names of volumes have to be: with all its faults, in
-    virtctl's words."""
+    """Raises FieldError unless the name is an RFC 1123 label, as for volumes. Lists all errors, in virtctl's words."""
     faults = []
-    # The limit is one of bytes.
+    # The limit is in bytes.
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:
         faults.append(f"is longer than {_LONGEST_LABEL} characters")
     if not _LABEL.fullmatch(name):
@@ -53,7 +52,7 @@ class Names:
         self._taken: set[str] = set()
 
     def take(self, path: str, name: str) -> str:
-        """The name, once it is known to be new and a label. path: of the option, for errors.
+        """Reserves a name; it must be new and a label. path: of the option, for errors.
 
         Raises FieldError.
         """

@@ -1,6 +1,6 @@
-"""The argument spec of a virtual machine, as documented in the module virtual_machine.
+"""The argument spec of a VM, as documented in the module virtual_machine.
 
-Names of virtctl's flags are kept where they say what they mean; data that may be secret is marked `no_log`.
+Options keep the names of virtctl's flags if these are clear. Data that may be secret are marked `no_log`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DICT: Final[Spec] = {"type": "dict"}
 _TEXTS: Final[Spec] = {"type": "list", "elements": "str"}
 _DICTS: Final[Spec] = {"type": "list", "elements": "dict"}
 _SECRET: Final[Spec] = {"type": "str", "no_log": True}
-# Ansible takes options for secret by words like these in their names; these hold names and paths.
+# Names or paths, which Ansible mistakes for secrets because of the option's name.
 _NOT_SECRET: Final[Spec] = {"type": "str", "no_log": False}
 _NEEDED: Final[Spec] = {"type": "str", "required": True}
 

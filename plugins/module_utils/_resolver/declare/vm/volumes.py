@@ -1,4 +1,4 @@
-"""Volumes, disks and DataVolumes from the option `volumes`."""
+"""Volumes, disks and DataVolumes of a VM from the option `volumes`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _HIGHEST_BOOT_ORDER: Final = 2**32 - 1
 
 
 class _Made(NamedTuple):
-    """A volume without its name, and the DataVolume that fills it, if it has one of its own."""
+    """A volume without its name, and the DataVolume that fills it, if any."""
 
     source: Part
     data_volume: Part | None = None
 
 
 class Disks:
-    """The volumes of one VM as they are added: `volumes`, `disks` and `data_volume_templates` of its manifest.
+    """Collects the volumes of a VM: `volumes`, `disks` and `data_volume_templates` of its manifest.
 
-    Only a volume about whose disk something is said has one in `disks`; KubeVirt adds the others.
+    `disks` has an entry only for volumes with disk options; KubeVirt adds the others.
     """
 
     def __init__(self, vm: str) -> None:
@@ -40,15 +40,15 @@ class Disks:
         self._counted: dict[str, int] = {}
 
     def add(self, path: str, options: Options) -> str:
-        """Adds the volume that one entry of the option describes, and returns its name. Raises FieldError."""
+        """Adds the volume of an entry of the option and returns its name. Raises FieldError."""
         kind = _kind(path, options)
         index = self._counted[kind] = self._counted.get(kind, -1) + 1
         name = options.get("name")
-        # An empty name is none, but where nothing else could give the volume one.
+        # An empty name counts as not given, except for an import.
         if name is None or (not name and kind != "import"):
             name = self._default_name(kind, options, index)
         if kind == "import":
-            # What it is made of is looked at before its name.
+            # Report errors of the import before those of its name, as virtctl does.
             spec = data_volume_spec(f"{path}.import", options["import"])
             self._names.take(f"{path}.name", name)
             made = self._imported(f"{path}.import", name, options, spec)
@@ -60,12 +60,12 @@ class Disks:
         return str(name)
 
     def add_named(self, path: str, name: str, source: Part) -> None:
-        """Adds a volume of which there is one at most. Raises FieldError if its name is taken."""
+        """Adds a volume that exists at most once. Raises FieldError if its name is taken."""
         self._names.take(path, name)
         self._put(name, _Made(source))
 
     def check_free(self, path: str, name: str) -> None:
-        """Raises FieldError if there is a volume of that name."""
+        """Raises FieldError if a volume has that name."""
         self._names.check_free(path, name)
 
     def _put(self, name: str, made: _Made) -> None:
@@ -85,7 +85,10 @@ class Disks:
         return {"cloud_init": cloud_init.DISK, "sysprep": SYSPREP_DISK}.get(kind, f"{kind.replace('_', '')}-{index}")
 
     def _imported(self, path: str, name: str, options: Options, spec: Part) -> _Made:
-        """A DataVolume lives in the namespace, so that its name also has the VM's unless one is given."""
+        """The volume of an import.
+
+        Without a given name its DataVolume's name includes the VM's, to be unique in the namespace.
+        """
         given = options["import"].get("name")
         own = given or (f"{self._vm}-{name}" if options.get("name") else name)
         if given:

@@ -1,0 +1,141 @@
+"""Everything that is known of a boot source before anything of it is sent: its content, its defaults, what stands in
+its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.boot import beforehand, source
+from ..._resolver.boot import upload as rules
+from ..client import upload_proxy
+from ..client.errors import ApiError, ConnectionFailed
+from ..client.session import Session
+from ..read.boot_defaults import Defaults
+from ..read.cdi import CDI_CONFIG, Cdi, cdi
+from ..read.image import CONFIG_MAP, SECRET, file_of, image_of
+from .boot_work import LABELED, Work
+from .declare import judge
+from .subject import Finding, Settings
+
+_VOLUME: Final = "DataVolume"
+_SOURCE: Final = "DataSource"
+_NAMED: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
+
+
+def identify(session: Session, works: list[Work], settings: Settings) -> None:
+    """Gives each boot source its content, its labels and its volume's name, or the reason why it fails."""
+    checks = _Checks(session)
+
+    def one(work: Work) -> None:
+        if work.options.get("image"):
+            work.content = image_of(session, work.options)
+        elif work.uploads:
+            work.content = file_of(work.options)
+        work.result.failed = work.content.problem or None
+        try:
+            work.labels = source.defaults(work.options, work.content.environment)
+        except FieldError as error:
+            work.result.failed = work.result.failed or str(error)
+        if work.imports or work.uploads:
+            work.volume = source.volume_name(work.options, work.content.digest)
+        if settings.preflight != "off" and not work.result.failed:
+            judge(work.result, list(checks.of(work)), settings)
+
+    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
+        list(pool.map(one, works))
+
+
+class _Checks:
+    """What may not be read is not checked: who may not read it may still declare boot sources."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._defaults = Defaults(session)
+
+    def of(self, work: Work) -> Iterator[Finding]:
+        options, cluster = work.options, cdi(self._session)
+        faults = self._defaults.faults(options["namespace"], work.labels, work.content.architecture)
+        yield from (Finding(fault.text, missing=fault.missing) for fault in faults)
+        if work.state != LABELED:
+            yield from self._owner(work)
+        if work.imports or work.polls:
+            yield from self._credentials(work, cluster)
+        if work.imports or work.polls or work.uploads:
+            yield from self._storage(work, cluster)
+            if cluster.release is not None:
+                notes = beforehand.release_notes(options, work.labels, cluster.release)
+                yield from (Finding(note, note=True) for note in notes)
+        if work.uploads and not self._is_filled(work):
+            yield from self._proxy(work)
+
+    def _owner(self, work: Work) -> Iterator[Finding]:
+        try:
+            live = self._session.get(BY_NAME[_SOURCE], work.options["namespace"], work.options["name"])
+        except (ApiError, ConnectionFailed):
+            return
+        why = beforehand.owned(work.options, live) if live is not None else ""
+        if why:
+            yield Finding(why)
+
+    def _credentials(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
+        """Where CDI polls, it reads them in its own namespace, too, and says nothing if they are not there."""
+        options = work.options
+        named = [
+            (kind, option)
+            for kind, option in ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
+            if options.get(option)
+        ]
+        if options.get("secret") and options.get("pull_method") == "node":
+            yield Finding(
+                "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration", note=True
+            )
+        spaces = [options["namespace"]]
+        if work.polls and named:
+            spaces.append(cluster.namespace)
+        for kind, option in named:
+            for space in dict.fromkeys(spaces):
+                if not space:
+                    text = f"CDI needs the {kind.kind} {options[option]} in its own namespace, too"
+                    yield Finding(f"{option}: {text}; which namespace that is, is not known", note=True)
+                elif cluster.has(kind, space, options[option]) is False:
+                    yield Finding(f"{option}: there is no {kind.kind} {space}/{options[option]}", missing=True)
+
+    def _storage(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
+        name = work.options.get("storage_class") or ""
+        if cluster.classes is None:
+            return
+        found = cluster.classes.get(name)
+        if found is None and name:
+            # CDI would wait for it, without a word in the volume's status.
+            yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
+        gates = (cluster.config or {}).get("featureGates")
+        why = "" if work.polls else beforehand.unbound(work.options, found, gates)
+        if why and not self._is_filled(work):
+            yield Finding(why)
+
+    def _is_filled(self, work: Work) -> bool:
+        try:
+            live = self._session.get(BY_NAME[_VOLUME], work.options["namespace"], work.volume)
+        except (ApiError, ConnectionFailed):
+            return False
+        return live is not None and source.fate(live).done
+
+    def _proxy(self, work: Work) -> Iterator[Finding]:
+        given = work.options.get("upload_proxy") or {}
+        url = given.get("url") or ""
+        try:
+            url = url or rules.proxy_of(self._session.request("GET", CDI_CONFIG.path(name="config")))
+            pool = upload_proxy.connections(given.get("validate_certs") is not False, given.get("ca_cert"))
+        except (ApiError, ConnectionFailed):
+            return
+        except OSError as error:
+            yield Finding(f"upload_proxy.ca_cert: {error}")
+            return
+        url, problem = rules.proxy_address(url)
+        problem = problem or upload_proxy.unreachable(pool, url)
+        if problem:
+            yield Finding(problem)

@@ -1,0 +1,72 @@
+"""Gives existing claims, snapshots and DataSources the labels that name instancetype and preference."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.boot import beforehand
+from ..._resolver.declare import plan
+from ..._resolver.declare.plan import Plan
+from ..client.errors import ApiError, ConnectionFailed
+from ..client.session import Session
+from .boot_work import Work, declared
+from .dry_run import UNKNOWN_IN_CHECK_MODE
+from .subject import Planned, Settings, Subject
+
+Manifest = dict[str, Any]
+
+_SOURCE: Final = "DataSource"
+
+
+class _Labelled(Subject):
+    """Objects of which only labels are declared."""
+
+    def __init__(self, check_mode: bool) -> None:
+        super().__init__("boot sources")
+        self._check_mode = check_mode
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        if live is not None:
+            return step
+        # An apply would make one of nothing but labels.
+        nothing = Plan(plan.NONE, step.manifest, {}, {})
+        return nothing if self._check_mode else nothing._replace(refusal=_missing(step.manifest))
+
+    def notes(self, session: Session, planned: list[Planned]) -> list[list[str]]:
+        return [
+            [f"{_missing(step.plan.manifest)}; {UNKNOWN_IN_CHECK_MODE}"] if step.live is None else []
+            for step in planned
+        ]
+
+
+def label(session: Session, works: list[Work], settings: Settings) -> None:
+    """Declares the labels of one existing object for each work."""
+    pairs = [(work, _manifest(work)) for work in works]
+    for (work, _one), result in zip(pairs, declared(session, _Labelled(settings.check_mode), pairs, settings)):
+        work.result.live = result.live
+        if result.live is not None and work.result.entry.key.kind == _SOURCE:
+            work.result.warnings += beforehand.overwritten(work.labels, result.live, _origin(session, result.live))
+
+
+def _manifest(work: Work) -> Manifest:
+    key = work.result.entry.key
+    metadata = {"name": key.name, "namespace": key.namespace, "labels": work.labels}
+    return {"apiVersion": BY_NAME[key.kind].api_version, "kind": key.kind, "metadata": metadata}
+
+
+def _missing(manifest: Manifest) -> str:
+    metadata = manifest["metadata"]
+    return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
+
+
+def _origin(session: Session, live: Manifest) -> Manifest | None:
+    """The claim or the snapshot that a DataSource leads to."""
+    where = beforehand.origin(live)
+    if where is None:
+        return None
+    kind, namespace, name = where
+    try:
+        return session.get(BY_NAME[kind], namespace, name)
+    except (ApiError, ConnectionFailed):
+        return None

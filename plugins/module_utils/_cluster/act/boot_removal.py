@@ -1,0 +1,76 @@
+"""Deletes what is left of boot sources: volumes that are too many, and all that a boot source is made of."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.boot import source
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from .boot_work import Pair, Work, declared, going
+from .subject import Settings, Subject
+
+Manifest = dict[str, Any]
+
+_VOLUME: Final = "DataVolume"
+# The cron first, since it would make the others anew.
+_FRONT: Final = ("DataImportCron", "DataSource")
+
+
+def tidy(session: Session, works: list[Work], settings: Settings) -> None:
+    """Deletes the volumes of boot sources beyond `keep`, the oldest first."""
+    pairs: list[Pair] = []
+    for work in works:
+        pairs += [(work, one) for one in source.outdated(_owned(session, work), work.volume, work.options["keep"])]
+    _delete(session, pairs, settings)
+
+
+def remove(session: Session, works: list[Work], settings: Settings) -> None:
+    """Deletes boot sources with the volumes that were made for them."""
+    for kind in _FRONT:
+        pairs = [(work, _named(kind, work)) for work in going(works)]
+        declared(session, Subject("boot sources"), pairs, settings, "absent")
+    _delete(session, [(work, one) for work in going(works) for one in _owned(session, work)], settings)
+
+
+def _named(kind: str, work: Work) -> Manifest:
+    metadata = {"name": work.options["name"], "namespace": work.options["namespace"]}
+    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
+
+
+def _owned(session: Session, work: Work) -> list[Manifest]:
+    """The volumes that were made for a boot source, by a task or by its cron."""
+    found: dict[str, Manifest] = {}
+    for label in (source.OWNER, source.CRON):
+        query = {"labelSelector": f"{label}={work.options['name']}"}
+        try:
+            items, _version = session.list(BY_NAME[_VOLUME], work.options["namespace"], **query)
+        except (ApiError, ConnectionFailed) as error:
+            work.result.warnings.append(f"old volumes stay: {explain(error, 'LIST', BY_NAME[_VOLUME])}")
+            return []
+        found.update({item["metadata"]["name"]: item for item in items})
+    kind = BY_NAME[_VOLUME]
+    # The items of a list say of what API they are only with the list.
+    return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in found.values()]
+
+
+def _delete(session: Session, pairs: list[Pair], settings: Settings) -> None:
+    if not pairs:
+        return
+    try:
+        clones, _version = session.list(BY_NAME[_VOLUME])
+    except (ApiError, ConnectionFailed) as error:
+        for work, _one in pairs:
+            work.result.warnings.append(
+                f"old volumes stay, since it is not known who clones them: {explain(error, 'LIST', BY_NAME[_VOLUME])}"
+            )
+        return
+    due = []
+    for work, one in pairs:
+        reader = source.read_by(clones, one["metadata"]["namespace"]).get(one["metadata"]["name"])
+        if reader:
+            work.result.warnings.append(f"the volume {one['metadata']['name']} stays, since {reader} is cloned from it")
+        else:
+            due.append((work, one))
+    declared(session, Subject("volumes"), due, settings, "absent")

@@ -1,0 +1,95 @@
+"""One boot source on its way, and how its objects are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..._resolver.declare import plan
+from ..client.session import Session
+from ..read.image import Content
+from ..read.snapshot import Key
+from .declare import declare
+from .subject import Entry, Result, Settings, Subject
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+Pair = tuple["Work", Manifest]
+
+LABELED: Final = "labeled"
+_UNKNOWN: Final = Content()
+# What stands for the boot source in its result.
+_FRONT: Final = ("DataSource", "DataImportCron")
+
+
+@dataclass
+class Work:
+    """One boot source. filled: whether its volume is."""
+
+    result: Result
+    content: Content = _UNKNOWN
+    labels: dict[str, str] = field(default_factory=dict)
+    volume: str = ""
+    filled: bool = True
+
+    @property
+    def options(self) -> Options:
+        return self.result.entry.options
+
+    @property
+    def state(self) -> str:
+        return self.result.entry.state
+
+    @property
+    def imports(self) -> bool:
+        """Whether CDI imports once."""
+        return bool(self.options.get("url") or (self.options.get("image") and not self.polls))
+
+    @property
+    def uploads(self) -> bool:
+        return bool(self.options.get("upload"))
+
+    @property
+    def polls(self) -> bool:
+        return self.options.get("schedule") is not None
+
+    def add(self, part: Result) -> None:
+        """Counts what became of one of its objects."""
+        told = f"{part.entry.key.kind} {part.entry.key.name}"
+        if part.failed:
+            self.result.failed = self.result.failed or f"{told}: {part.failed}"
+        elif part.action in plan.WRITES:
+            front = part.entry.key.kind in _FRONT
+            self.result.action = part.action if front else max(self.result.action, plan.APPLY, key=_weight)
+            for side, own in ((self.result.before, part.before), (self.result.after, part.after)):
+                if own:
+                    side[told] = own
+        self.result.written = self.result.written or part.written
+        self.result.warnings += part.warnings
+
+
+def _weight(action: str) -> int:
+    return (plan.NONE, plan.APPLY, plan.CREATE, plan.DELETE).index(action)
+
+
+def going(works: Iterable[Work], chosen: Callable[[Work], bool] = lambda _work: True) -> list[Work]:
+    """Those that have not failed."""
+    return [work for work in works if not work.result.failed and chosen(work)]
+
+
+def declared(
+    session: Session, subject: Subject, pairs: list[Pair], settings: Settings, state: str = "present"
+) -> list[Result]:
+    """Declares one object for each work, or deletes it."""
+    entries = [_entry(work, manifest, state) for work, manifest in pairs]
+    results = declare(session, subject, entries, settings) if entries else []
+    for (work, _manifest), result in zip(pairs, results):
+        work.add(result)
+    return results
+
+
+def _entry(work: Work, manifest: Manifest, state: str) -> Entry:
+    metadata = manifest["metadata"]
+    key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
+    return Entry(work.result.entry.label, key, state, manifest)

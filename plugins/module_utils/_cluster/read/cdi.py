@@ -1,0 +1,85 @@
+"""What the cluster's CDI is: its release, its configuration, the namespace that it runs in."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from ..._resolver.api.kinds import Kind
+from ..client.errors import ApiError, ConnectionFailed
+from ..client.session import Session
+from .lists import STORAGE_CLASS, default_class
+
+Manifest = dict[str, Any]
+Version = tuple[int, int, int]
+
+CDI_CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)
+_CDI: Final = Kind("CDI", "cdi.kubevirt.io", "v1beta1", "cdis", False)
+# Its service is CDI's own, so that it says where CDI runs.
+_API: Final = Kind("APIService", "apiregistration.k8s.io", "v1", "apiservices", False)
+_UPLOAD_API: Final = "v1beta1.upload.cdi.kubevirt.io"
+_VERSION: Final = re.compile(r"v?(\d+)\.(\d+)\.(\d+)", re.ASCII)
+
+
+class Cdi:
+    """Each part is read once, when it is first asked for. What may not be read is not known."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @cached_property
+    def config(self) -> Manifest | None:
+        """The spec of the CDIConfig."""
+        found = self._get(CDI_CONFIG, None, "config")
+        return None if found is None else found.get("spec") or {}
+
+    @cached_property
+    def release(self) -> Version | None:
+        try:
+            items, _version = self._session.list(_CDI)
+        except (ApiError, ConnectionFailed):
+            return None
+        versions = (str((item.get("status") or {}).get("observedVersion") or "") for item in items)
+        found = next(filter(None, map(_VERSION.match, versions)), None)
+        return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
+
+    @cached_property
+    def namespace(self) -> str:
+        """The namespace that CDI runs in; "" where it is not known."""
+        service = ((self._get(_API, None, _UPLOAD_API) or {}).get("spec") or {}).get("service") or {}
+        return str(service.get("namespace") or "")
+
+    @cached_property
+    def insecure_registries(self) -> frozenset[str]:
+        """The registries, as HOST:PORT, for which CDI takes any certificate, and plain HTTP."""
+        return frozenset(map(str, (self.config or {}).get("insecureRegistries") or ()))
+
+    @cached_property
+    def classes(self) -> dict[str, Manifest] | None:
+        """The StorageClasses by name, that of volumes that name none as ""."""
+        try:
+            items, _version = self._session.list(STORAGE_CLASS)
+        except (ApiError, ConnectionFailed):
+            return None
+        default = default_class(items)
+        return {**({"": default} if default else {}), **{item["metadata"]["name"]: item for item in items}}
+
+    def has(self, kind: Kind, namespace: str, name: str) -> bool | None:
+        """Whether an object exists; None where it is not known."""
+        try:
+            return self._session.get(kind, namespace, name) is not None
+        except (ApiError, ConnectionFailed):
+            return None
+
+    def _get(self, kind: Kind, namespace: str | None, name: str) -> Manifest | None:
+        try:
+            return self._session.get(kind, namespace, name)
+        except (ApiError, ConnectionFailed):
+            return None
+
+
+@lru_cache(maxsize=1)
+def cdi(session: Session) -> Cdi:
+    """The cluster's CDI, of which each part is read once for each session."""
+    return Cdi(session)

@@ -1,0 +1,89 @@
+"""What would come of a boot source that CDI accepts without a word, from facts that can be read beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .source import CRON
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+Version = tuple[int, int, int]
+
+_CRON_LABELS: Final = (1, 56, 0)
+_ENVIRONMENT: Final = (1, 59, 1)
+_ARCHITECTURE: Final = (1, 63, 0)
+_CHECKSUM: Final = (1, 65, 0)
+_MANAGED_BY: Final = "app.kubernetes.io/managed-by"
+_SSP: Final = "ssp-operator"
+_HONORS: Final = "HonorWaitForFirstConsumer"
+
+
+def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[str]:
+    """What a release of CDI does not do of what the options want."""
+    told = ".".join(map(str, release))
+    if options.get("schedule") is not None and labels and release < _CRON_LABELS:
+        yield f"CDI {told} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"
+    if options.get("image") and not labels and not options["ask_registry"] and release < _ENVIRONMENT:
+        yield (
+            f"CDI {told} makes no labels of an image's environment; set instancetype and preference, or ask_registry:"
+            " true, or upgrade to 1.59.1"
+        )
+    if options.get("architecture") and release < _ARCHITECTURE:
+        yield f"CDI {told} ignores architecture and imports for that of its importer; upgrade to 1.63"
+    if options.get("url") and options.get("checksum") and release < _CHECKSUM:
+        yield f"CDI {told} does not check the checksum of a URL; upgrade to 1.65"
+
+
+def unbound(options: Options, storage_class: Manifest | None, gates: object) -> str:
+    """Why CDI would never fill a volume. gates: the feature gates of CDI; without that one it does not wait."""
+    late = (storage_class or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
+    if not late or storage_class is None or options.get("force_bind") or not isinstance(gates, list):
+        return ""
+    if _HONORS not in gates:
+        return ""
+    name = storage_class["metadata"]["name"]
+    return f"the StorageClass {name} binds a volume when a pod uses it, so CDI does not fill it; set force_bind: true"
+
+
+def owned(options: Options, live: Manifest) -> str:
+    """Why an existing DataSource would not move, or not stay where it is moved to."""
+    name, labels = live["metadata"]["name"], live["metadata"].get("labels") or {}
+    if labels.get(_MANAGED_BY) == _SSP:
+        return f"the SSP operator manages the DataSource {name}, and puts it back; choose another name"
+    cron = labels.get(CRON)
+    if options.get("schedule") is None:
+        return (
+            f"the DataImportCron {cron} manages the DataSource, and moves it back; delete the cron first"
+            if cron
+            else ""
+        )
+    if cron == options["name"]:
+        return ""
+    made = f"the DataImportCron {cron} manages" if cron else "no DataImportCron has made"
+    return f"{made} the DataSource {name}, so CDI never moves it; delete the DataSource first"
+
+
+def origin(live: Manifest) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of the claim or the snapshot that a DataSource names."""
+    named = (live.get("spec") or {}).get("source") or {}
+    for field, kind in (("pvc", "PersistentVolumeClaim"), ("snapshot", "VolumeSnapshot")):
+        if named.get(field):
+            return kind, named[field].get("namespace") or live["metadata"]["namespace"], named[field].get("name") or ""
+    return None
+
+
+def overwritten(labels: Mapping[str, str], live: Manifest, content: Manifest | None) -> Iterator[str]:
+    """What will take labels of a DataSource away again: CDI copies those of its claim, and of its cron, over them.
+
+    live: the DataSource. content: the claim or the snapshot that it leads to.
+    """
+    metadata = (content or {}).get("metadata") or {}
+    carried = metadata.get("labels") or {}
+    other = sorted(label for label, value in labels.items() if label in carried and carried[label] != value)
+    if other:
+        yield f"CDI writes other values of {', '.join(other)} over these, from {metadata['name']}; label that, too"
+    cron = (live["metadata"].get("labels") or {}).get(CRON)
+    if cron:
+        yield f"the DataImportCron {cron} makes the DataSource's labels; declare its defaults instead"

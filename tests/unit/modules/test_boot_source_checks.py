@@ -1,0 +1,219 @@
+"""What stops the module boot_source before it sends anything, and what makes it warn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripted_server import Store
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+CDI = "/apis/cdi.kubevirt.io/v1beta1"
+GOLDEN = f"{CDI}/namespaces/golden"
+CORE = "/api/v1/namespaces"
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+DIGEST = "sha256:" + "ab" * 32
+DEFAULTS = {"instancetype": {"name": "small"}, "preference": {"name": "fedora"}}
+URL = {"url": "https://disks.example/fedora.qcow2"}
+IMAGE = {"image": f"disks.example/fedora@{DIGEST}", "ask_registry": False}
+
+
+def named(name: str, **parts: Any) -> Manifest:
+    return {"metadata": {"name": name, **parts.pop("metadata", {})}, **parts}
+
+
+def storage_class(name: str, mode: str = "Immediate", *annotations: str) -> Manifest:
+    metadata = {"annotations": dict.fromkeys(annotations, "true")}
+    return named(name, metadata=metadata, volumeBindingMode=mode, provisioner="disks.example")
+
+
+def cluster(release: str = "v1.66.0", **lists: list[Manifest]) -> Store:
+    """A cluster with a CDI, an instancetype with 1Gi and preferences; lists: of the kinds below."""
+    requires = {"requirements": {"memory": {"guest": "2Gi"}}}
+    paths = {
+        "sources": f"{GOLDEN}/datasources",
+        "volumes": f"{GOLDEN}/datavolumes",
+        "crons": f"{GOLDEN}/dataimportcrons",
+        "secrets": f"{CORE}/golden/secrets",
+        "config_maps": f"{CORE}/golden/configmaps",
+        "cdi_secrets": f"{CORE}/cdi/secrets",
+        "classes": CLASSES,
+        "services": SERVICES,
+    }
+    service = named("v1beta1.upload.cdi.kubevirt.io", spec={"service": {"namespace": "cdi"}})
+    lists = {"classes": [storage_class("fast")], "services": [service], **lists}
+    size = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    return Store(
+        {
+            **{path: lists.get(name, []) for name, path in paths.items()},
+            f"{CDI}/cdis": [named("cdi", status={"observedVersion": release})],
+            f"{CDI}/cdiconfigs": [named("config", spec={"featureGates": ["HonorWaitForFirstConsumer"]})],
+            f"{TYPES}/virtualmachineclusterinstancetypes": [named("small", spec=size)],
+            f"{TYPES}/virtualmachineclusterpreferences": [
+                named("fedora", spec={}),
+                named("large", spec=requires),
+                named("arm", spec={"requirements": {"architecture": "arm64"}}),
+            ],
+        }
+    )
+
+
+@pytest.fixture
+def boot(run: Run) -> Run:
+    """boot(cluster, check=False, **options): the result for a boot source `fedora`."""
+
+    def one(store: Store, check: bool = False, **options: Any) -> dict[str, Any]:
+        given = {"name": "fedora", "namespace": "golden", "size": "1Gi", **DEFAULTS, **options}
+        return run("boot_source", store, check=check, **given)
+
+    return one
+
+
+def warnings(told: dict[str, Any]) -> list[str]:
+    """Those of the checks: nobody fills volumes here, which is said of each."""
+    return [warning for warning in told["warnings"] if "run the task again" not in warning]
+
+
+LATE = storage_class("late", "WaitForFirstConsumer")
+LATE_DEFAULT = storage_class("late", "WaitForFirstConsumer", "storageclass.kubernetes.io/is-default-class")
+VIRT_DEFAULT = storage_class("fast", "Immediate", "storageclass.kubevirt.io/is-default-virt-class")
+
+
+@pytest.mark.parametrize(
+    ("lists", "options", "message"),
+    [
+        ({}, {**URL, "preference": {"name": "lost"}}, "preference: there is no VirtualMachineClusterPreference lost"),
+        (
+            {},
+            {**URL, "preference": {"name": "large"}},
+            "the instancetype small and the preference large do not go together: insufficient Memory resources of 1Gi"
+            " provided by instance type, preference requires 2Gi",
+        ),
+        (
+            {"sources": [named("fedora", metadata={"labels": {"cdi.kubevirt.io/dataImportCron": "other"}}, spec={})]},
+            URL,
+            "the DataImportCron other manages the DataSource, and moves it back; delete the cron",
+        ),
+        (
+            {"sources": [named("fedora", metadata={"labels": {"app.kubernetes.io/managed-by": "ssp-operator"}})]},
+            URL,
+            "the SSP operator manages the DataSource fedora, and puts it back; choose another name",
+        ),
+        (
+            {"sources": [named("fedora", spec={})]},
+            {**IMAGE, "schedule": "@daily"},
+            "no DataImportCron has made the DataSource fedora, so CDI never moves it; delete the DataSource first",
+        ),
+        ({}, {**URL, "secret": "pull"}, "secret: there is no Secret golden/pull"),
+        ({}, {**URL, "ca_config_map": "ca"}, "ca_config_map: there is no ConfigMap golden/ca"),
+        (
+            {"secrets": [named("pull")]},
+            {**IMAGE, "schedule": "@daily", "secret": "pull"},
+            "secret: there is no Secret cdi/pull",
+        ),
+        ({}, {**URL, "storage_class": "none"}, "storage_class: there is no StorageClass none"),
+        ({}, {**IMAGE, "schedule": "@daily", "storage_class": "none"}, "there is no StorageClass none"),
+        (
+            {"classes": [LATE]},
+            {**URL, "storage_class": "late"},
+            "the StorageClass late binds a volume when a pod uses it, so CDI does not fill it; set force_bind: true",
+        ),
+        ({"classes": [LATE_DEFAULT]}, URL, "the StorageClass late binds a volume when a pod uses it"),
+    ],
+)
+def test_what_stops_a_boot_source(boot: Run, lists: Manifest, options: Manifest, message: str) -> None:
+    store = cluster(**lists)
+
+    told = boot(store, **options)
+
+    assert told["failed"] and message in told["msg"], told
+    assert store.writes == []
+
+
+@pytest.mark.parametrize(
+    ("lists", "options"),
+    [
+        ({}, URL),
+        ({"secrets": [named("pull")]}, {**URL, "secret": "pull"}),
+        ({"classes": [LATE]}, {**URL, "storage_class": "late", "force_bind": True}),
+        ({"classes": [LATE]}, {**IMAGE, "schedule": "@daily", "storage_class": "late"}),
+        ({"classes": [LATE_DEFAULT, VIRT_DEFAULT]}, URL),
+        (
+            {"secrets": [named("pull")], "cdi_secrets": [named("pull")]},
+            {**IMAGE, "schedule": "@daily", "secret": "pull"},
+        ),
+        (
+            {"sources": [named("fedora", metadata={"labels": {"cdi.kubevirt.io/dataImportCron": "fedora"}})]},
+            {**IMAGE, "schedule": "@daily"},
+        ),
+    ],
+)
+def test_what_does_not(boot: Run, lists: Manifest, options: Manifest) -> None:
+    store = cluster(**lists)
+
+    told = boot(store, **options)
+
+    assert not told.get("failed") and warnings(told) == [], told
+    assert store.writes
+
+
+def test_an_unset_gate_does_not_wait_for_a_consumer(boot: Run) -> None:
+    store = cluster(classes=[LATE])
+    store.lists[f"{CDI}/cdiconfigs"] = [named("config", spec={"featureGates": []})]
+
+    assert not boot(store, storage_class="late", **URL).get("failed")
+
+
+@pytest.mark.parametrize(
+    ("release", "options", "message"),
+    [
+        ("v1.62.0", {**IMAGE, "architecture": "arm64"}, "CDI 1.62.0 ignores architecture"),
+        ("v1.64.0", {**URL, "checksum": "md5:" + "a" * 32}, "CDI 1.64.0 does not check the checksum of a URL"),
+        ("v1.59.0", {**IMAGE, "instancetype": None, "preference": None}, "makes no labels of an image's environment"),
+        ("v1.55.0", {**IMAGE, "schedule": "@daily"}, "CDI 1.55.0 leaves the defaults of a cron to itself"),
+    ],
+)
+def test_what_a_release_of_cdi_does_not_do(boot: Run, release: str, options: Manifest, message: str) -> None:
+    told = boot(cluster(release), **options)
+    assert any(message in warning for warning in told["warnings"]), told
+    assert warnings(boot(cluster(), **options)) == []
+
+
+def test_what_nobody_may_read_is_not_checked(boot: Run) -> None:
+    store = cluster(classes=[LATE], services=[])
+    for path in (CLASSES, f"{CDI}/cdis", f"{CDI}/cdiconfigs"):
+        store.answers["GET", path] = (403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no"})
+    store.lists[f"{CORE}/golden/secrets"] = [named("pull")]
+
+    told = boot(store, storage_class="late", schedule="@daily", secret="pull", **IMAGE)
+
+    assert not told.get("failed"), told
+    assert "CDI needs the Secret pull in its own namespace, too; which namespace that is, is not known" in str(
+        told["warnings"]
+    )
+
+
+def test_what_an_earlier_task_would_have_made_is_a_warning_in_check_mode(boot: Run) -> None:
+    told = boot(cluster(), check=True, **{**URL, "preference": {"name": "lost"}, "secret": "pull"})
+
+    assert not told.get("failed") and len(told["warnings"]) == 2, told
+
+
+def test_an_upload_asks_for_its_proxy_before_it_makes_a_volume(boot: Run, tmp_path: Path) -> None:
+    path = tmp_path / "disk.img"
+    path.write_bytes(b"disk")
+    store = cluster()
+
+    unreachable = boot(store, upload={"path": str(path)}, upload_proxy={"url": "http://127.0.0.1:1"})
+    unknown = boot(store, upload={"path": str(path)})
+
+    assert "the upload proxy at http://127.0.0.1:1 cannot be reached, so nothing was created" in unreachable["msg"]
+    assert "CDI has published no URL of its upload proxy; set upload_proxy.url" in unknown["msg"]
+    assert store.writes == []
