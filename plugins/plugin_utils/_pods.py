@@ -26,9 +26,8 @@ Manifest = dict[str, Any]
 class Place(NamedTuple):
     """Where a VM is to run, as manifests.
 
-    kubevirt: the KubeVirt object, for its configuration. namespace: the VM's. quotas: its ResourceQuotas.
-    networks: the NetworkAttachmentDefinitions; None if unknown. migrates_from: the node of a migration; None for a
-    start.
+    kubevirt: the KubeVirt object, for its configuration. namespace: the VM's. quotas: its ResourceQuotas. networks: the
+    NetworkAttachmentDefinitions; None if unknown. migrates_from: the node of a migration; None for a start.
     """
 
     kubevirt: Manifest | None = None
