@@ -64,8 +64,7 @@ class Inspected:
         """Whether the guest needs a restart to match the VM.
 
         KubeVirt asks for a restart that, as far as known, would change something; or the VM got other revisions and was
-        not
-        restarted since.
+        not restarted since.
         """
         lacks = self.outstanding
         interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)

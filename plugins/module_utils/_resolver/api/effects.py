@@ -19,8 +19,7 @@ class Impact(NamedTuple):
     UNKNOWN. reason: why a restart is needed, in KubeVirt's words.
     guest_before, guest_after: the figures of the guest as it runs (or would start), before and after the change.
     changes: the changed fields of the VMI's spec, [{field, before, after}], without secrets, including earlier changes
-    that
-    wait for a restart.
+    that wait for a restart.
     settled: the guest has everything that the VM declares, although KubeVirt asks for a restart.
     """
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 class FieldError(ValueError):
     """A value that its field does not accept.
 
-    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete in the outermost caller.
-    reason: what is wrong, without the path.
+    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete in the outermost caller. reason: what is
+    wrong, without the path.
     """
 
     def __init__(self, path: str, reason: str) -> None:

@@ -24,8 +24,7 @@ def selector(text: str) -> Test:
     """A function that says whether labels match all requirements of the text, which are separated by commas.
 
     `key=value`, `key!=value`, `key in (a, b)`, `key notin (a, b)`, `key`, `!key`. As in Kubernetes, `!=` and `notin`
-    also
-    match labels without the key.
+    also match labels without the key.
     """
     # Commas in parentheses separate values.
     parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]

@@ -125,8 +125,8 @@ def of_nanos(nanos: int, form: str) -> Quantity:
 def human(text: str, binary: bool = True) -> str:
     """The amount with at most two decimals and the largest suffix that leaves 1 or more: 1610612736 → ``1.5Gi``.
 
-    A valid quantity, rounded half up. binary: Ki, Mi, ...; else k, M, .... Amounts below 1 use m, u or n.
-    Raises QuantityError.
+    A valid quantity, rounded half up. binary: Ki, Mi, ...; else k, M, .... Amounts below 1 use m, u or n. Raises
+    QuantityError.
     """
     nanos = abs(parse(text).nanos)
     if nanos == 0:

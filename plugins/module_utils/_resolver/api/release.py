@@ -73,8 +73,7 @@ class Release(NamedTuple):
     checks_captured_name: a captured revision counts only if labelled with the matcher's name.
     storing_needs_kind: no revision is stored for a matcher without kind.
     old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
-    fields
-    are known; "lenient", the known fields.
+    fields are known; "lenient", the known fields.
     upgrades_revisions: revisions of older versions are created again.
 
     Running guests:

@@ -97,8 +97,7 @@ class _Reader(NamedTuple):
     """How to read a field's value.
 
     as_is: the class whose non-empty values are already canonical; most fields are strings or booleans, and so need no
-    call.
-    read: for all other values except None.
+    call. read: for all other values except None.
     """
 
     as_is: type | None
@@ -106,8 +105,9 @@ class _Reader(NamedTuple):
 
 
 class _Mode(NamedTuple):
-    """How to read objects. fill: add the fields that Go always writes. unknown: the treatment of unknown fields.
-    checks: beyond the types.
+    """How to read objects.
+
+    fill: add the fields that Go always writes. unknown: the treatment of unknown fields. checks: beyond the types.
     """
 
     fill: bool

@@ -15,8 +15,7 @@ def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
     """What is wrong with an option that takes a number, a dictionary or a list of dictionaries, with its path, or None.
 
     A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
-    path
-    of the nested option, or with a traceback.
+    path of the nested option, or with a traceback.
     """
     for key, value in options.items():
         option = spec.get(own_name(key, spec)) or {}

@@ -19,8 +19,7 @@ class Environment(NamedTuple):
     release: of KubeVirt. configuration: `spec.configuration` of its object. architecture: of VMIs without one.
     namespace_labels: of the VMI's namespace. quotas: `spec.hard` of each ResourceQuota there.
     networks: the resource name that each network attachment definition needs, "" for none, by `name` or
-    `namespace/name`.
-    None: unknown, so no network needs any.
+    `namespace/name`. None: unknown, so no network needs any.
     claims: PersistentVolumeClaim name → UID in the namespace, if known.
     """
 

@@ -31,8 +31,7 @@ def target(
     """The target pod of a running VMI's migration.
 
     node_labels: of the VMI's node. source_selector: the node selector of the present pod, if it differs from a new
-    pod's.
-    added_selector: the node selector of the migration. Raises Unrenderable.
+    pod's. added_selector: the node selector of the migration. Raises Unrenderable.
     """
     made = pod(metadata, spec, around, status, migrated=True)
     added = added_selector or {}

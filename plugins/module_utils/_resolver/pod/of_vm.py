@@ -44,8 +44,7 @@ def launched(
     """The VMI and the pod of a VM that starts or migrates.
 
     lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: the labels of the node
-    from
-    which it migrates. Raises NoPod, FieldError.
+    from which it migrates. Raises NoPod, FieldError.
     """
     release = kubevirt.release
     if not isinstance(vm.get("spec"), dict):

@@ -35,9 +35,8 @@ class Pod(NamedTuple):
     """A launcher pod.
 
     labels: of the pod. containers, init_containers: in its order. overhead: the first container's memory beyond the
-    guest's.
-    node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class: as in a pod's spec,
-    empty if there is none. overhead_reported: an annotation has the overhead.
+    guest's. node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class: as in a
+    pod's spec, empty if there is none. overhead_reported: an annotation has the overhead.
     """
 
     labels: dict[str, str]

@@ -42,8 +42,7 @@ def launch(
     """The spec of a new VMI as stored, and its pod.
 
     metadata, spec: as virt-controller would write them. place: `around` of its namespace. source: the labels of a node;
-    the
-    pod is then the target of a migration from there. Raises Unrenderable.
+    the pod is then the target of a migration from there. Raises Unrenderable.
     """
     metadata, spec = copy(metadata), copy(spec)
     store(metadata, spec, place, kubevirt.live_updates, kubevirt.annotations)
@@ -63,8 +62,7 @@ def resources(
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 
     guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
-    which
-    takes these arguments, with overcommit_percent and dedicated_cpus.
+    which takes these arguments, with overcommit_percent and dedicated_cpus.
     """
     _stored, made = launch(metadata, spec, kubevirt, place, source)
     return {"guest": _guest(spec), "pod": {**_sharing(spec, made), **figures(made)}}
@@ -73,8 +71,7 @@ def resources(
 def figures(made: Pod) -> dict[str, Any]:
     """The figures of a pod, without absent ones: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a
     quantity), overhead_bytes, qos_class, hugepages (quantities by page size), devices (numbers by resource name),
-    claims
-    ([{claim, request}]), containers, init_containers, and its scheduling.
+    claims ([{claim, request}]), containers, init_containers, and its scheduling.
     """
     requests = made.requests
     pages, devices = _split(requests)

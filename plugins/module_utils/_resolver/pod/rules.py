@@ -35,16 +35,14 @@ class Rules(NamedTuple):
     Compute container:
     pool_needs_cpu: each thread of the supplemental IO thread pool requests a CPU.
     dedicated_wins: dedicated CPUs replace the CPU that the VM requests. limits_gate: the gate of automatic limits, ""
-    for
-    none. sev_device_of_snp: SEV-SNP needs the device of SEV. has_tdx_device: TDX needs its own device.
+    for none. sev_device_of_snp: SEV-SNP needs the device of SEV. has_tdx_device: TDX needs its own device.
     nameless_devices: a device without a resource name is requested under an empty name.
     claims_once: the first of several requests for a claim counts. claims_need_request: a device without a request name
     claims nothing. checks_claimed_devices: permittedHostDevices also applies to devices with claims.
 
     Stored VMI:
     pci_topology: a VMI with PCI Express gets an annotation with the version of its topology. quote_socket: a VMI with
-    TDX
-    gets an annotation with the socket of the quote generation service.
+    TDX gets an annotation with the socket of the quote generation service.
 
     Other containers:
     console_log_is_sidecar: the console log is a restartable init container.

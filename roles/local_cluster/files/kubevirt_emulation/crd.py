@@ -11,7 +11,7 @@ AGE: Final = ("Age", "date", ".metadata.creationTimestamp")
 
 
 class Resource(NamedTuple):
-    """One kind that the collection's clusters serve."""
+    """A kind that the emulated cluster serves."""
 
     group: str
     version: str
@@ -19,7 +19,7 @@ class Resource(NamedTuple):
     plural: str
     short_names: tuple[str, ...]
     namespaced: bool
-    status: bool  # has /status; then writes to the object leave the status alone, and the other way round
+    status: bool  # has /status; then writes to the object ignore the status, and writes to /status ignore the rest
     categories: tuple[str, ...]
     columns: tuple[tuple[str, str, str], ...]  # name, type, JSON path
     properties: dict[str, Any]

@@ -79,8 +79,7 @@ def topology(vcpus: int, preference: dict[str, Any] | None, release: Release = N
     """The guest's topology for an instancetype's vCPUs and a canonical preference spec.
 
     As in KubeVirt, the remainder of a spread is lost, and unknown names give one vCPU. The VM webhook rejects the
-    former,
-    the preference webhook the latter. Raises Crash for a ratio of 0.
+    former, the preference webhook the latter. Raises Crash for a ratio of 0.
     """
     if vcpus == 1 and not release.spreads_single_vcpu:
         return Topology(1, 1, 1)

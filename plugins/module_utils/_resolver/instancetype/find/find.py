@@ -69,8 +69,7 @@ def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWES
     """The effective ControllerRevision of a VM, if any.
 
     A revision that the matcher names counts whatever it contains. A revision in the status counts only if it is
-    labelled
-    with the name in the matcher, so that a VM with a new instancetype does not keep the old one.
+    labelled with the name in the matcher, so that a VM with a new instancetype does not keep the old one.
     """
     matcher = role.matcher_of(vm)
     reference = naming.referenced(vm, role, release)

@@ -34,8 +34,8 @@ class Matcher(NamedTuple):
 class NotInferred(NamedTuple):
     """Why nothing could be inferred.
 
-    ignorable: the volume has no labels (the failure policy Ignore accepts that); else an object is missing.
-    never: KubeVirt ignores the labels of such a volume.
+    ignorable: the volume has no labels (the failure policy Ignore accepts that); else an object is missing. never:
+    KubeVirt ignores the labels of such a volume.
     missing: kind, namespace and name of a required object that does not exist, or None.
     """
 

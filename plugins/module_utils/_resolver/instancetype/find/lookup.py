@@ -18,8 +18,7 @@ class Problem(NamedTuple):
     """An error as a value.
 
     message: of the API server or of KubeVirt. reason, code: of the API's Status object. KubeVirt's servers return
-    errors
-    other than API errors as InternalError.
+    errors other than API errors as InternalError.
     """
 
     message: str

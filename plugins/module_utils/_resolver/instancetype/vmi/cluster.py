@@ -22,8 +22,7 @@ class KubeVirt(NamedTuple):
     """The KubeVirt of a cluster.
 
     release: its behaviour. configuration: the source of VM defaults. live_updates: changes of a VM reach its running
-    guest;
-    otherwise they all wait for a restart.
+    guest; otherwise they all wait for a restart.
     closed_gates: required feature gates of the release that are not open.
     version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
     settings: `spec.configuration` of its object. annotations: of the object.

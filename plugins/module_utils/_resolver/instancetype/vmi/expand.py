@@ -31,8 +31,7 @@ def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, r
     """The VM as expand-spec returns it. vm: a plain manifest. objects: those in the cluster.
 
     A VM without matchers only becomes canonical. Like KubeVirt, does not check the preference's requirements or whether
-    a
-    spread divides.
+    a spread divides.
     """
     config = config or Configuration()
     try:

@@ -41,8 +41,7 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
     """Whether a running guest can probably take the change without a restart, judged by the VM alone.
 
     before, after: applied VMI specs. The state at the guest's start and the cluster's settings are unknown here, so
-    only
-    virt-controller's decision is certain.
+    only virt-controller's decision is certain.
     """
     if _fixed(before) != _fixed(after):
         return False

@@ -33,10 +33,9 @@ Path = tuple[str, ...]
 
 class Outstanding(NamedTuple):
     """fields: paths in the VMI's spec that the next start changes, such as `domain.cpu.maxSockets`; list items are
-    named,
-    `domain.devices.disks.root.disk.bus`.
-    problem: why KubeVirt could not start the VM again, in its words, or None; then `fields` is empty.
-    revised: the VM has captured other revisions since its guest was started.
+    named, `domain.devices.disks.root.disk.bus`.
+    problem: why KubeVirt could not start the VM again, in its words, or None; then `fields` is empty. revised: the VM
+    has captured other revisions since its guest was started.
     """
 
     fields: tuple[str, ...] = ()
@@ -69,8 +68,7 @@ def outstanding(
     revision, everything that the VM declares is compared with the VMI; with it, only the changes since the start, and
     sockets and memory. A guest that was started from the current VM lacks nothing.
     whole: always compare everything. KubeVirt keeps the revision of an earlier start of the same generation, so it may
-    not
-    be the spec with which this guest was started.
+    not be the spec with which this guest was started.
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:

@@ -81,8 +81,7 @@ def attach(spec: Manifest, preference: Manifest | None, config: Configuration, r
     """Adds the disks, the input and the interface that KubeVirt attaches automatically to a canonical VMI spec.
 
     preference: its canonical spec. Its devices apply twice: here, because they decide what is attached, and later, with
-    the
-    rest of the preference, to what was attached. Returns the failure.
+    the rest of the preference, to what was attached. Returns the failure.
     """
     if preference is not None:
         apply_device_preferences(preference, spec, release)

@@ -28,8 +28,7 @@ def validate(
     """The webhook's response to a plain manifest. kind: VirtualMachine, or an instancetype or preference.
 
     objects: looks up a VM's instancetype, preference and revisions. operation: others than CREATE and UPDATE are
-    allowed.
-    config: the cluster's, for a VM. Raises KeyError for another kind.
+    allowed. config: the cluster's, for a VM. Raises KeyError for another kind.
     """
     role = None if kind == "VirtualMachine" else ROLE_OF_KIND[kind]
     if operation not in ("CREATE", "UPDATE"):

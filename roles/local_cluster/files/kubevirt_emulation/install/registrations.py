@@ -1,6 +1,6 @@
 """How the API server reaches the emulation: Service, APIServices and webhook configurations.
 
-The Service is of type ExternalName, since endpoints may not be loopback addresses.
+The Service has the type ExternalName, because endpoints must not be loopback addresses.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def service(port: int) -> Manifest:
 
 
 def api_services(port: int, ca_bundle: str) -> list[Manifest]:
-    """What makes the API server pass requests for these groups on; ca_bundle: PEM in base64."""
+    """The APIServices of these groups. ca_bundle: PEM in base64."""
     return [
         {
             "apiVersion": "apiregistration.k8s.io/v1",
@@ -59,7 +59,7 @@ def api_services(port: int, ca_bundle: str) -> list[Manifest]:
 
 
 def webhook_configurations(port: int, ca_bundle: str) -> list[Manifest]:
-    """The webhooks of virt-api and CDI. Without them nothing that they look at can be written (failurePolicy Fail)."""
+    """The webhooks of virt-api and CDI. While the emulation is down, none of their objects can be written."""
     configurations = {
         "virt-api-mutator": [hook for hook in names.WEBHOOKS if hook.mutating],
         "virt-api-validator": [hook for hook in names.WEBHOOKS if not hook.mutating],
@@ -105,7 +105,7 @@ def _webhook(hook: names.Webhook, port: int, ca_bundle: str) -> Manifest:
                 "scope": "*",
             }
         ],
-        # The emulation need not ask itself about what its own controllers write.
+        # The emulation's own controllers need no check of their writes.
         "matchConditions": [
             {"name": "not-from-virt-controller", "expression": f"request.userInfo.username != '{CONTROLLER_USER}'"}
         ]
