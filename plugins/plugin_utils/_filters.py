@@ -66,8 +66,7 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
     """A filter for one VM or a list of VMs.
 
     answer: called with (vm, given, objects, release) and the given options that `checks` names. The release is that of
-    the
-    option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another.
+    the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another.
     checks: option → function that converts its value, or raises ValueError.
     """
 

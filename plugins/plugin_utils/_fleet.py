@@ -54,8 +54,8 @@ def summary(
 
     vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from
     controller_revision_info. instancetypes, preferences: from instancetype_info and preference_info.
-    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from placement_info.
-    Raises FleetError for other input.
+    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from placement_info. Raises
+    FleetError for other input.
     """
     captured = _by_label(revisions, "revisions")
     rows = [_row(vm, captured.get(label, {})) for label, vm in _by_label(vms, "virtual_machines").items()]

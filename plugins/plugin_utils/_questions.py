@@ -64,8 +64,7 @@ def requirements(
     """The requirements of the preference that the VM does not meet: [{message, paths}].
 
     Like KubeVirt, reports only the first: of vCPUs, memory, architecture; before them, whether the vCPUs can be spread
-    as
-    preferred. Fields that the VM leaves out have a cluster's defaults.
+    as preferred. Fields that the VM leaves out have a cluster's defaults.
     """
     instancetype, preference, template = parts(vm, given, objects, release)
     try:

@@ -17,7 +17,7 @@ from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version
 from ...module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from . import base as bases
-from . import judge, reports, sources, tasks
+from . import hosts, judge, reports, sources, tasks
 from .findings import ERROR, RULES, Finding, with_lines
 from .judge import Declared
 from .sources import UsageError
@@ -117,6 +117,8 @@ def _read(
         found += judge.declared(place, manifest, kubevirt.release, namespace)
     for source in repository.sources:
         found += tasks.declared(source, namespace)
+    for host in hosts.hosts(repository.sources):
+        found += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
     objects = [one for one in found if isinstance(one, Declared)]
     findings = [*repository.findings, *(one for one in found if isinstance(one, Finding))]
     # A declared object overrides a known object of the same name.

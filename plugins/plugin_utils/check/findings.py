@@ -27,8 +27,10 @@ RULES: Final[dict[str, str]] = {
 
 
 class Place(NamedTuple):
-    """file: as named or found. document: its index in the file, from 0. path: the keys and indexes of the object in the
-    document, empty for the document itself.
+    """file: as named or found.
+
+    document: its index in the file, from 0. path: the keys and indexes of the object in the document, empty for the
+    document itself.
     """
 
     file: str

@@ -42,8 +42,7 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
     """The documents of files and, in folders, of all files that look like YAML or JSON.
 
     The path ``-`` is standard input. A named file must be readable. In folders, templates (Helm charts or Jinja) are
-    not
-    YAML and cause a warning. Raises UsageError for a path that does not exist.
+    not YAML and cause a warning. Raises UsageError for a path that does not exist.
     """
     repository = Repository([], {}, [])
     for path in paths:

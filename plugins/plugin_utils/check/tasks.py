@@ -22,6 +22,7 @@ from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_ma
 from ...module_utils._resolver.declare.vm.options import SPEC
 from .._declared import entries
 from .findings import ERROR, NOTE, Finding, Place
+from .hosts import Host
 from .judge import Declared
 from .sources import Source
 
@@ -64,6 +65,15 @@ def declared(source: Source, namespace: str) -> Iterator[Declared | Finding]:
     """The objects that an Ansible document declares. namespace: the default for VMs."""
     for entry in _entries(source.place, source.content):
         yield from _declared(entry, namespace)
+
+
+def of_host(host: Host, namespace: str) -> Iterator[Declared | Finding]:
+    """The VM that a host of an inventory is. namespace: the default."""
+    module = _MODULES["virtual_machine"]
+    for _index, options in entries(
+        {module.plural: [host.options], "defaults": host.defaults}, module.plural, module.spec
+    ):
+        yield from _declared(_Entry(module, host.place, options), namespace)
 
 
 def _entries(place: Place, content: Any) -> Iterator[_Entry]:

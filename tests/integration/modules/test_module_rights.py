@@ -81,6 +81,11 @@ def virtual_machine_export(play: Play) -> None:
     play.step(namespace=play.namespace, names=names)
 
 
+def upgrade_info(play: Play) -> None:
+    names = play.declare("a")
+    play.step(namespace=play.namespace, names=names)
+
+
 def expand_info(play: Play) -> None:
     names = play.declare("a")
     play.step(namespace=play.namespace, names=names)
@@ -255,6 +260,7 @@ PLAYS = {
         virtual_machine_power,
         virtual_machine_info,
         virtual_machine_export,
+        upgrade_info,
         expand_info,
         placement_info,
         quota_info,

@@ -63,6 +63,9 @@ def test_examples(tmp_path: Path) -> None:
     (tmp_path / "acme.yml").write_text(yaml.safe_dump(DEFINITION))
     (tmp_path / "vms.json").write_text("[]")
     (tmp_path / "revision-refresh.json").write_text('{"stopped": "", "counts": {}, "virtual_machines": []}')
+    upgrade = {"kubevirt": {"before": "1.4.1", "after": "1.9.0"}}
+    parts: dict[str, Any] = {part: [] for part in ("settings", "steps", "virtual_machines", "objects")}
+    (tmp_path / "upgrade.json").write_text(json.dumps({**upgrade, **parts}))
     plays = [{"hosts": "localhost", "gather_facts": False, "name": name, "tasks": tasks(name)} for name in FILTERS]
     (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays))
     answer = run("ansible-playbook", "playbook.yml", cwd=tmp_path)

@@ -31,12 +31,14 @@ REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.boot", "_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 BOOT = API
+UPGRADE = CATALOG | {"_resolver.catalog", "_resolver.pod"}
 RESOLVER = CATALOG | {
     "_resolver.boot",
     "_resolver.catalog",
     "_resolver.placement",
     "_resolver.pod",
     "_resolver.quota",
+    "_resolver.upgrade",
 }
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
@@ -60,6 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.declare": DECLARE,
     "_resolver.catalog": CATALOG,
     "_resolver.boot": BOOT,
+    "_resolver.upgrade": UPGRADE,
     "_cluster.client": CLIENT,
     "_cluster.read": READ,
     "_cluster.act": ACT,

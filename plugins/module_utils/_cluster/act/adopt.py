@@ -49,8 +49,7 @@ class Adopted:
     """The result for one VM.
 
     vm: the live VM. adoption: None if the VM already has an instancetype. impact: what the adoption means for the
-    guest.
-    failed: the reason, on one line.
+    guest. failed: the reason, on one line.
     """
 
     vm: Manifest

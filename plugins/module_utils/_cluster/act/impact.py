@@ -80,8 +80,7 @@ class Restarts:
         """Restarts the VMs that need it and waits until they run again. Failures go into the results.
 
         KubeVirt decides whether a VM needs a restart, once it has compared the change with the guest: one watch for
-        each
-        namespace. An unchanged VM that needs a restart because of an earlier run is restarted too.
+        each namespace. An unchanged VM that needs a restart because of an earlier run is restarted too.
         """
         if not self._wanted:
             return

@@ -28,8 +28,7 @@ def change(
     """Gives VMs the revisions that `decide` chooses.
 
     restart: `never`, `if_required` or `always`. Guests are restarted once all VMs have their revisions. If an earlier
-    run
-    changed a VM but was interrupted before the restart, this run restarts it.
+    run changed a VM but was interrupted before the restart, this run restarts it.
     server_dry_run: in check mode, send the writes as dry runs.
 
     A VM whose change KubeVirt would reject is left unchanged and fails.

@@ -54,8 +54,7 @@ class Finding(NamedTuple):
     """One line that preflight found about a planned object.
 
     note: a warning, whatever `preflight` says. missing: an object does not exist, but in check mode an earlier task of
-    the
-    same play might create it.
+    the same play might create it.
     """
 
     text: str
@@ -78,11 +77,9 @@ class Result:
     """The outcome for one entry.
 
     failed: why it failed. left: why the object was left unchanged. live: the object as last seen. found: the object
-    before.
-    kept: what the cluster keeps of a deleted object. written: the write was carried out. impact: see `Subject.foresee`.
-    restart: the object needs a restart, or was restarted. taken: the managers whose share of the declared fields was,
-    or
-    would be, taken over. owners: the fields that other managers own afterwards, by manager.
+    before. kept: what the cluster keeps of a deleted object. written: the write was carried out. impact: see
+    `Subject.foresee`. restart: the object needs a restart, or was restarted. taken: the managers whose share of the
+    declared fields was, or would be, taken over. owners: the fields that other managers own afterwards, by manager.
     """
 
     entry: Entry

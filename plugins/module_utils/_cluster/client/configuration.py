@@ -15,9 +15,8 @@ def configure(options: dict[str, Any]) -> Any:
     """The kubernetes.client.Configuration for the authentication options.
 
     options: kubeconfig (path or dict), context, host, api_key, username, password, validate_certs, ca_cert,
-    client_cert,
-    client_key, proxy, no_proxy, proxy_headers; None if not given. Options override the kubeconfig. Without options the
-    default kubeconfig counts, else the service account of the pod.
+    client_cert, client_key, proxy, no_proxy, proxy_headers; None if not given. Options override the kubeconfig. Without
+    options the default kubeconfig counts, else the service account of the pod.
 
     Raises ConnectionFailed with one line if the kubeconfig is unusable or its exec plugin fails. Certificates and keys
     inside a kubeconfig are written to files that only their owner can read; see forget_files.

@@ -44,8 +44,8 @@ class ObjectModule(NamedTuple):
     namespaced: whether the object needs a namespace.
     subject: makes the Subject (see `declare`) from the task's options.
     settings: options of the task, not of an object.
-    rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
-    warnings: warnings about valid options; equal warnings are reported once for all their objects.
+    rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule. warnings:
+    warnings about valid options; equal warnings are reported once for all their objects.
     declare: declares the objects; replaceable for objects that consist of several.
     """
 

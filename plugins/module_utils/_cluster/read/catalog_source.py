@@ -101,9 +101,8 @@ def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
 def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:
     """(text, SHA-256) of each file.
 
-    checksum: the SHA-256 of a single file; "" to verify with the CHECKSUMS.sha256 published beside it.
-    Files in the cache are not fetched again, nor is a release's list of checksums, which never changes. Raises
-    SourceError.
+    checksum: the SHA-256 of a single file; "" to verify with the CHECKSUMS.sha256 published beside it. Files in the
+    cache are not fetched again, nor is a release's list of checksums, which never changes. Raises SourceError.
     """
     files = [_File(url, _digest(checksum)) for url in addresses]
     listed: dict[str, dict[str, str]] = {}

@@ -28,8 +28,8 @@ class TextError(Exception):
 class _Open(NamedTuple):
     """A collection that has not ended: its value, its next part, and its start.
 
-    keys: of a mapping, key → line; None for a list. pending: a list with the key whose value comes next.
-    merges: the mappings that a mapping merges. before: the number of nodes before it.
+    keys: of a mapping, key → line; None for a list. pending: a list with the key whose value comes next. merges: the
+    mappings that a mapping merges. before: the number of nodes before it.
     """
 
     value: Any
@@ -47,8 +47,7 @@ def documents(content: bytes | str, where: str, what: str = "catalog", foreign_t
     """The documents of a YAML or JSON text.
 
     where, what: the text's name and intended content, for messages. foreign_tags: permit tags that YAML does not
-    define,
-    such as Ansible's `!vault`, and ignore them. Raises TextError.
+    define, such as Ansible's `!vault`, and ignore them. Raises TextError.
     """
     if len(content) > LARGEST:
         raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a {what}")

@@ -38,8 +38,8 @@ class Image(NamedTuple):
 class Registry:
     """A client for one registry.
 
-    login: user and password, None for anonymous access. certificates: PEM, in addition to the system's.
-    insecure: accept any certificate, and plain HTTP if the registry does not support TLS.
+    login: user and password, None for anonymous access. certificates: PEM, in addition to the system's. insecure:
+    accept any certificate, and plain HTTP if the registry does not support TLS.
     """
 
     def __init__(self, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False) -> None:

@@ -64,8 +64,7 @@ class Inspected:
         """Whether the guest needs a restart to match the VM.
 
         KubeVirt asks for a restart that, as far as known, would change something; or the VM got other revisions and was
-        not
-        restarted since.
+        not restarted since.
         """
         lacks = self.outstanding
         interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)
@@ -116,8 +115,8 @@ def inspect(
     if not vms:
         return []
     known = kubevirt(session)
-    running = _instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
-    return [inspected(vm, lookup, known, running.get(_place(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    running = instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
+    return [inspected(vm, lookup, known, running.get(place_of_vm(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
 
 
 def inspected(
@@ -143,7 +142,7 @@ def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
                 yield kind, namespace
 
 
-def _instances(session: Session, namespace: str | None) -> dict[tuple[str, str], Manifest]:
+def instances(session: Session, namespace: str | None) -> dict[tuple[str, str], Manifest]:
     """All VMIs by namespace and name; empty if the user may not list them."""
     try:
         items, _version = session.list(_VMI, namespace)
@@ -151,10 +150,10 @@ def _instances(session: Session, namespace: str | None) -> dict[tuple[str, str],
         if error.code != 403:
             raise
         return {}
-    return {_place(item): item for item in items}
+    return {place_of_vm(item): item for item in items}
 
 
-def _place(manifest: Manifest) -> tuple[str, str]:
+def place_of_vm(manifest: Manifest) -> tuple[str, str]:
     return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
 
 

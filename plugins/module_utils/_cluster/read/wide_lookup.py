@@ -21,8 +21,7 @@ class WideLookup:
     """A find.Lookup over many namespaces: one LIST for each kind.
 
     If the user may not list a kind in all namespaces, it is listed in each requested namespace. A missing permission is
-    a
-    Problem; other errors raise ApiError or ConnectionFailed.
+    a Problem; other errors raise ApiError or ConnectionFailed.
     """
 
     def __init__(self, session: Session, *, everywhere: bool) -> None:

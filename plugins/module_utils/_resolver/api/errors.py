@@ -1,13 +1,13 @@
-"""What is wrong with an object, and what stops a computation in KubeVirt itself."""
+"""Errors in objects, and panics of KubeVirt."""
 
 from __future__ import annotations
 
 
 class FieldError(ValueError):
-    """A value that the field's type does not take.
+    """A value that its field does not accept.
 
-    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete once the outermost caller has it.
-    reason: what is wrong, without the path.
+    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete in the outermost caller. reason: what is
+    wrong, without the path.
     """
 
     def __init__(self, path: str, reason: str) -> None:
@@ -16,24 +16,24 @@ class FieldError(ValueError):
         self.reason = reason
 
     def under(self, parent: str) -> FieldError:
-        """The same error seen from the parent field; list positions (`[0]`) follow it without a dot."""
+        """The same error with the parent's path in front; list indexes (`[0]`) follow without a dot."""
         joint = "" if not self.path or self.path.startswith("[") else "."
         return FieldError(f"{parent}{joint}{self.path}", self.reason)
 
 
 class QuantityError(ValueError):
-    """A text that is no quantity; the message is that of apimachinery."""
+    """A text is not a quantity; the message is apimachinery's."""
 
 
 class Crash(Exception):
-    """KubeVirt panics on this input (its servers recover and refuse the request).
+    """KubeVirt panics on this input (its servers recover and reject the request).
 
-    Raised where Go would panic and turned into a value by the public functions; the text says why.
+    Raised where Go would panic; public functions turn it into a value. The text says why.
     """
 
 
 def go_reason(error: FieldError) -> str:
-    """A field error as KubeVirt words it: of a quantity apimachinery's text alone, without field and value."""
+    """A field error in KubeVirt's words: for a quantity only apimachinery's text, without field and value."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, QuantityError):

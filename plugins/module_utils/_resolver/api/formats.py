@@ -1,7 +1,7 @@
-"""What the values of fields have to look like beyond their types: the rules of Kubernetes, and of KubeVirt's webhooks.
+"""Formats of field values beyond their types: the rules of Kubernetes and of KubeVirt's webhooks.
 
-Only what every API server and every supported release of KubeVirt refuses is here, so that nothing is held back that a
-cluster would take. A check returns None, or (path below the field, what is wrong).
+Only rules of every API server and every supported KubeVirt release, so that no value is rejected that a cluster would
+accept. A check returns None, or (path below the field, what is wrong).
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ _HIGHEST_PORT: Final = 65535
 _ALL: Final = 100
 _LARGEST: Final = 2**63 - 1
 _NANO: Final = 10**9
-# KubeVirt's limit for cloud-init data within a VM; larger data go into a Secret.
+# KubeVirt's limit for cloud-init data in a VM; larger data belong in a Secret.
 _CLOUD_INIT: Final = 2048
-# Of all keys and values together.
+# The limit for all keys and values together.
 _ANNOTATIONS: Final = 256 * 1024
 
 
 def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False) -> dict[str, Any]:
-    """Like schema.declared, for what a user writes: raises FieldError also for values that no cluster takes and, unless
-    these are accepted, for fields that are unknown here."""
+    """Like schema.declared, for user input: also raises FieldError for values that no cluster accepts and, unless
+    accept_unknown is set, for unknown fields.
+    """
     return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
 
 
 def size(text: str) -> str:
-    """What is wrong with a canonical quantity as the size of something, or ""."""
+    """What is wrong with a canonical quantity as a size, or ""."""
     return _amount(text, 1)
 
 
@@ -80,7 +81,7 @@ def _labels(value: dict[str, str]) -> Fault | None:
 
 def _annotations(value: dict[str, str]) -> Fault | None:
     for key in value:
-        # Their keys may have capitals in the domain.
+        # The domain of an annotation's key may have capitals.
         if reason := names.label_key(key.lower()):
             return "", f"the key {shown(key)} {reason}; write a key such as example.com/owner"
     length = sum(len(key.encode()) + len(entry.encode("utf-8", "replace")) for key, entry in value.items())
@@ -117,12 +118,12 @@ def _cloud_init(value: str) -> Fault | None:
 
 
 def _cloud_init_base64(value: str) -> Fault | None:
-    # Go passes over line breaks and nothing else.
+    # Go ignores line breaks in base64, and nothing else.
     text = value.replace("\r", "").replace("\n", "")
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except ValueError:
-        # Its content may be secret.
+        # The message must not contain the value, which may be secret.
         return "", "not valid base64; encode the data with the filter b64encode, or use the field for plain text"
     return _cloud_init_size(len(data))
 
@@ -137,7 +138,7 @@ def _toleration(value: dict[str, Any]) -> Fault | None:
     operator, key = value.get("operator", "Equal") or "Equal", value.get("key", "")
     if key and (reason := names.label_key(key)):
         return "key", f"{shown(key)} {reason}"
-    # The latter two are of Kubernetes 1.35.
+    # Lt and Gt exist since Kubernetes 1.35.
     if operator not in ("Exists", "Equal", "Lt", "Gt"):
         return "operator", f"{shown(operator)} is not one of Exists, Equal, Lt, Gt"
     if not key and operator != "Exists":
@@ -159,7 +160,7 @@ _LABEL: Final = _text(names.label, "; write a name such as root-disk")
 _SIZE: Final = _text(size)
 _NOT_NEGATIVE: Final = _at_least(0)
 
-# (type, field) → what its value has to be; a value that is empty and dropped is not looked at.
+# (type, field) → check of its value. Empty values that are dropped are not checked.
 FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("ObjectMeta", "name"): _NAME,
     ("ObjectMeta", "namespace"): _text(names.label, "; write a name such as shop"),
@@ -239,7 +240,7 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("VolumeResourceRequirements", "limits"): _amounts,
 }
 
-# Type → what its fields have to be together.
+# Type → check of its fields together.
 TYPES: Final[dict[str, Check]] = {"Toleration": _toleration}
 
 _STRICT: Final = Checks(FIELDS, TYPES, unknown_fields=True)

@@ -1,4 +1,4 @@
-"""The kinds this collection reads and writes. Their resources are constants, so there is no discovery."""
+"""The kinds that this collection reads and writes. Their resource names are constants, which saves discovery."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 
 class Kind(NamedTuple):
-    """kind: as in manifests; group and version: of its API ("" for the core group); plural: in paths and RBAC rules."""
+    """kind: as in manifests. group, version: of its API ("" for the core group). plural: as in paths and RBAC rules."""
 
     kind: str
     group: str
@@ -20,7 +20,9 @@ class Kind(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
-        """The URL path of the collection, of one object or of its subresource; all namespaces without one."""
+        """The URL path of the collection, of an object or of its subresource; without a namespace, of all
+        namespaces.
+        """
         parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
         if self.namespaced and namespace:
             parts += ["namespaces", namespace]

@@ -1,4 +1,4 @@
-"""Kubernetes' label selectors: as objects have them, and in the text form that `kubectl get --selector` takes."""
+"""Kubernetes' label selectors: as objects, and in the text form of `kubectl get --selector`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _THERE: Final = re.compile(rf"(!?)\s*({_KEY})")
 
 
 class SelectorError(ValueError):
-    """A text that is no label selector; one line."""
+    """A text is not a label selector; one line."""
 
 
 def selector(text: str) -> Test:
-    """A function that says whether labels fit: all of the requirements, which are separated by commas.
+    """A function that says whether labels match all requirements of the text, which are separated by commas.
 
-    `key=value`, `key!=value`, `key in (a, b)`, `key notin (a, b)`, `key`, `!key`. As in Kubernetes `!=` and `notin`
-    also fit where there is no such label.
+    `key=value`, `key!=value`, `key in (a, b)`, `key notin (a, b)`, `key`, `!key`. As in Kubernetes, `!=` and `notin`
+    also match labels without the key.
     """
-    # Commas within parentheses separate values.
+    # Commas in parentheses separate values.
     parts = [part.strip() for part in re.split(r",(?![^()]*\))", text)]
     tests = [_requirement(part, text) for part in parts if part]
     return lambda labels: all(test(labels) for test in tests)
@@ -55,7 +55,7 @@ def _among(key: str, values: frozenset[str], wanted: bool) -> Test:
 
 
 def matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether labels fit a LabelSelector object; one that cannot be read fits none, an empty one fits all."""
+    """Whether labels match a LabelSelector object. An invalid selector matches none, an empty one all."""
     wanted = selector.get("matchLabels") or {}
     expressions = selector.get("matchExpressions") or ()
     return all(labels.get(key) == value for key, value in wanted.items()) and all(
@@ -64,9 +64,9 @@ def matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
 
 
 def fits(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether labels fit an expression of a label or node selector, {key, operator, values}.
+    """Whether labels match an expression of a label or node selector, {key, operator, values}.
 
-    As in Kubernetes NotIn also fits where there is no such label. Gt and Lt compare whole numbers.
+    As in Kubernetes, NotIn also matches labels without the key. Gt and Lt compare integers.
     """
     key, operator = expression.get("key", ""), expression.get("operator")
     values: Sequence[str] = expression.get("values") or ()

@@ -1,4 +1,4 @@
-"""How large the numbers of a task may be, and the names that say which objects it is about."""
+"""The limits of a task's numbers, and of the names that select objects."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .names import shown
 
 
 class Range(NamedTuple):
-    """least, most: of a whole number. what: it counts, in the plural."""
+    """least, most: of an integer. what: its unit, in the plural."""
 
     least: int
     most: int
     what: str
 
 
-# No run lasts longer, and no timer of the operating system has to.
+# Longer than any run, and safe for every timer of the operating system.
 _MONTH: Final = 30 * 24 * 3600
 _SECONDS: Final = Range(0, _MONTH, "seconds")
 
 NUMBERS: Final[dict[str, Range]] = {
-    # Each is a thread with a connection of its own.
+    # Each request needs a thread and a connection.
     "concurrency": Range(1, 256, "requests"),
     "wait_timeout": _SECONDS,
     "retry_timeout": _SECONDS,
@@ -37,7 +37,7 @@ _NAMES: Final = ("name", "names")
 
 
 def problem(options: Mapping[str, Any]) -> str | None:
-    """What is wrong with a task's own options, on one line with the remedy, or None. `gate` looks at objects."""
+    """What is wrong with a task's own options, on one line with the remedy, or None. `gate` checks objects."""
     for option, limits in NUMBERS.items():
         value = options.get(option)
         if isinstance(value, int) and not limits.least <= value <= limits.most:
@@ -56,13 +56,13 @@ def problem(options: Mapping[str, Any]) -> str | None:
     return None
 
 
-# No KubeVirt object comes near it, and Python's own limit is far beyond it.
+# More than any KubeVirt object needs, and far below Python's own limit.
 DEEPEST: Final = 64
 NOT_FINITE: Final = "expected a finite number such as 2"
 
 
 def not_finite(value: Any, path: str = "") -> str | None:
-    """The path of a number in JSON data that is none, as `.inf` and `.nan` of YAML are, or None."""
+    """The path of a number in JSON data that is not finite, such as YAML's `.inf` and `.nan`, or None."""
     if isinstance(value, str):
         return path if value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan") else None
     if isinstance(value, float) and not math.isfinite(value):
@@ -82,7 +82,10 @@ def _texts(value: Any) -> list[str]:
 
 
 def oversized(value: Any, most: int = 500_000) -> str | None:
-    """What is too much of a value that may hold itself, or the same part again and again, as YAML's aliases make it."""
+    """What is too large in a value, or None.
+
+    The value may contain itself or repeated parts, because of YAML's aliases.
+    """
     left = [(value, 0)]
     count = 0
     while left:

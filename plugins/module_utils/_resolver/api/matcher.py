@@ -1,4 +1,4 @@
-"""The two objects that a VM refers to, instancetype and preference, and how it does so.
+"""Instancetype and preference: how a VM refers to them.
 
 Both work alike in KubeVirt, except for names; a `Role` holds the names.
 """
@@ -11,13 +11,13 @@ Manifest = dict[str, Any]
 
 
 class Role(NamedTuple):
-    """Names of one of the two.
+    """The names of a role: instancetype or preference.
 
     matcher: the field of a VM's spec. reference: the field of a VM's status.
-    matcher_type: the matcher's name in KubeVirt's messages.
+    matcher_type: the matcher's type in KubeVirt's messages.
     kind, cluster_kind: the namespaced and the cluster-wide kind.
     spec_type: the schema type of the object's spec.
-    annotation, cluster_annotation: where a VMI keeps the object's name.
+    annotation, cluster_annotation: the VMI's annotations with the object's name.
     """
 
     matcher: str
@@ -31,16 +31,16 @@ class Role(NamedTuple):
 
     @property
     def volume_label(self) -> str:
-        """The label by which a volume names the object for VMs that boot from it."""
+        """The label of a volume with the name of the object for VMs that boot from it."""
         return f"instancetype.kubevirt.io/default-{self.matcher}"
 
     @property
     def volume_kind_label(self) -> str:
-        """The label beside it with the object's kind; without it, the cluster-wide one."""
+        """The label with the object's kind; without it, the kind is cluster-wide."""
         return f"{self.volume_label}-kind"
 
     def matcher_of(self, vm: Manifest) -> Manifest | None:
-        """The VM's matcher; an empty one is a matcher too, None means that the VM has none."""
+        """The VM's matcher, which may be empty; None if the VM has none."""
         matcher: Manifest | None = (vm.get("spec") or {}).get(self.matcher)
         return matcher
 
@@ -50,9 +50,9 @@ class Role(NamedTuple):
         return reference
 
     def kind_of(self, matcher: Manifest) -> str | None:
-        """The kind that a matcher means, or None for a kind that KubeVirt does not know.
+        """The kind that a matcher means; None for a kind that KubeVirt does not know.
 
-        Case does not matter, the plural is taken as well, and no kind means the cluster-wide one.
+        KubeVirt ignores case and accepts the plural; an empty kind is the cluster-wide one.
         """
         name = (matcher.get("kind") or "").lower()
         if name in (self.kind.lower(), f"{self.kind.lower()}s"):
@@ -89,12 +89,12 @@ ROLES: Final = (INSTANCETYPE, PREFERENCE)
 
 ROLE_OF_KIND: Final = {kind: role for role in ROLES for kind in (role.kind, role.cluster_kind)}
 
-# Of both objects, as today's KubeVirt stores them.
+# Of both roles' objects, as the current KubeVirt stores them.
 API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
 
 
 def set_kinds(vm: Manifest) -> None:
-    """Gives a VM's matchers without kind the cluster-wide one, in the letters that older releases write."""
+    """Sets the cluster-wide kind in a VM's matchers without kind, in the letters that older releases write."""
     for role in ROLES:
         matcher = role.matcher_of(vm)
         if matcher is not None and not matcher.get("kind"):

@@ -1,4 +1,4 @@
-"""What to say of an unforeseen error."""
+"""The message for an unforeseen error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PLACE: Final = "/plugins/"
 
 
 def unforeseen(error: Exception) -> str:
-    """That it is a mistake of the collection, where it is, and nothing of what was handled, which may be secret."""
+    """Reports a bug in the collection and its place. The message contains no data, which may be secret."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PLACE in frame.filename]
     place = ""
     if frames:

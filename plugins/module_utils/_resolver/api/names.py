@@ -1,7 +1,7 @@
-"""Names, labels and short texts as Kubernetes takes them (k8s.io/apimachinery ``pkg/util/validation``).
+"""Names, labels and short texts that Kubernetes accepts (k8s.io/apimachinery ``pkg/util/validation``).
 
-Each check returns what is wrong with a text, in words that follow the quoted text, or "" for one that is in order. Only
-ASCII counts, and `fullmatch` where `$` would let a line break pass.
+Each check returns what is wrong with a text, as words to follow the quoted text, or "". Only ASCII counts; `fullmatch`,
+because `$` would accept a line break.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _PORT: Final = re.compile(r"[-a-z0-9]+", re.ASCII)
 _LONGEST_LABEL: Final = 63
 _LONGEST_SUBDOMAIN: Final = 253
 _LONGEST_PORT: Final = 15
-# What a message shows of a value; a user finds it again by its beginning.
+# A message shows only the beginning of a value, which suffices to find it.
 _SHOWN: Final = 60
 _FEW: Final = 20
-# Thousands of entries share their namespaces, keys and values.
+# Thousands of entries share namespaces, keys and values.
 _REMEMBERED: Final = 4096
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it: on one line, and no longer than that is of use."""
+    """A value as a message quotes it: on one line, and shortened."""
     text = value if isinstance(value, str) else _text(value)
     quoted = repr(text[: _SHOWN + 1]) if isinstance(value, str) else text
     if len(text) <= _SHOWN:
@@ -39,14 +39,14 @@ def _text(value: Any) -> str:
     try:
         return repr(value)
     except ValueError:
-        # Python writes no whole numbers of more than 4300 digits.
+        # Python does not print integers of more than 4300 digits.
         return f"a number of {value.bit_length()} bits"
 
 
 def nearest(name: Any, known: Iterable[Any]) -> str:
     """The end of a message about an unknown name: similar known names, or all known names if they are few.
 
-    An option's spelling of a field is like the field's own (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
+    Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
     """
     from difflib import get_close_matches
 
@@ -63,7 +63,7 @@ def _plain(name: Any) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def label(text: str) -> str:
-    """A label of RFC 1123, as the names of namespaces and volumes are."""
+    """Checks an RFC 1123 label, such as the name of a namespace or volume."""
     return _long(text, _LONGEST_LABEL) or (
         "" if _LABEL.fullmatch(text) else "must consist of a-z, 0-9 and '-', with a letter or digit at both ends"
     )
@@ -71,7 +71,7 @@ def label(text: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def subdomain(text: str) -> str:
-    """A subdomain of RFC 1123, as the names of most objects are."""
+    """Checks an RFC 1123 subdomain, such as the name of most objects."""
     return _long(text, _LONGEST_SUBDOMAIN) or (
         ""
         if _SUBDOMAIN.fullmatch(text)
@@ -81,7 +81,7 @@ def subdomain(text: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def label_key(text: str) -> str:
-    """The key of a label, an annotation or a taint: a name, perhaps after a subdomain and a slash."""
+    """Checks the key of a label, annotation or taint: a name with an optional subdomain and slash."""
     prefix, slash, name = text.rpartition("/")
     if slash and (not prefix or subdomain(prefix)):
         return "needs a domain such as example.com before the slash"
@@ -90,13 +90,13 @@ def label_key(text: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def label_value(text: str) -> str:
-    """The value of a label, which may be empty."""
+    """Checks the value of a label, which may be empty."""
     return _qualified(text) if text else ""
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def port_name(text: str) -> str:
-    """The name of a port, as IANA has service names."""
+    """Checks the name of a port, an IANA service name."""
     if len(text) > _LONGEST_PORT:
         return f"is longer than {_LONGEST_PORT} characters"
     plain = _PORT.fullmatch(text) and "--" not in text and text.strip("-") == text

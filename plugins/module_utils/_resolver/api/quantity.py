@@ -1,8 +1,7 @@
 """Kubernetes resource quantities: exact value, order and canonical text.
 
-Follows k8s.io/apimachinery ``resource.Quantity``, including where it keeps a text that another
-spelling would not give. Values are exact integers of nano units, so
-nothing is lost between 1n and 2**63 Ei.
+Follows k8s.io/apimachinery ``resource.Quantity``, also where it keeps a text that another spelling would not give.
+Values are exact integers of nano units, so nothing is lost between 1n and 2**63 Ei.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ DECIMAL_EXPONENT: Final = "DecimalExponent"
 
 _NANO: Final = 10**9
 _MAX_INT64: Final = 2**63 - 1
-# apimachinery caps what has a binary suffix, in billionths.
+# apimachinery's limit for amounts with a binary suffix, in nano units.
 _MOST: Final = _MAX_INT64 * _NANO
-# Above it apimachinery leaves int64 arithmetic.
+# apimachinery leaves int64 arithmetic beyond this number of digits.
 _FAST_DIGITS: Final = 18
-# Go takes any 32-bit exponent; no user means such a number, and writing it out would never end.
+# Go accepts any 32-bit exponent; such numbers are never intended, and could not be printed.
 _MAX_EXPONENT: Final = 400
-# Nor a number of so many digits; Python reads no more than 4300 at once.
+# Longer texts are never intended; Python parses at most 4300 digits.
 _MAX_LENGTH: Final = 1000
 
 _BINARY_SUFFIXES: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -41,13 +40,13 @@ _BAD_NUMBER: Final = "unable to parse numeric part of quantity"
 
 
 class Quantity(NamedTuple):
-    """An exact amount and how it is written.
+    """An exact amount and its text.
 
-    nanos: the amount in billionths (an exact integer).
-    format: BINARY_SI, DECIMAL_SI or DECIMAL_EXPONENT; decides the canonical text.
+    nanos: the amount in nano units (an exact integer).
+    format: BINARY_SI, DECIMAL_SI or DECIMAL_EXPONENT; determines the canonical text.
     text: the canonical text, as the API server would store it.
-    value: whole units, rounded away from zero, as Go's ``Value()`` gives it: an int64 that wraps
-        or becomes 0 where the amount is too large for one.
+    value: whole units, rounded away from zero, as Go's ``Value()``: an int64 that wraps, or becomes 0, for large
+    amounts.
     """
 
     nanos: int
@@ -57,16 +56,16 @@ class Quantity(NamedTuple):
 
     @classmethod
     def of(cls, value: int, form: str) -> Quantity:
-        """A whole number of units in the given format, as Go's ``NewQuantity``."""
+        """An integer number of units in the given format, as Go's ``NewQuantity``."""
         nanos = value * _NANO
         return cls(nanos, form, _print(nanos, form), value)
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Quantity:
-    """Reads a quantity such as ``512Mi``, ``1.5Gi``, ``2k`` or ``1e3``.
+    """Parses a quantity such as ``512Mi``, ``1.5Gi``, ``2k`` or ``1e3``.
 
-    Raises QuantityError for a wrong form, an unknown suffix or a missing number, with apimachinery's words.
+    Raises QuantityError for a wrong form, an unknown suffix or a missing number, in apimachinery's words.
     """
     match = _FORM.fullmatch(text) if len(text) <= _MAX_LENGTH else None
     if match is None or not text:
@@ -75,7 +74,7 @@ def parse(text: str) -> Quantity:
     form, base, exponent = _suffix(letters + tail)
     fraction = fraction or ""
     none = not digits and not fraction
-    # apimachinery reads a number without leading digits as if it began with one 0, if it is read fast.
+    # On its fast path apimachinery reads a number without leading digits as if it had one 0.
     digits = digits.lstrip("0") or "0"
     fast = _is_fast(digits, fraction, form, exponent)
     if none and not fast:
@@ -103,31 +102,31 @@ def parse(text: str) -> Quantity:
 
 
 def canonical(text: str) -> str:
-    """The text that the API server stores for a quantity: ``1024Mi`` gives ``1Gi``. Raises QuantityError."""
+    """The text that the API server stores for a quantity: ``1024Mi`` → ``1Gi``. Raises QuantityError."""
     return parse(text).text
 
 
 def plus(text: str, nanos: int) -> str:
-    """The quantity and so many billionths more, written as the quantity is. Raises QuantityError."""
+    """The quantity plus nano units, in the quantity's format. Raises QuantityError."""
     quantity = parse(text)
     return _print(quantity.nanos + nanos, quantity.format)
 
 
 def add(first: Quantity, second: Quantity) -> Quantity:
-    """The sum, written as the first is, or as the second if the first is zero (``Quantity.Add``)."""
+    """The sum in the format of the first, or of the second if the first is zero (``Quantity.Add``)."""
     return of_nanos(first.nanos + second.nanos, first.format if first.nanos else second.format)
 
 
 def of_nanos(nanos: int, form: str) -> Quantity:
-    """So many billionths, in the given format."""
+    """A quantity of nano units in the given format."""
     return Quantity(nanos, form, _print(nanos, form), -(-nanos // _NANO) if nanos > 0 else nanos // _NANO)
 
 
 def human(text: str, binary: bool = True) -> str:
-    """The amount with at most two decimals and the largest suffix that leaves 1 or more: ``1.5Gi`` for 1610612736.
+    """The amount with at most two decimals and the largest suffix that leaves 1 or more: 1610612736 → ``1.5Gi``.
 
-    A quantity itself, but rounded (half up). binary: Ki, Mi, ...; else k, M, .... Amounts below 1 are in m, u or n.
-    Raises QuantityError.
+    A valid quantity, rounded half up. binary: Ki, Mi, ...; else k, M, .... Amounts below 1 use m, u or n. Raises
+    QuantityError.
     """
     nanos = abs(parse(text).nanos)
     if nanos == 0:
@@ -135,7 +134,7 @@ def human(text: str, binary: bool = True) -> str:
     large = {suffix: _NANO << bits for suffix, bits in _BINARY_SUFFIXES.items()} if binary else {}
     small = {suffix: 10 ** (power + 9) for suffix, power in _DECIMAL_SUFFIXES.items() if power < 3 or not binary}
     units = {**small, **large}
-    # The first unit of which there are not so many, rounded, that they make one of the next.
+    # The first unit in which the rounded amount is less than one of the next unit.
     suffix, unit = next(
         (
             (suffix, unit)
@@ -150,26 +149,26 @@ def human(text: str, binary: bool = True) -> str:
 
 
 def _hundredths(nanos: int, unit: int) -> int:
-    """Rounded half up."""
+    """The amount in hundredths of a unit, rounded half up."""
     return (200 * nanos + unit) // (2 * unit)
 
 
 def _fast_value(nanos: int, mantissa: int, power: int) -> int:
-    """Go's ``Value()`` of what it holds as an int64 and a power of ten."""
+    """Go's ``Value()`` of an amount that it holds as an int64 and a power of ten."""
     whole = -(-abs(nanos) // _NANO)
     if whole <= _MAX_INT64:
         return whole if nanos > 0 else -whole
-    # Go multiplies at once by a few powers of ten, and else stops at the overflow.
+    # Go multiplies directly by some powers of ten; for others it stops at the overflow.
     return _as_int64(mantissa * 10**power) if power in (1, 2, 3, 6, 9) else 0
 
 
 def _slow_value(nanos: int) -> int:
-    """Go's ``Value()`` of what it holds as billionths of any size."""
+    """Go's ``Value()`` of an amount that it holds as arbitrary-precision nano units."""
     if nanos < _MAX_INT64:
-        # Go divides int64s here; of what is far below zero that is the rest.
+        # Go divides int64s here; far below zero only the overflow remains.
         nanos = _as_int64(nanos)
     whole, rest = divmod(abs(nanos), _NANO)
-    # It adds 1 for a rest whatever the sign, so that -1.5 becomes 0.
+    # Go adds 1 for a remainder, whatever the sign, so that -1.5 becomes 0.
     return _as_int64((whole if nanos > 0 else -whole) + (rest > 0))
 
 
@@ -192,14 +191,14 @@ def _suffix(suffix: str) -> tuple[str, int, int]:
 
 
 def _is_fast(digits: str, fraction: str, form: str, exponent: int) -> bool:
-    """Whether apimachinery reads the number as an int64, and not as one of arbitrary precision."""
+    """Whether apimachinery parses the number as an int64 instead of an arbitrary-precision number."""
     if form == BINARY_SI:
         return not fraction and 15 - len(digits) - int(exponent * 0.3) - 1 >= 0
     return len(digits + fraction) <= _FAST_DIGITS and exponent - len(fraction) >= -9
 
 
 def _keeps_text(digits: str, form: str, scale: int) -> bool:
-    """Whether it takes what it has read so as canonical and keeps the text (apimachinery ``ParseQuantity``).
+    """Whether apimachinery considers the text canonical and keeps it (``ParseQuantity``).
 
     scale: the power of ten of the last digit.
     """
@@ -224,7 +223,7 @@ def _print_binary(units: int) -> str:
 def _print_decimal(nanos: int, form: str) -> str:
     """The shortest mantissa with an exponent that is a multiple of three.
 
-    There is no suffix beyond E, and apimachinery writes none then: 1000E becomes 1.
+    There is no suffix beyond E; apimachinery then writes none: 1000E becomes 1.
     """
     if nanos == 0:
         return "0"

@@ -1,4 +1,4 @@
-"""Hides what may be secret before it is shown."""
+"""Hides secrets in values before they are shown."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any, Final
 
 HIDDEN: Final = "(hidden)"
 _CHANGED: Final = "(hidden, another value)"
-# All of an object as kubectl has it, cloud-init data included.
+# The annotation contains the whole object as kubectl applied it, including cloud-init data.
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-# cloud-init data holds passwords and tokens as often as not, and so do headers of a download.
+# cloud-init data and download headers often contain passwords and tokens.
 SECRET: Final = frozenset(
     {"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders", LAST_APPLIED}
 )
-# A user and a password, and a query, which is signed where a download is.
+# User and password of a URL, and its query, which may be a signature.
 _SECRET_PARTS: Final = (re.compile(r"(?<=://)[^/@?]*(?=@)"), re.compile(r"(?<=\?).*", re.DOTALL))
 
 
 def redact(before: Any, after: Any) -> tuple[Any, Any]:
-    """Two states of an object without secret values, of which it still shows whether they differ.
+    """Two states of an object with secrets hidden, such that changes of secrets remain visible.
 
-    What holds no secret is no copy, so that thousands of objects do not take their memory twice.
+    Parts without secrets are not copied, to save memory for thousands of objects.
     """
     known = _secrets(before)
     text = HIDDEN if before == after or not known else _CHANGED
@@ -28,7 +28,7 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
 
 
 def secret_texts(value: Any, name: str = "") -> frozenset[str]:
-    """All texts in a value, options or a manifest, that should not be shown wherever they occur."""
+    """All texts in a value (options or a manifest) that must be hidden wherever they occur."""
     if isinstance(value, dict):
         return frozenset().union(*(secret_texts(entry, str(key)) for key, entry in value.items()))
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""What KubeVirt releases do differently, as values that the resolver's functions take.
+"""Differences between KubeVirt releases, as values for the resolver's functions.
 
-A `Release` says how a release behaves; `_BEFORE` is the one table of differences and this the one module that compares
-versions. Which fields a release knows is noted at the fields (`fields/`, applied by `release_schema`).
+A `Release` describes the behaviour of a release. `_BEFORE` is the only table of differences, and only this module
+compares versions. Which release knows a field is noted at the field (`fields/`, applied by `release_schema`).
 """
 
 from __future__ import annotations
@@ -17,70 +17,71 @@ Version = tuple[int, int, int]
 
 
 class UnknownRelease(ValueError):
-    """The text names no KubeVirt release whose behaviour is known; one line says what to write."""
+    """The text is not a known KubeVirt release; one line with the remedy."""
 
 
 class Release(NamedTuple):
-    """How a KubeVirt release behaves. The defaults are the newest release's, and so is the reading of each name.
+    """The behaviour of a KubeVirt release. The defaults are the newest release's.
 
     version: (major, minor, patch).
 
     CPU topology:
-    unknown_topologies: names that later releases know. Preferring one gives a single vCPU.
-    spreads_single_vcpu: one vCPU is spread too, which leaves no socket.
-    spread_rest_message: what virt-api says of vCPUs that do not divide; "" for the message with numbers.
-    spread_needs_instancetype: a spread without instancetype crashes virt-api.
+    unknown_topologies: names from later releases. A preference with one gives a single vCPU.
+    spreads_single_vcpu: a single vCPU is spread too, which leaves no socket.
+    spread_rest_message: virt-api's message if vCPUs do not divide; "" for the message with numbers.
+    spread_needs_instancetype: a spread without an instancetype crashes virt-api.
 
     Conflicts:
-    any_memory_conflicts: any `memory` of a VM conflicts, an empty one too.
-    conflict_cause: what virt-api says of one path. conflict_list: what virt-controller says of {paths}.
-    expand_conflict: what expand-spec says; "" for conflict_list.
+    any_memory_conflicts: any `memory` of a VM conflicts, even an empty one.
+    conflict_cause: virt-api's message for one path. conflict_list: virt-controller's message for {paths}.
+    expand_conflict: expand-spec's message; "" for conflict_list.
 
     Preferences:
-    overrides_boot_settings: preferredUseBiosSerial and preferredUseSecureBoot win over the VM.
-    masquerades_any_interface: preferredInterfaceMasquerade does not look at the interface's binding and network.
-    gives_every_disk_an_io_thread: preferredDiskDedicatedIoThread does not look at the bus.
-    leaves_empty_machine: a machine preference without a type leaves a machine without a type.
-    creates_panic_device: preferredPanicDeviceModel gives a VM a panic device, not only a model to those that it has.
+    overrides_boot_settings: preferredUseBiosSerial and preferredUseSecureBoot override the VM.
+    masquerades_any_interface: preferredInterfaceMasquerade ignores the interface's binding and network.
+    gives_every_disk_an_io_thread: preferredDiskDedicatedIoThread ignores the bus.
+    leaves_empty_machine: a machine preference without a type adds a machine without a type.
+    creates_panic_device: preferredPanicDeviceModel adds a panic device, instead of only setting the model of existing
+    ones.
 
     Requirements:
     vm_memory_counts: a VM's own guest memory counts instead of the instancetype's.
     names_spread_by_across: `across` decides what a spread provides, instead of cores and sockets.
-    checks_requirements_first: of the VM as it was written, before anything is applied to it.
+    checks_requirements_first: the VM is checked as written, before anything is applied to it.
 
     Webhooks:
-    refuses_unknown_objects: a VM whose instancetype or preference is not there is refused, not just not started.
+    refuses_unknown_objects: a VM with a missing instancetype or preference is rejected, instead of only not started.
     sets_matcher_kind: a matcher without kind is stored with the cluster-wide one.
-    named_and_inferred, named_and_inferred_type: what virt-api says of a {field} beside inferFromVolume in a {matcher},
-    and the type of that cause.
-    infers_from_snapshots: a VolumeSnapshot, as the source of a volume, has labels of instancetype and preference too.
-    takes_architecture_of_sources: the architecture that a DataSource is labelled with becomes that of the VM.
-    storage_class_fields: where in a data volume template the storage class of the preference goes.
-    checks_topology_names: preferences with unknown topologies are refused, deprecated names warned of.
-    checks_spread_options: preferences with spread options that cannot be are refused.
-    warns_of_launch_security: that of an instancetype is deprecated.
+    named_and_inferred, named_and_inferred_type: virt-api's message for a {field} together with inferFromVolume in a
+    {matcher}, and the type of the cause.
+    infers_from_snapshots: a VolumeSnapshot as the source of a volume may have labels of instancetype and preference.
+    takes_architecture_of_sources: the VM gets the architecture in the label of a DataSource.
+    storage_class_fields: the fields of a data volume template that get the preference's storage class.
+    checks_topology_names: preferences with unknown topologies are rejected, deprecated names cause a warning.
+    checks_spread_options: preferences with impossible spread options are rejected.
+    warns_of_launch_security: an instancetype's launch security is deprecated.
 
     Expand:
-    expand_sets_defaults: not only instancetype and preference are applied.
+    expand_sets_defaults: expand-spec also sets the cluster's defaults.
     requests_guest_memory: the defaults set requests.memory.
-    finding_needs_kind: the matchers (fields of a VM's spec) whose empty kind is refused.
+    finding_needs_kind: the matchers (fields of a VM's spec) whose empty kind is rejected.
 
     Revisions:
     revision_name: of {vm}, {object}, {version}, {uid}, {generation}.
     labels_revisions: a new revision has the labels of its object.
-    captures_in_status: the captured revision is named in the VM's status, not in its matcher.
+    captures_in_status: the VM's status names the captured revision, instead of the matcher.
     checks_captured_name: a captured revision counts only if labelled with the matcher's name.
     storing_needs_kind: no revision is stored for a matcher without kind.
     old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
-    fields are known; "lenient", as much of them as is known.
+    fields are known; "lenient", the known fields.
     upgrades_revisions: revisions of older versions are created again.
 
     Running guests:
-    updates_live_by_default: without a rollout strategy changes reach running guests.
-    live_update_gate: the feature gate without which none does; "" for none.
+    updates_live_by_default: without a rollout strategy, changes reach running guests.
+    live_update_gate: the feature gate that live updates need; "" for none.
 
     Feature gates:
-    gates: those that have to be open for what other releases do without: MULTI_ARCHITECTURE, PERSISTENT_STATE,
+    gates: required for features that other releases have without a gate: MULTI_ARCHITECTURE, PERSISTENT_STATE,
     REFERENCE_POLICY.
     """
 
@@ -135,11 +136,13 @@ class Release(NamedTuple):
     gates: frozenset[str] = frozenset()
 
     def has(self, version: str) -> bool:
-        """Whether this release is of a version (`1.6`) or later."""
+        """Whether this release has a version (`1.6`) or a later one."""
         return self.version >= _version(version)
 
     def is_patched(self, versions: str) -> bool:
-        """Whether this release is one of the given patches (`1.4.1 1.5.1`) or a later one of the same minor version."""
+        """Whether this release is one of the given patches (`1.4.1 1.5.1`) or a later patch of the same minor
+        version.
+        """
         return any(self.version[:2] == patch[:2] and self.version >= patch for patch in map(_version, versions.split()))
 
 
@@ -151,7 +154,7 @@ REFERENCE_POLICY: Final = "InstancetypeReferencePolicy"
 
 _SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "any"))
 
-# What was different before a release, newest first: a release takes all rows above it, a later row wins.
+# Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     ("1.9.0", {"creates_panic_device": False, "infers_from_snapshots": False, "warns_of_launch_security": False}),
     ("1.8.0", {"gates": frozenset((MULTI_ARCHITECTURE,))}),
@@ -166,7 +169,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "old_revisions": "strict",
         },
     ),
-    # The requests of memory went with 1.6.2, were back in 1.6.3, and went again.
+    # 1.6.2 removed the requests of memory, 1.6.3 restored them, 1.6.4 removed them again.
     ("1.6.4", {"requests_guest_memory": True}),
     ("1.6.3", {"requests_guest_memory": False}),
     ("1.6.2", {"requests_guest_memory": True}),
@@ -246,9 +249,9 @@ _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+].*)?")
 
 
 def of(version: str) -> Release:
-    """The release that a text such as ``1.6``, ``v1.6.2`` or ``v1.4.0-rc.1`` names.
+    """The release for a text such as ``1.6``, ``v1.6.2`` or ``v1.4.0-rc.1``.
 
-    Without a patch number it is the first of its minor version; releases later than the newest known behave like that.
+    Without a patch number it is the first of its minor version. Releases after the newest known one behave like that.
     Raises UnknownRelease for other texts and for releases before 1.0.
     """
     known = "write 1.0 or later, such as 1.6 or v1.6.2"
@@ -278,7 +281,7 @@ def _release(version: Version) -> Release:
 
 
 def differences(before: Iterable[tuple[str, Mapping[str, Any]]], version: Version) -> dict[str, Any]:
-    """What of a table such as `_BEFORE` holds for a version."""
+    """The rows of a table such as `_BEFORE` that apply to a version."""
     found: dict[str, Any] = {}
     for release, row in before:
         if version < _version(release):

@@ -1,9 +1,9 @@
 """Objects as the API of an older KubeVirt release has them.
 
-The notes of a field (`fields/`) have the first release that knows it, `since`, and the patches of earlier ones that
-were given it, `backported`. For a field that KubeVirt leaves out when empty, they have the first release that does
-so: until then it was always written (`written_until`), or was kept if
-it was given empty (`kept_until`). An API server drops what it does not know without a word.
+A field's notes (`fields/`) name the first release that knows it, `since`, and earlier patches to which it was
+backported, `backported`. For a field that KubeVirt omits when empty, they name the first release that does so: before
+it the field was always written (`written_until`), or kept if given as empty (`kept_until`). API servers silently drop
+unknown fields.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .release import NEWEST, Release
 
 
 def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
-    """Like schema.canonical, without the fields that the release does not know, written as it writes them."""
+    """Like schema.canonical, without fields that the release does not know, and written as it writes them."""
     if release is NEWEST:
         return schema.canonical(type_name, value)
     given = known(type_name, value, release)
@@ -40,7 +40,7 @@ def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Ite
 
 
 def known(expression: str, value: Any, release: Release) -> Any:
-    """The value without the unknown fields; one of another shape is left for schema.canonical to refuse."""
+    """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
     kept = (
         (name, known(below, entry, release))
         for name, entry, below in _entries(expression, value)
@@ -54,7 +54,7 @@ def known(expression: str, value: Any, release: Release) -> Any:
 
 
 def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
-    """Adds to a canonical value the zero values that today are left out. given: the value as it was."""
+    """Adds the zero values that newer releases omit to a canonical value. given: the original value."""
     for name, (notes, zero) in _left_out(_bare(expression)).items():
         if not is_known(expression, name, release):
             continue
@@ -69,7 +69,7 @@ def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
 
 @cache
 def _left_out(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
-    """Notes and zero value of a type's fields that older releases write although they are empty."""
+    """Notes and zero value of a type's fields that older releases write even if they are empty."""
     return {
         name: (schema.field_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
         for name, declaration in schema.TYPES.get(type_name, {}).items()
@@ -78,7 +78,7 @@ def _left_out(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
 
 
 def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
-    """Name, value and type expression of what an object or a list holds; "" for a field that no release knows."""
+    """Name, value and type expression of the contents of an object or a list; "" for a field that no release knows."""
     expression = _bare(expression)
     if isinstance(value, dict) and expression in schema.TYPES:
         declarations = schema.TYPES[expression]
@@ -97,7 +97,7 @@ def is_known(expression: str, name: str, release: Release) -> bool:
 
 
 def is_required(expression: str, name: str, release: Release) -> bool:
-    """Whether a release asks for a field of a type that later ones leave out when it is empty."""
+    """Whether a release requires a field of a type that later releases omit when empty."""
     return _is_before(_notes(expression, name).get("written_until"), release)
 
 

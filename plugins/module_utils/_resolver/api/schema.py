@@ -1,11 +1,11 @@
-"""The canonical form of KubeVirt objects, as its Go types read and write them.
+"""The canonical form of KubeVirt objects, as its Go types parse and write them.
 
-`fields/` holds the types as data; this module compiles a type to a function on first use. The
-canonical form has no unknown fields, no empty values of optional fields, quantities in canonical
-text, and everything that Go always writes, as ``encoding/json`` does with the types of KubeVirt's API.
+`fields/` holds the types as data; this module compiles a type to a function on first use. The canonical form has no
+unknown fields, no empty optional fields, quantities in canonical text, and all fields that Go always writes
+(``encoding/json`` with the types of KubeVirt's API).
 
-One value is kept that Go would not write: an empty ``nodeSelector``. Present and empty differ there
-for conflicts; `apply.scheduling` removes it.
+One exception: an empty ``nodeSelector`` stays, although Go would not write it, because for conflicts it differs from an
+absent one; `apply.scheduling` removes it.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ TYPES: Final[dict[str, dict[str, Any]]] = {
 def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:
     """A new, canonical copy of an object of the named type (a key of TYPES); None counts as {}.
 
-    Raises FieldError for a value of a wrong type, a bad quantity or a number out of range.
+    Raises FieldError for a value of a wrong type, an invalid quantity or a number out of range.
     """
     result: dict[str, Any] = _converter(type_name, _CANONICAL)(value if value is not None else {})
     return result
 
 
 def declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
-    """Like canonical, but with nothing added and unknown fields kept: what a manifest says, in the API's spelling.
+    """Like canonical, but adds nothing and keeps unknown fields: what a manifest declares, in the API's spelling.
 
-    Nulls and empty values of optional fields say nothing and go. Raises FieldError as canonical does.
+    Removes nulls and empty optional fields, which declare nothing. Raises FieldError like canonical.
     """
     result: dict[str, Any] = _converter(type_name, _DECLARED)(value)
     return result
 
 
 class Checks:
-    """What is looked at beyond the types; each check returns None, or (path below the field, what is wrong).
+    """Checks beyond the types; each returns None, or (path below the field, what is wrong).
 
-    fields: by type and field. types: of whole objects, by type. unknown_fields: whether these are refused.
+    fields: by type and field. types: of whole objects, by type. unknown_fields: reject unknown fields.
     """
 
     def __init__(self, fields: Mapping[tuple[str, str], Check], types: Mapping[str, Check], unknown_fields: bool):
@@ -65,7 +65,7 @@ class Checks:
 
 
 def checked(type_name: str, value: dict[str, Any], checks: Checks) -> dict[str, Any]:
-    """Like declared, but raises FieldError also for what a check finds. See `formats.checked`."""
+    """Like declared, but also raises FieldError for the findings of checks. See `formats.checked`."""
     mode = _Mode(fill=False, unknown="refuse" if checks.unknown_fields else "keep", checks=checks)
     result: dict[str, Any] = _converter(type_name, mode)(value)
     return result
@@ -77,27 +77,27 @@ def type_of(manifest: dict[str, Any]) -> str:
 
 
 def field_type(declaration: Any) -> str:
-    """The type expression of a field's declaration, which may carry notes beside it."""
+    """The type expression of a field's declaration, without notes."""
     return declaration if isinstance(declaration, str) else declaration[0]
 
 
 def field_notes(declaration: Any) -> dict[str, str]:
-    """The notes of a field's declaration; `release_schema` says what they mean."""
+    """The notes of a field's declaration; see `release_schema`."""
     return {} if isinstance(declaration, str) else declaration[1]
 
 
-# What a reader returns for a value that an optional field does not keep.
+# A reader's result for a value that an optional field omits.
 _EMPTY: Final = object()
 
-# Present and empty is not absent for these (see the module's docstring).
+# An empty value differs from an absent one (see the module's docstring).
 _KEPT_EMPTY: Final = frozenset({"nodeSelector"})
 
 
 class _Reader(NamedTuple):
-    """How one field's value is read.
+    """How to read a field's value.
 
-    as_is: the class whose values, if they are not empty, are their own canonical form; most fields are text or truth
-    values, and so cost no call. read: for all other values but None.
+    as_is: the class whose non-empty values are already canonical; most fields are strings or booleans, and so need no
+    call. read: for all other values except None.
     """
 
     as_is: type | None
@@ -105,8 +105,10 @@ class _Reader(NamedTuple):
 
 
 class _Mode(NamedTuple):
-    """How objects are read. fill: adds the fields that Go always writes. unknown: what becomes of unknown fields.
-    checks: what is looked at beyond the types."""
+    """How to read objects.
+
+    fill: add the fields that Go always writes. unknown: the treatment of unknown fields. checks: beyond the types.
+    """
 
     fill: bool
     unknown: str
@@ -121,7 +123,7 @@ _KEEP: Final = _Reader(None, lambda value: value)
 
 
 class _Readers(dict[str, _Reader]):
-    """The readers of a type's fields by name, each made when a field first occurs: most of an API never does."""
+    """The readers of a type's fields by name, each made on first use, because most of an API is never used."""
 
     def __init__(self, type_name: str, mode: _Mode) -> None:
         super().__init__()
@@ -130,7 +132,7 @@ class _Readers(dict[str, _Reader]):
         self._mode = mode
 
     def __missing__(self, name: str) -> _Reader:
-        """An unknown field's reader is not remembered: there is no end of them."""
+        """Does not store the reader of an unknown field, because their number is unlimited."""
         if name not in self._declarations:
             return self._unknown(name)
         expression = field_type(self._declarations[name])
@@ -153,7 +155,7 @@ class _Readers(dict[str, _Reader]):
 
 
 def _looking(read: Convert, check: Check) -> Convert:
-    """A reader that also looks at what it has read."""
+    """A reader that also checks the value."""
 
     def convert(value: Value) -> Value:
         result = read(value)
@@ -171,7 +173,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
     readers = _Readers(type_name, mode)
     zeros, structs = _always_written(TYPES[type_name]) if mode.fill else ({}, [])
 
-    # Nearly all the time of the resolver is spent here, so a field costs as few steps as can be.
+    # The resolver spends nearly all its time here, so a field takes as few steps as possible.
     def convert(value: Value) -> Value:
         if value.__class__ is not dict and not isinstance(value, dict):
             raise FieldError("", f"expected an object, found {_describe(value)}")
@@ -201,7 +203,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
 
 
 def _always_written(declarations: dict[str, Any]) -> tuple[dict[str, Value], list[tuple[str, str]]]:
-    """The fields that Go writes even when they are not set: plain fields with their zero, structs with their type."""
+    """The fields that Go writes even if unset: plain fields with their zero value, structs with their type."""
     zeros: dict[str, Value] = {}
     structs: list[tuple[str, str]] = []
     for name, declaration in declarations.items():
@@ -232,7 +234,7 @@ def _zero(expression: str) -> Value:
     """Go's zero value; nil for pointers, lists and maps."""
     if expression.startswith(("*", "[]", "map[")):
         return None
-    # All else is text, some of it with a few choices.
+    # Everything else is a string, perhaps with choices.
     return _ZEROS.get(expression, "")
 
 
@@ -258,7 +260,7 @@ def _without_zero(read: Convert) -> Convert:
 
 
 def _null(expression: str) -> Value:
-    """What a null in a list means."""
+    """The meaning of a null in a list."""
     return {} if expression in TYPES else _zero(expression)
 
 
@@ -349,7 +351,7 @@ def _describe(value: Value) -> str:
     return kinds.get(type(value)) or shown(value)
 
 
-# Scalars that need no look at their value, only at its class.
+# Scalars for which the class decides, whatever the value.
 _AS_IS: Final = {"string": str, "Time": str, "bool": bool}
 
 _SCALARS: Final[dict[str, Convert]] = {

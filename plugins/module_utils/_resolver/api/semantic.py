@@ -1,4 +1,4 @@
-"""Equality of objects by meaning, as KubeVirt compares them (``equality.Semantic``): by type, quantities by value."""
+"""Equality of objects by meaning, as KubeVirt compares them (``equality.Semantic``): quantities by value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .quantity import parse
 
 
 def equal(expression: str, one: Any, other: Any) -> bool:
-    """Whether two canonical values of a schema type expression mean the same.
+    """Whether two canonical values of a schema type expression have the same meaning.
 
     ``4Gi`` equals ``4294967296``; an empty list or map equals an absent one (None), but an empty object does not.
     """

@@ -1,4 +1,4 @@
-"""Whether options have the shape that their argument spec gives them: dictionaries and finite numbers where due."""
+"""Whether options have the shape of their argument spec: dictionaries and finite numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Spec = dict[str, Any]
 
 
 def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
-    """What is wrong with a value where an option takes a number, a dictionary or a list of dictionaries, with the
-    option's path, or None. A dictionary without suboptions may be nested DEEPEST levels deep.
+    """What is wrong with an option that takes a number, a dictionary or a list of dictionaries, with its path, or None.
 
-    Ansible refuses it, too, but does not name the nested option, or fails on it.
+    A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
+    path of the nested option, or with a traceback.
     """
     for key, value in options.items():
         option = spec.get(own_name(key, spec)) or {}
@@ -42,7 +42,7 @@ def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
 
 
 def _too_deep(where: str, value: Any) -> str | None:
-    """Ansible and the checks of objects recurse, and Python's limit would end them without naming the option."""
+    """Rejects deep nesting: Ansible and the checks of objects recurse, and Python's limit would not name the option."""
     level = [value]
     for _depth in range(DEEPEST):
         level = [
@@ -57,7 +57,7 @@ def _too_deep(where: str, value: Any) -> str | None:
 
 
 def _is_readable(value: Any) -> bool:
-    """Whether it is nothing, or text that Ansible may read as a dictionary."""
+    """Whether the value is None, or text that Ansible may parse as a dictionary."""
     return value is None or (isinstance(value, str) and bool(set(value) & set("{=")))
 
 
@@ -70,7 +70,7 @@ def _no_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
 
 
 def own_name(key: str, spec: Spec) -> str:
-    """The name of an option that may be given by an alias."""
+    """The name of an option that may be an alias."""
     if key in spec:
         return key
     return next((name for name, option in spec.items() if key in (option.get("aliases") or ())), key)

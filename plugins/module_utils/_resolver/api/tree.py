@@ -1,4 +1,4 @@
-"""Plain JSON values as trees: copies, merges, differences, and the error that names a field."""
+"""Plain JSON values as trees: copies, merges and differences."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def copy(value: T) -> T:
 
 
 def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> dict[str, Any]:
-    """Adds to target (changed and returned) what it does not have; lists are joined, objects merged.
+    """Adds to target (changed and returned) what it lacks; lists are concatenated, objects merged.
 
-    Raises FieldError where both say something different about the same field.
+    Raises FieldError if both have different values for a field.
     """
     for key, value in addition.items():
         here = f"{path}.{key}" if path else key
@@ -40,7 +40,7 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
 
 
 def differences(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]:
-    """[{field, before, after}], None for what is not there; lists are compared as a whole, fields are in order."""
+    """[{field, before, after}] in the order of fields; None for an absent value. Lists are compared as a whole."""
     if before == after:
         return []
     if isinstance(before, dict) and isinstance(after, dict):

@@ -1,7 +1,7 @@
-"""Go's words for JSON that is not of a type's shape (``encoding/json``), as virt-api's webhooks give them.
+"""Go's errors for JSON of a wrong type (``encoding/json``), as virt-api's webhooks return them.
 
-Go notes the first value of a wrong type and reads on. A wrong quantity, or anything wrong within a type that reads
-itself, stops it: then that is the error.
+Go remembers the first value of a wrong type and continues. An invalid quantity, or any error in a type with its own
+UnmarshalJSON, stops it and is the error.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from .fields import data_volume, instancetype, preference
 from .fields.enums import ENUMS
 from .schema import TYPES, field_type
 
-# Go packages by their last element; all other types are of some `v1`.
+# Packages are named by their last element; all other types are in a `v1`.
 _V1BETA1: Final = frozenset((*instancetype.TYPES, *preference.TYPES, *data_volume.TYPES))
-# Names that Go has twice.
+# Names that are ambiguous in Go.
 _GO_NAMES: Final = {
     "CorePersistentVolumeClaimVolumeSource": "PersistentVolumeClaimVolumeSource",
     "DataVolumeImport": "DataVolumeSource",
 }
-# Texts and maps that are of a type of their own in Go.
+# Strings and maps with a named type in Go.
 _NAMED: Final = {
     "VirtualMachineInstancetypeSpec.ioThreadsPolicy": "v1.IOThreadsPolicy",
     "CPUPreferences.preferredCPUTopology": "v1beta1.PreferredCPUTopology",
@@ -44,9 +44,9 @@ _NAMED: Final = {
         for field in ("limits", "requests")
     },
 }
-# Structs with an UnmarshalJSON of their own: of all below them Go names the struct that holds them.
+# Structs with their own UnmarshalJSON: Go names the struct that contains them for all errors below.
 _READ_THEMSELVES: Final = frozenset(("DHCPOptions", "PodNetwork", "VirtualMachineInstanceSpec"))
-# What Go reads these as, which read themselves.
+# The types as which Go's own UnmarshalJSON methods read these.
 _READ_AS: Final = {"Time": "string", "IntOrString": "int32"}
 _INTEGERS: Final = {
     "int": (-(2**63), 2**63 - 1),
@@ -59,9 +59,9 @@ _KINDS: Final = {str: "string", bool: "bool", list: "array", dict: "object"}
 
 
 def message(type_name: str, value: Any, struct: str = "") -> str | None:
-    """Go's error for a JSON value read as a type (a key of schema.TYPES), or None if it has none.
+    """Go's error for a JSON value read as a type (a key of schema.TYPES), or None.
 
-    struct: the Go type's name where it is another one, as for the cluster-wide kinds.
+    struct: the Go type's name if it differs, as for the cluster-wide kinds.
     """
     reader = _Reader()
     try:
@@ -72,24 +72,24 @@ def message(type_name: str, value: Any, struct: str = "") -> str | None:
 
 
 class _Stopped(Exception):
-    """Go reads no further; the text is its error."""
+    """Go stops reading; the text is its error."""
 
 
 class _Reader:
-    """first: the first value of a wrong type, in Go's words. holder: the struct that Go names, "" for the innermost."""
+    """first: the error of the first value of a wrong type. holder: the struct that Go names, "" for the innermost."""
 
     def __init__(self, holder: str = "") -> None:
         self.first: str | None = None
         self._holder = holder
 
     def read(self, expression: str, value: Any, path: tuple[str, ...], struct: str) -> None:
-        """expression: the type. path: the fields that lead to the value. struct: the Go type with the last of them."""
+        """expression: the type. path: the fields down to the value. struct: the Go type that has the last of them."""
         expression = expression.lstrip("*").rstrip("!")
         kind = _KINDS.get(type(value), "number")
         if value is None or expression == "any":
             return
         if expression == "Quantity":
-            # What is no number is handed over as its JSON text, which has not the form of a quantity.
+            # Go passes a value that is not a number as its JSON text, which is not a quantity.
             quantity.parse(str(value).strip() or "0" if kind in ("string", "number") else "{}")
         elif expression in _READ_THEMSELVES and path and not self._holder:
             itself = _Reader(struct)
@@ -100,7 +100,7 @@ class _Reader:
             self._read_scalar(expression, kind, value, path, struct)
 
     def _read_inside(self, expression: str, kind: str, value: Any, path: tuple[str, ...], struct: str) -> bool:
-        """Reads the content of a list, a map or an object; whether the value is of the required type."""
+        """Reads the contents of a list, a map or an object. Returns whether the value has the required type."""
         if expression.startswith("[]") and kind == "array":
             for entry in value:
                 self.read(expression[2:], entry, path, struct)
@@ -132,7 +132,7 @@ class _Reader:
 
 
 def _takes(expression: str, kind: str) -> bool:
-    """Whether a scalar type is read from a kind of JSON value."""
+    """Whether a scalar type accepts a kind of JSON value."""
     if expression == "bool":
         return kind == "bool"
     if expression == "IntOrString":
@@ -141,7 +141,7 @@ def _takes(expression: str, kind: str) -> bool:
 
 
 def _go_type(expression: str, field: str) -> str:
-    """A type as Go prints it; field: that holds it, with its struct."""
+    """A type as Go prints it. field: the field that contains it, with its struct."""
     if field in _NAMED:
         return _NAMED[field]
     for prefix in ("[]", "map[string]"):

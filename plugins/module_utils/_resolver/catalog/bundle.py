@@ -35,8 +35,8 @@ class Bundle(NamedTuple):
 def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "") -> Bundle:
     """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests.
 
-    Objects of an older API version are converted. other_kinds: `fail` or `skip` for manifests of other kinds.
-    version: of a catalog with versions, "" for the newest.
+    Objects of an older API version are converted. other_kinds: `fail` or `skip` for manifests of other kinds. version:
+    of a catalog with versions, "" for the newest.
     Raises CatalogError for an invalid document, with its position, and for a bundle without objects, which is probably
     truncated.
     """
@@ -79,8 +79,7 @@ def marked(
     """The objects ready to deploy: with the labels of their catalog, in a namespace or cluster-wide.
 
     Raises CatalogError for a catalog or version that is no valid label value, for the errors of `adapt`, and for
-    objects
-    that the API server or KubeVirt's webhooks would reject.
+    objects that the API server or KubeVirt's webhooks would reject.
     """
     check_name(catalog)
     own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}

@@ -17,8 +17,7 @@ class Change(NamedTuple):
     """A change of a manifest.
 
     path, was: the field and its value before. now_path, now: the replacing field and its value; "" and None if VMs lose
-    the
-    setting. note: why, in one sentence.
+    the setting. note: why, in one sentence.
     """
 
     path: str

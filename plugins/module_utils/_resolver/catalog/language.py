@@ -41,8 +41,9 @@ class Item(NamedTuple):
 
 
 class _Sort(NamedTuple):
-    """groups: the key of the groups (series or families). members: the key of their members (sizes or preferences).
-    columns: short key → its path; dots separate keys.
+    """groups: the key of the groups (series or families).
+
+    members: the key of their members (sizes or preferences). columns: short key → its path; dots separate keys.
     """
 
     role: Role

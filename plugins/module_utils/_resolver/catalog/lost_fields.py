@@ -97,14 +97,14 @@ def misfit(manifest: Manifest, found: Manifest, known: Release) -> Misfit | None
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     spec, lost = without_unknown(manifest["spec"], found, "spec")
-    meant, given = _shown(role, manifest["spec"], NEWEST), _shown(role, spec, known)
+    meant, given = shown(role, manifest["spec"], NEWEST), shown(role, spec, known)
     vcpus = None
     if meant is not None and given is not None and guest(meant)["vcpus"] != guest(given)["vcpus"]:
         vcpus = (guest(meant)["vcpus"], guest(given)["vcpus"])
     if not lost and vcpus is None:
         return None
     # Use the same release for both, so that only the lost fields make a difference.
-    kept = _shown(role, spec, NEWEST) if vcpus is None else given
+    kept = shown(role, spec, NEWEST) if vcpus is None else given
     effects = differences(meant, kept) if meant is not None and kept is not None else []
     return Misfit(tuple(lost), {**manifest, "spec": spec}, tuple(effects), vcpus)
 
@@ -148,7 +148,7 @@ def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[
             yield from _noted(schema.field_type(declaration), properties[name], above | {bare})
 
 
-def _shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
+def shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
     """The VMI spec of a plain VM with the object; None if KubeVirt cannot build one."""
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", _TEMPLATE)
     try:

@@ -42,8 +42,7 @@ def matrix(manifests: Iterable[Manifest]) -> Matrix:
     """The matrix of all instancetypes and preferences among the manifests, for VMs without settings of their own.
 
     Instancetypes are ordered by series, vCPUs and memory, preferences by operating system and name. The architecture
-    does
-    not count, because the VM sets it. Raises schema.FieldError.
+    does not count, because the VM sets it. Raises schema.FieldError.
     """
     manifests = list(manifests)
     sizes = sorted((facts(one) for one in _of(manifests, INSTANCETYPE)), key=_size)
@@ -58,8 +57,7 @@ def matrix(manifests: Iterable[Manifest]) -> Matrix:
 
 def as_data(found: Matrix) -> dict[str, Any]:
     """{instancetypes, preferences, fits, misses}: the facts without specs; instancetype → preferences that it
-    satisfies; and
-    the pairs that do not fit, with the reasons.
+    satisfies; and the pairs that do not fit, with the reasons.
     """
     names = [label(one) for one in found.preferences]
     rows = list(zip(found.instancetypes, found.cells))

@@ -34,8 +34,8 @@ _BINDINGS: Final = ("slirp", "macvtap", "passt")
 def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
     """The manifest in the current API; manifests of other kinds stay unchanged.
 
-    manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made.
-    Raises FieldError for fields without a current counterpart, and for contradictions.
+    manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made. Raises
+    FieldError for fields without a current counterpart, and for contradictions.
     """
     draft = Draft(copy(manifest), [], [], release)
     api_version, kind = manifest.get("apiVersion"), manifest.get("kind")

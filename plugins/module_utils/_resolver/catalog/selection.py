@@ -29,8 +29,7 @@ class Selection:
 
     kinds: `instancetype`, `preference` or both. instancetypes, preferences: patterns for names.
     series, sizes, classes: patterns for instancetypes. os, architectures: patterns for preferences; a preference
-    without
-    an architecture matches all. labels: label selectors, all of which must match.
+    without an architecture matches all. labels: label selectors, all of which must match.
     deprecated: `include`, `exclude` or `only` the objects that their catalog labels as deprecated.
     """
 
@@ -46,9 +45,10 @@ class Selection:
     deprecated: str = "include"
 
     def of(self, objects: Iterable[Manifest]) -> list[Manifest]:
-        """The selected objects, in order. Raises CatalogError for an invalid label selector, and for a pattern without
-        a match,
-        which is more likely a typo.
+        """The selected objects, in order.
+
+        Raises CatalogError for an invalid label selector, and for a pattern without a match, which is more likely a
+        typo.
         """
         objects = list(objects)
         chosen = [*self._instancetypes(objects), *self._preferences(objects)]
@@ -98,8 +98,7 @@ def select(
     series, sizes: patterns for the parts of an instancetype's name before and after its last dot; preferences match.
     names: patterns for the whole name.
     Each list needs one matching shell pattern; an empty list matches everything. Raises CatalogError for a pattern
-    without
-    a match.
+    without a match.
     """
     chosen = [manifest for manifest in objects if role in (None, role_of(manifest))]
     chosen = _fitting("series", series, chosen, lambda one: _part_of(one, 0))

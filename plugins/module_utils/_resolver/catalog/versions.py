@@ -134,9 +134,10 @@ def _changed(documents: list[Any], version: Document, where: str) -> list[Any]:
 
 
 def _with_changes(documents: list[Any], key: str, changes: Document, where: str) -> list[Any]:
-    """The documents with changes of a key. Labels and annotations change in all documents that have them; a series or
-    family
-    changes in its document; a new one goes to the first document that has the key.
+    """The documents with changes of a key.
+
+    Labels and annotations change in all documents that have them; a series or family changes in its document; a new one
+    goes to the first document that has the key.
     """
     holders = [one for one in documents if _has(one, key)]
     if not holders:

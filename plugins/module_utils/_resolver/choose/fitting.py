@@ -28,12 +28,10 @@ class Wanted(NamedTuple):
     """Requirements of an instancetype; the defaults require nothing.
 
     preference: the canonical spec of a preference, whose requirements must be met and whose spread must divide the
-    vCPUs.
-    spec: the VM's canonical VMI spec, which may meet requirements itself; None if there is no VM yet. Then the
-    architecture
-    counts as the required one, because no instancetype sets it.
-    cpu, memory: the least vCPUs, and the least memory in bytes. labels: the labels that it must have.
-    series: preferred, not required.
+    vCPUs. spec: the VM's canonical VMI spec, which may meet requirements itself; None if there is no VM yet. Then the
+    architecture counts as the required one, because no instancetype sets it.
+    cpu, memory: the least vCPUs, and the least memory in bytes. labels: the labels that it must have. series:
+    preferred, not required.
     """
 
     preference: Spec = None

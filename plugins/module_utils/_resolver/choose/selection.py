@@ -38,9 +38,8 @@ def choose(
 ) -> list[Manifest]:
     """The instancetypes among the manifests that fit, in the order of `fitting`. Other kinds are ignored.
 
-    preference: a manifest, a bare spec, or the name of a preference among the manifests. cpu: the least vCPUs.
-    memory: the least memory, a quantity. class_label: the value of the published catalogs' class label.
-    Raises Rejected.
+    preference: a manifest, a bare spec, or the name of a preference among the manifests. cpu: the least vCPUs. memory:
+    the least memory, a quantity. class_label: the value of the published catalogs' class label. Raises Rejected.
     """
     demanded = dict(labels or {})
     if class_label:

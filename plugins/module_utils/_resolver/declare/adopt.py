@@ -77,8 +77,7 @@ def adopt(
     """Chooses an instancetype and a preference for a VM (plain manifest).
 
     instancetypes, preferences: the manifests to choose from, of either kind; preferences None for no preference. A VM
-    that
-    has a preference keeps it. cluster: must know these manifests too.
+    that has a preference keeps it. cluster: must know these manifests too.
     accept: fields of the VMI that may differ, with everything inside them.
     """
     before = _effective(vm, cluster)

@@ -30,8 +30,7 @@ def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = Tr
     """The manifest in the API's spelling, without empty parts, if a cluster may accept it.
 
     options: the source of the manifest; `accept_unknown_fields` permits unknown fields. gate: false skips the check,
-    for
-    virtctl's behaviour. Raises FieldError with the path of the option if known.
+    for virtctl's behaviour. Raises FieldError with the path of the option if known.
     """
     if not gate:
         return schema.declared(type_name, manifest)

@@ -34,11 +34,9 @@ def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:
     """The manifest of an instancetype, as `gate.passed` returns it.
 
     options: of the module; None if not given. `spec` is merged with the typed options. With a namespace or the
-    namespaced
-    kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
+    namespaced kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
     Raises schema.FieldError for values that do not match the schema, for missing vCPUs or memory, and for devices
-    without
-    a name or a resource name.
+    without a name or a resource name.
     """
     memory = (options.get("memory") or {}).get("guest")
     if memory is not None:

@@ -32,8 +32,7 @@ def too_small(applied: Manifest, preference: Manifest | None) -> str | None:
     """A warning about a guest with too little memory to boot, or None.
 
     applied: a VM with the values of instancetype, preference and defaults. preference: its spec, or None; KubeVirt
-    checks
-    its requirements.
+    checks its requirements.
     """
     if ((preference or {}).get("requirements") or {}).get("memory"):
         return None

@@ -19,8 +19,7 @@ class Need(NamedTuple):
     """A required object; namespace is "" for a cluster-wide kind.
 
     home: the namespace of the VM. instead: for a captured revision, the kind, namespace and name of the object that
-    counts
-    if the revision belongs to an object of another name.
+    counts if the revision belongs to an object of another name.
     """
 
     kind: str

@@ -13,8 +13,8 @@ Manifest = dict[str, Any]
 
 class Outlook(NamedTuple):
     """vm: before admission. operation: CREATE or UPDATE.
-    admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM.
-    refusal: the reason of the rejection.
+    admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM. refusal:
+    the reason of the rejection.
     """
 
     vm: Manifest

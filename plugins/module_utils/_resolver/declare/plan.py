@@ -59,8 +59,7 @@ def present(
     """The plan that brings an object to its declared state.
 
     manifest: from schema.declared. live: as the API server returned it, or None. owner: the fields that our field
-    manager
-    owns (ownership.owned), or None if it never applied the object. manager: our field manager.
+    manager owns (ownership.owned), or None if it never applied the object. manager: our field manager.
     force: remove undeclared fields even if other managers own them. take_over: whether to take over a manager's share.
     An object is unchanged if every declared field has its value and our manager owns exactly these fields.
     """

@@ -1,7 +1,7 @@
 """Decides which request takes a VM to a wanted power state, and whether the VM has reached it.
 
-virt-api decides what it accepts: a request that it would reject is sent, so that the error is its own. Only
-unnecessary requests (KubeVirt responds with 409) and premature ones are held back.
+virt-api decides what it accepts: a request that it would reject is sent, so that the error is its own. Only unnecessary
+requests (KubeVirt responds with 409) and premature ones are held back.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ class Request(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """needed: send the request. first: the state to wait for beforehand, STARTED or STOPPED, which the VM reaches by
-    itself;
-    "" for none. refusal: why the request cannot be sent.
+    """needed: send the request.
+
+    first: the state to wait for beforehand, STARTED or STOPPED, which the VM reaches by itself; "" for none. refusal:
+    why the request cannot be sent.
     """
 
     needed: bool = False

@@ -33,8 +33,8 @@ def without(template: Manifest, path: str) -> Manifest:
 def reduced(template: Manifest, alone: Make, applied: Make) -> tuple[Manifest, list[str]]:
     """A copy without the fields that make no difference once instancetype and preference are applied, and their paths.
 
-    alone: the template without instancetype and preference; a field that makes no difference there stays.
-    applied: the template with both. Lists of objects keep their entries, which lose fields.
+    alone: the template without instancetype and preference; a field that makes no difference there stays. applied: the
+    template with both. Lists of objects keep their entries, which lose fields.
     """
     work = copy(template)
     removed: list[str] = []

@@ -72,8 +72,7 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
     """A JSON patch that transfers fields of other managers to our own; a server-side apply follows.
 
     It changes no value, and fails if the object has changed. For kubectl's client-side apply it also removes the
-    annotation
-    last-applied-configuration, which would make a later `kubectl apply` remove fields.
+    annotation last-applied-configuration, which would make a later `kubectl apply` remove fields.
     """
     metadata = live["metadata"]
     entries: list[Manifest] = []

@@ -33,10 +33,8 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
 
     - An undeclared run strategy or memory stays unchanged; a new VM gets the default.
     - A matcher that admission inferred counts as the declared one. A later apply sends its name, because KubeVirt
-    rejects
-      inferFromVolume with a name. If the policy is Ignore and nothing was inferred when the VM was created, inference
-      is
-      not repeated: a new label on a disk does not resize a VM.
+      rejects inferFromVolume with a name. If the policy is Ignore and nothing was inferred when the VM was created,
+      inference is not repeated: a new label on a disk does not resize a VM.
     - Another spelling of a matcher's kind is the same kind; `running` is another spelling of a run strategy.
     - A VM that the cluster's reference policy expanded has no matchers; the values from virt-controller stay.
     """
@@ -98,8 +96,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     """The plan with the change from the deprecated `running` to a run strategy.
 
     KubeVirt rejects both and neither, so one merge patch swaps them. A merge patch causes no conflict; therefore the
-    plan
-    refuses to take another manager's `running`, as the API server would.
+    plan refuses to take another manager's `running`, as the API server would.
     """
     declared = ownership.lookup(step.manifest, _RUN_STRATEGY)
     found = ownership.lookup(live, _RUNNING)

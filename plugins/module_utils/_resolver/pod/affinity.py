@@ -1,4 +1,4 @@
-"""The affinity of a pod: what its VM says, and what KubeVirt adds."""
+"""The affinity of a pod: the VM's own, and KubeVirt's additions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .environment import Environment
 from .traits import Spec
 
 HOSTNAME: Final = "kubernetes.io/hostname"
-# Its nodes are avoided by guests with the CPU model of their host, and by no others.
+# Guests with the CPU model of their host, and no others, avoid nodes with this label.
 OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -36,7 +36,7 @@ def affinity(spec: Spec, around: Environment) -> dict[str, Any]:
 
 
 def _avoided(spec: Spec) -> Iterator[str]:
-    """The labels that no node of the pod may have."""
+    """The labels that the pod's node must not have."""
     cpu = spec["domain"].get("cpu") or {}
     if cpu.get("model", "") in ("", "host-model"):
         yield OBSOLETE_MODEL
@@ -46,14 +46,14 @@ def _avoided(spec: Spec) -> Iterator[str]:
 
 
 def _reject(result: dict[str, Any], label: str) -> None:
-    """Any one of a node selector's terms has to hold, so each gets the expression."""
+    """Adds the expression to every term of the node selector, because one matching term suffices."""
     required = result.setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {"nodeSelectorTerms": [{}]})
     for term in required["nodeSelectorTerms"]:
         term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
 
 
 def _reserved_claims(spec: Spec, around: Environment) -> Iterator[str]:
-    """The UIDs of the claims on which the guest holds SCSI reservations."""
+    """The UIDs of the claims with SCSI reservations of the guest."""
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
     for disk in spec["domain"]["devices"].get("disks", ()):
         if (disk.get("lun") or {}).get("reservation"):
@@ -75,5 +75,5 @@ def _reserved(uid: str) -> dict[str, Any]:
 
 
 def keep_apart(result: dict[str, Any], *terms: dict[str, Any]) -> None:
-    """Adds terms of pods that must not run on the same node to an affinity."""
+    """Adds anti-affinity terms, for pods that must not run on the same node."""
     result.setdefault("podAntiAffinity", {}).setdefault(_REQUIRED, []).extend(terms)

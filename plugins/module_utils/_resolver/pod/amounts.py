@@ -1,4 +1,4 @@
-"""Amounts of resources: quantities by resource name, as requests and limits hold them."""
+"""Amounts of resources: quantities by resource name, as in requests and limits."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ Amounts = dict[str, Quantity]
 
 
 def amounts(texts: Mapping[str, Any] | None) -> Amounts:
-    """Reads quantities by resource name. Raises QuantityError."""
+    """Parses quantities by resource name. Raises QuantityError."""
     return {name: parse(str(text)) for name, text in (texts or {}).items()}
 
 
 def own(spec: Mapping[str, Any], kind: str) -> Amounts:
-    """What a VMI's own resources say. kind: requests or limits."""
+    """A VMI's own resources. kind: requests or limits."""
     return amounts(spec["domain"]["resources"].get(kind))
 
 
 def add_to(amounts: Amounts, name: str, more: Quantity) -> None:
-    """Adds to one resource."""
+    """Adds to a resource."""
     amounts[name] = add(amounts[name], more) if name in amounts else more
 
 

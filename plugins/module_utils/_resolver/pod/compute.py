@@ -12,13 +12,13 @@ from .environment import Environment
 from .traits import Spec, is_dedicated
 
 _ONE: Final = Quantity.of(1, DECIMAL_SI)
-# What KubeVirt itself writes into the container.
+# What KubeVirt writes into the container.
 _OWN_STORAGE: Final = parse("50M")
 
 
 def compute(metadata: dict[str, Any], spec: Spec, around: Environment, overhead: Quantity) -> Container:
     """The compute container of a VMI. Raises devices.UnknownNetwork."""
-    # What the VM says itself wins over what is calculated.
+    # The VM's own values override calculated ones.
     requests, limits = own(spec, "requests"), own(spec, "limits")
     quota = {name: _quota_limits(name, limits, around) for name in ("cpu", "memory")}
     _add_storage(requests, limits)
@@ -42,7 +42,7 @@ def compute(metadata: dict[str, Any], spec: Spec, around: Environment, overhead:
 
 
 def _quota_limits(name: str, limits: Amounts, around: Environment) -> bool:
-    """Whether a ResourceQuota of the namespace makes an automatic limit necessary."""
+    """Whether a ResourceQuota of the namespace requires an automatic limit."""
     gate = around.rules.limits_gate
     if name in limits or (gate and not around.has_gate(gate)):
         return False

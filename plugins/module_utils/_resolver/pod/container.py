@@ -1,4 +1,4 @@
-"""A container of a pod, as far as resources go."""
+"""The resources of a container of a pod."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from .amounts import Amounts, amounts, texts
 
 
 class Container(NamedTuple):
-    """name; requests, limits: as KubeVirt writes them; claims: [{name, request}]; restarts: it runs beside the others,
-    though it is an init container."""
+    """requests, limits: as KubeVirt writes them. claims: [{name, request}].
+    restarts: a restartable init container, which runs beside the others.
+    """
 
     name: str
     requests: Amounts
@@ -24,7 +25,7 @@ class Container(NamedTuple):
         return {**self.limits, **self.requests}
 
     def manifest(self) -> dict[str, Any]:
-        """{name, requests, limits, claims, restartPolicy}; what is empty is left out."""
+        """{name, requests, limits, claims, restartPolicy}, without empty ones."""
         parts = {
             "name": self.name,
             "restartPolicy": "Always" if self.restarts else "",
@@ -36,7 +37,7 @@ class Container(NamedTuple):
 
 
 def of_entry(entry: Mapping[str, Any]) -> Container:
-    """Reads an entry of a Pod's containers or init containers. Raises QuantityError."""
+    """The Container for an item of a Pod's containers or init containers. Raises QuantityError."""
     resources = entry.get("resources") or {}
     return Container(
         entry.get("name", ""),

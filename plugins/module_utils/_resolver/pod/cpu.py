@@ -14,7 +14,7 @@ _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 
 def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
-    """Sets the CPU of a guest that has CPUs for itself, and makes memory a limit, too.
+    """Sets the CPU of a guest with dedicated CPUs, and also makes memory a limit.
 
     requests, limits: the VM's own, which are changed.
     """
@@ -34,7 +34,7 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, ar
 
 
 def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
-    """A CPU more for the emulator, or two where the VM requests an even number."""
+    """Adds a CPU for the emulator, or two if the VM requests an even number."""
     limit = limits.get("cpu", Quantity.of(0, DECIMAL_SI))
     if not around.rules.dedicated_wins:
         limit = Quantity.of(vcpus(spec), DECIMAL_SI)
@@ -49,7 +49,7 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, aro
 
 
 def shared(spec: Spec, around: Environment, limited: bool) -> tuple[Amounts, Amounts]:
-    """Requests and limits of a guest that shares CPUs, unless the VM has its own. limited: with an automatic limit."""
+    """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
     count = vcpus(spec) + (pool_threads(spec) if around.rules.pool_needs_cpu else 0)
     ratio = around.cpu_allocation_ratio
     if not count:
@@ -60,7 +60,7 @@ def shared(spec: Spec, around: Environment, limited: bool) -> tuple[Amounts, Amo
 
 
 def needs_limit(spec: Spec, around: Environment, quota: bool) -> bool:
-    """Whether the pod gets an automatic limit of CPU. quota: whether a ResourceQuota makes it necessary."""
+    """Whether the pod gets an automatic CPU limit. quota: a ResourceQuota requires one."""
     if quota:
         return True
     selector = around.configuration.get("autoCPULimitNamespaceLabelSelector")

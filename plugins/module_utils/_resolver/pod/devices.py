@@ -1,4 +1,4 @@
-"""The devices and claims of the compute container."""
+"""The devices and resource claims of the compute container."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "
 
 
 class UnknownNetwork(LookupError):
-    """A network attachment definition is not there; the message is KubeVirt's."""
+    """A network attachment definition does not exist; the message is KubeVirt's."""
 
 
 def needed(spec: Spec, around: Environment) -> list[str]:
-    """The devices that KubeVirt itself gives guests, a limit of 1 each."""
+    """The devices that KubeVirt itself adds, each with a limit of 1."""
     devices = spec["domain"]["devices"]
     interfaces = devices.get("interfaces", ())
     names = []
@@ -42,7 +42,7 @@ def _hypervisor(around: Environment) -> str:
 
 
 def plugged(namespace: str, spec: Spec, around: Environment) -> Iterator[str]:
-    """The resource name of each further device, as often as it is requested: requests and limits.
+    """The resource name of each further device, once for each request; for requests and limits.
 
     Raises UnknownNetwork if networks are known, but not this network.
     """
@@ -103,7 +103,7 @@ def _claim(named: Spec) -> dict[str, str]:
 
 
 def not_permitted(spec: Spec, around: Environment) -> list[str]:
-    """What KubeVirt says of devices that are not among the cluster's permittedHostDevices."""
+    """KubeVirt's messages for devices that are not in the cluster's permittedHostDevices."""
     permitted = around.configuration.get("permittedHostDevices")
     if permitted is None:
         return []

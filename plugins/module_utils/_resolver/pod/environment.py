@@ -1,4 +1,4 @@
-"""What a launcher pod depends on besides its VMI: the cluster's KubeVirt, and the VMI's namespace."""
+"""What a launcher pod depends on besides its VMI: the cluster's KubeVirt, and the namespace."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class Environment(NamedTuple):
     """What a pod depends on besides its VMI.
 
-    release: of KubeVirt. configuration: `spec.configuration` of its object. architecture: of VMIs that name none.
+    release: of KubeVirt. configuration: `spec.configuration` of its object. architecture: of VMIs without one.
     namespace_labels: of the VMI's namespace. quotas: `spec.hard` of each ResourceQuota there.
-    networks: the resource name that each network attachment definition needs, "" for none; by `name` or
-    `namespace/name`. None: not known, so that no network needs any.
-    claims: the UIDs of the namespace's PersistentVolumeClaims by name, as far as they are known.
+    networks: the resource name that each network attachment definition needs, "" for none, by `name` or
+    `namespace/name`. None: unknown, so no network needs any.
+    claims: PersistentVolumeClaim name → UID in the namespace, if known.
     """
 
     release: Release = NEWEST
@@ -42,7 +42,7 @@ class Environment(NamedTuple):
 
     @property
     def emulated(self) -> bool:
-        """Whether guests run without the hypervisor of the node."""
+        """Whether guests run without the node's hypervisor."""
         return bool(self.developer.get("useEmulation"))
 
     @property
@@ -60,7 +60,7 @@ class Environment(NamedTuple):
         return (self.configuration.get("network") or _NOTHING).get("binding") or _NOTHING
 
     def has_gate(self, gate: str) -> bool:
-        """Whether a feature gate is on. The release has to know it; what is enabled and disabled is enabled."""
+        """Whether a feature gate is on. The release must know it; a gate that is both enabled and disabled is on."""
         if gate not in self.rules.gates:
             return False
         if gate in (self.developer.get("featureGates") or ()):
@@ -68,7 +68,7 @@ class Environment(NamedTuple):
         return gate in self.rules.gates_on and gate not in (self.developer.get("disabledFeatureGates") or ())
 
     def support(self, container: str, kind: str, resource: str) -> Quantity | None:
-        """What the cluster gives the support containers of a type (`container-disk`); None: KubeVirt's own default.
+        """The cluster's setting for support containers of a type (`container-disk`); None for KubeVirt's default.
 
         kind: requests or limits. resource: cpu or memory.
         """
@@ -88,6 +88,6 @@ def environment(
     networks: Mapping[str, str] | None = None,
     claims: Mapping[str, str] | None = None,
 ) -> Environment:
-    """The environment of pods; a configuration with a value that KubeVirt refuses counts as none, as in KubeVirt."""
+    """The environment of pods. Like KubeVirt, ignores a whole configuration with an invalid value."""
     usable = configuration if configuration and is_valid(dict(configuration)) else {}
     return Environment(release, usable, architecture, namespace_labels or {}, tuple(quotas), networks, claims or {})

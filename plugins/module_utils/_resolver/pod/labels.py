@@ -1,4 +1,4 @@
-"""The labels of a pod, by which affinity and topology spread find it (``podLabels``)."""
+"""The labels of a pod, which affinity and topology spread use (``podLabels``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST: Final = 63
 
 
 def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
-    """The labels of a VMI's pod, without those of reserved volumes and of a name that is too long for a label."""
+    """The labels of a VMI's pod, without those of reserved volumes, and without a name that is too long for a label."""
     name = str(metadata.get("name", ""))
     return {
         **(metadata.get("labels") or {}),

@@ -1,4 +1,4 @@
-"""What manifests say of the place where pods run: names and labels, quotas, networks."""
+"""The surroundings of pods from manifests: names and labels, quotas, networks."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ def environments(
     quotas: Sequence[Manifest] = (),
     networks: Sequence[Manifest] | None = None,
 ) -> dict[str, Environment]:
-    """The surroundings of VMs' pods by namespace. namespaces: labels by name. quotas: ResourceQuotas; one without a
-    namespace counts in all. networks: NetworkAttachmentDefinitions, None: not known. Raises FieldError."""
+    """The environments of VMs' pods by namespace.
+
+    namespaces: labels by name. quotas: ResourceQuotas; one without a namespace counts in all.
+    networks: NetworkAttachmentDefinitions; None if unknown. Raises FieldError.
+    """
     resources = network_resources(networks)
     found = {}
     for namespace in dict.fromkeys(map(namespace_of, vms)):
@@ -33,13 +36,13 @@ def environments(
 
 
 def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
-    """What is wrong with a manifest that could not be read."""
+    """What is wrong with an unreadable manifest."""
     reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
     return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
 
 
 def metadata_of(manifest: Manifest) -> Manifest:
-    """Raises FieldError for one that is no mapping."""
+    """The metadata of a manifest. Raises FieldError if they are not a mapping."""
     found = manifest.get("metadata") or {}
     if not isinstance(found, Mapping):
         raise FieldError("metadata", f"expected a mapping, found {found!r}")
@@ -55,7 +58,7 @@ def name_of(manifest: Manifest) -> str:
 
 
 def labels_of(manifest: Manifest | None) -> dict[str, str]:
-    """Raises FieldError for labels that are no mapping."""
+    """The labels of a manifest. Raises FieldError if they are not a mapping."""
     found = metadata_of(manifest or {}).get("labels") or {}
     if not isinstance(found, Mapping):
         raise FieldError("metadata.labels", f"expected a mapping, found {found!r}")
@@ -63,7 +66,7 @@ def labels_of(manifest: Manifest | None) -> dict[str, str]:
 
 
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
-    """`spec.hard` of ResourceQuotas. Raises FieldError for one without."""
+    """`spec.hard` of ResourceQuotas. Raises FieldError if one has none."""
     found = []
     for quota in quotas:
         spec = quota.get("spec") or {}
@@ -75,7 +78,7 @@ def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
 
 
 def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | None:
-    """The resource name that each NetworkAttachmentDefinition needs, by namespace and name; None: not known."""
+    """The resource name that each NetworkAttachmentDefinition needs, by namespace and name; None if unknown."""
     if networks is None:
         return None
     found = {}

@@ -15,7 +15,7 @@ _LIMIT_RATIO: Final = 2.0
 
 
 def request(spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
-    """Sets what is requested where the VM does not: its limit, else its guest's memory or a huge page.
+    """Sets the requests that the VM leaves out: its limit, else the guest's memory or a huge page.
 
     requests: the VM's own, which are changed.
     """
@@ -50,7 +50,7 @@ def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quan
 
 
 def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> Amounts:
-    """The huge pages that are requests and limits; memory becomes what is requested besides them and the overhead."""
+    """The huge pages for requests and limits. Memory becomes the rest of the request, plus the overhead."""
     memory = spec["domain"]["memory"]
     asked = requests.get("memory", _nothing())
     guest = parse(memory["guest"]) if "guest" in memory else None
@@ -72,11 +72,11 @@ def _nothing() -> Quantity:
 
 
 def automatic_limit(requests: Amounts, around: Environment) -> Quantity:
-    """The limit in a namespace whose quota has one: twice what is requested, or by the ratio of its label."""
+    """The limit in a namespace whose quota has one: twice the request, or by the ratio in the namespace's label."""
     try:
         ratio = float(around.namespace_labels.get(_RATIO_LABEL, ""))
     except ValueError:
         ratio = _LIMIT_RATIO
     asked = requests.get("memory", Quantity.of(0, BINARY_SI))
-    # Written so that a label of `nan` counts as KubeVirt has it: not less than 1.
+    # With this comparison a label of `nan` behaves as in KubeVirt: not less than 1.
     return Quantity.of(int(float(asked.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio)), asked.format)

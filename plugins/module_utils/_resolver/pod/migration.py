@@ -1,4 +1,4 @@
-"""The pod that a guest migrates to (``createTargetPod``)."""
+"""The target pod of a migration (``createTargetPod``)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def target(
 ) -> Pod:
     """The target pod of a running VMI's migration.
 
-    node_labels: of the node that it runs on. source_selector: the node selector of its present pod, if that differs
-    from a new one's. added_selector: that of the migration. Raises Unrenderable.
+    node_labels: of the VMI's node. source_selector: the node selector of the present pod, if it differs from a new
+    pod's. added_selector: the node selector of the migration. Raises Unrenderable.
     """
     made = pod(metadata, spec, around, status, migrated=True)
     added = added_selector or {}
@@ -54,10 +54,10 @@ def like_source(
     present: Mapping[str, str] | None,
     vendor: bool = True,
 ) -> dict[str, str]:
-    """A node selector that also asks for a CPU like that of the source.
+    """A node selector that also requires a CPU like the source's.
 
     labels: of the source's node. present: the node selector of the source's pod, if its guest has the CPU model of its
-    host; else None. vendor: whether the CPUs have to be of one vendor.
+    host; else None. vendor: require CPUs of one vendor.
     """
     found = {**selector, **(_host_model(present, labels) if present is not None else {})}
     if vendor and not any(_vendors(found)):
@@ -70,9 +70,9 @@ def _vendors(labels: Mapping[str, str]) -> Iterator[str]:
 
 
 def _host_model(present: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
-    """The labels of nodes with the CPU of the source, or of the first source, if the guest has migrated before.
+    """The labels of nodes with the CPU of the source, or of the first source after several migrations.
 
-    None where the source has no model: newer releases then let the guest migrate to any node.
+    None if the source has no model: newer releases then let the guest migrate to any node.
     """
     kept = {label: value for label, value in present.items() if _FEATURE in label or _MODEL in label}
     if kept:

@@ -18,16 +18,16 @@ from .manifests import Manifest, metadata_of, name_of
 from .pod import Pod, Unrenderable
 from .resources import launch
 
-# What may be asked of VMs that run.
+# What to do with running VMs.
 KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
 
 
 class NoPod(ValueError):
-    """There is no pod of a VM; one line says why."""
+    """The VM has no pod; one line says why."""
 
 
 class Launched(NamedTuple):
-    """The VMI of a VM as it would be stored (its spec), and the VMI's pod."""
+    """The spec of a VM's VMI as stored, and the VMI's pod."""
 
     spec: Manifest
     pod: Pod
@@ -41,10 +41,10 @@ def launched(
     uid: str = "",
     source: Mapping[str, str] | None = None,
 ) -> Launched:
-    """What a VM that starts, or migrates, makes of the cluster.
+    """The VMI and the pod of a VM that starts or migrates.
 
-    lookup: the instancetypes, preferences and revisions. uid: of the VMI, if it runs. source: the labels of the node
-    that it migrates from. Raises NoPod, FieldError.
+    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: the labels of the node
+    from which it migrates. Raises NoPod, FieldError.
     """
     release = kubevirt.release
     if not isinstance(vm.get("spec"), dict):
@@ -66,7 +66,7 @@ def launched(
 
 
 def sample(instancetype: Manifest, kubevirt: KubeVirt, environment: Environment) -> Pod:
-    """The pod of a VM with nothing but an instancetype. Raises NoPod, FieldError."""
+    """The pod of a VM that has only an instancetype. Raises NoPod, FieldError."""
     release = kubevirt.release
     template = release_schema.canonical(
         "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release

@@ -1,4 +1,4 @@
-"""The memory that a pod needs beyond its guest's (``GetMemoryOverhead``, ``MemoryCalculator``)."""
+"""The memory that a pod needs in addition to its guest's (``GetMemoryOverhead``, ``MemoryCalculator``)."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def overhead(spec: Spec, around: Environment) -> Quantity:
         nanos = _scaled(nanos + guaranteed, around)
     else:
         nanos = _scaled(nanos, around) + guaranteed
-    # As in Go, what is added first decides how the sum is written.
+    # As in Go, the first summand decides the format of the sum.
     return of_nanos(nanos + _network(spec, around), DECIMAL_SI if tables else BINARY_SI)
 
 
 def _page_tables(spec: Spec) -> int:
-    """A bit for each 512 bits of memory that the VM itself requests; guest memory alone does not count."""
+    """One bit for each 512 bits of the VM's own memory request; guest memory alone does not count."""
     request = (spec["domain"]["resources"].get("requests") or {}).get("memory")
     if request is None:
         return 0
@@ -80,7 +80,7 @@ def _reserved(spec: Spec) -> int:
 
 
 def _scaled(nanos: int, around: Environment) -> int:
-    """With the cluster's additionalGuestMemoryOverheadRatio, as KubeVirt multiplies: floats, in kilobytes."""
+    """The amount times the cluster's additionalGuestMemoryOverheadRatio, in kilobytes and floats as in KubeVirt."""
     text = around.configuration.get("additionalGuestMemoryOverheadRatio")
     try:
         ratio = float(text or "")

@@ -1,4 +1,4 @@
-"""The launcher pod of a VMI: its requests and where it may run (``renderLaunchManifest``)."""
+"""The launcher pod of a VMI: its requests and scheduling (``renderLaunchManifest``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ Manifest = dict[str, Any]
 
 
 class Unrenderable(ValueError):
-    """KubeVirt makes no pod of such a VMI; one line says why. overhead: the pod's memory overhead all the same."""
+    """KubeVirt cannot render the pod of the VMI; one line says why.
+
+    overhead: the pod's memory overhead nevertheless.
+    """
 
     def __init__(self, message: str, extra: Quantity) -> None:
         super().__init__(message)
@@ -31,9 +34,9 @@ class Unrenderable(ValueError):
 class Pod(NamedTuple):
     """A launcher pod.
 
-    labels: of the pod. containers, init_containers: in its order. overhead: the memory that the first container has
-    beyond the guest's. node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class:
-    as in a pod's spec, empty if there is none. overhead_reported: whether an annotation has the overhead.
+    labels: of the pod. containers, init_containers: in its order. overhead: the first container's memory beyond the
+    guest's. node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class: as in a
+    pod's spec, empty if there is none. overhead_reported: an annotation has the overhead.
     """
 
     labels: dict[str, str]
@@ -52,7 +55,7 @@ class Pod(NamedTuple):
 
     @property
     def requests(self) -> Amounts:
-        """Of the whole pod, as scheduler and quota count it."""
+        """The requests of the whole pod, as scheduler and quota count them."""
         return totals.requests(self.containers, self.init_containers)
 
     @property
@@ -71,9 +74,9 @@ def pod(
     status: Mapping[str, Any] | None = None,
     migrated: bool = False,
 ) -> Pod:
-    """The pod of a VMI as it is stored: canonical spec, metadata and as much of its status as there is.
+    """The pod of a VMI as stored, from its canonical spec, metadata and known status.
 
-    migrated: the target of a migration, before `migration.target` makes it one. Raises Unrenderable.
+    migrated: the target of a migration, before `migration.target` completes it. Raises Unrenderable.
     """
     extra = overhead(spec, around)
     problems = [*_problems(spec), *not_permitted(spec, around)]

@@ -1,4 +1,4 @@
-"""What the guest of a VM gets, and what its pod asks the cluster for."""
+"""The resources of a VM's guest, and the requests of its pod."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .stored import expected_status, store
 from .traits import Spec, is_dedicated, pool_threads
 
 _HUGE_PAGES: Final = "hugepages-"
-# What is no device of the pod.
+# Resources that are not devices.
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 
 
@@ -39,11 +39,10 @@ def launch(
     place: Environment,
     source: Mapping[str, str] | None = None,
 ) -> tuple[Spec, Pod]:
-    """The spec of a VMI that is yet to be created as it will be stored, and the pod; metadata and spec as
-    virt-controller would write them.
+    """The spec of a new VMI as stored, and its pod.
 
-    place: `around` of its namespace. source: the labels of a node; the pod is then the one that the guest would migrate
-    to from there. Raises Unrenderable.
+    metadata, spec: as virt-controller would write them. place: `around` of its namespace. source: the labels of a node;
+    the pod is then the target of a migration from there. Raises Unrenderable.
     """
     metadata, spec = copy(metadata), copy(spec)
     store(metadata, spec, place, kubevirt.live_updates, kubevirt.annotations)
@@ -60,19 +59,19 @@ def resources(
     place: Environment,
     source: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """{guest, pod} of an expanded template's canonical metadata and spec; what is absent is left out.
+    """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 
-    guest: as `guest` has it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
-    whose arguments these are, with overcommit_percent and dedicated_cpus.
+    guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
+    which takes these arguments, with overcommit_percent and dedicated_cpus.
     """
     _stored, made = launch(metadata, spec, kubevirt, place, source)
     return {"guest": _guest(spec), "pod": {**_sharing(spec, made), **figures(made)}}
 
 
 def figures(made: Pod) -> dict[str, Any]:
-    """What a person asks of a pod: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a quantity),
-    overhead_bytes, qos_class, hugepages (quantities by page size), devices (counts by resource name), claims ([{claim,
-    request}]), containers, init_containers, and where it may run. What is absent is left out.
+    """The figures of a pod, without absent ones: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a
+    quantity), overhead_bytes, qos_class, hugepages (quantities by page size), devices (numbers by resource name),
+    claims ([{claim, request}]), containers, init_containers, and its scheduling.
     """
     requests = made.requests
     pages, devices = _split(requests)
@@ -130,7 +129,7 @@ def _guest(spec: Spec) -> dict[str, Any]:
 
 
 def _sharing(spec: Spec, made: Pod) -> dict[str, Any]:
-    """How many CPUs are the guest's own, and how much memory the node may not have for it."""
+    """The guest's dedicated CPUs, and the part of its memory that the pod does not request."""
     result: dict[str, Any] = {}
     asked, memory = made.containers[0].stored, spec["domain"].get("memory", {})
     if is_dedicated(spec) and "cpu" in asked:

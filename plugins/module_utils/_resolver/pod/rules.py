@@ -1,4 +1,4 @@
-"""What the launcher pods of KubeVirt releases do differently, as values."""
+"""Differences between the launcher pods of KubeVirt releases, as values."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ _ON_BY_DEFAULT: Final = frozenset(
 
 
 class Rules(NamedTuple):
-    """How the pods of a release are made. The defaults are those of the newest release, and so is how a name reads.
+    """How a release makes pods. The defaults are the newest release's.
 
-    gates: the feature gates that decide on a pod and that the release knows. gates_on: those on without being enabled.
+    gates: the feature gates that affect a pod and that the release knows. gates_on: those on by default.
 
     Memory overhead (in Mi):
     fixed_overhead: of the processes in every pod. video_overhead: of a graphics device.
-    guaranteed_overhead_scales: what a guaranteed pod needs more is multiplied by the cluster's ratio, too.
-    snp_overhead: SEV-SNP needs memory as SEV does.
+    guaranteed_overhead_scales: the cluster's ratio also applies to the extra overhead of a guaranteed pod.
+    snp_overhead: SEV-SNP needs the same memory as SEV.
 
     Compute container:
     pool_needs_cpu: each thread of the supplemental IO thread pool requests a CPU.
     dedicated_wins: dedicated CPUs replace the CPU that the VM requests. limits_gate: the gate of automatic limits, ""
-    for none. sev_device_of_snp: SEV-SNP needs the device of SEV. has_tdx_device: TDX needs one of its own.
-    nameless_devices: a device without a resource name is requested under an empty one.
-    claims_once: of several requests to one claim the first counts. claims_need_request: a device without a request
-    name claims nothing. checks_claimed_devices: permittedHostDevices counts for devices with claims, too.
+    for none. sev_device_of_snp: SEV-SNP needs the device of SEV. has_tdx_device: TDX needs its own device.
+    nameless_devices: a device without a resource name is requested under an empty name.
+    claims_once: the first of several requests for a claim counts. claims_need_request: a device without a request name
+    claims nothing. checks_claimed_devices: permittedHostDevices also applies to devices with claims.
 
     Stored VMI:
-    pci_topology: a VMI with PCI Express is annotated with the version of its topology. quote_socket: one with TDX with
-    the socket of the quote generation service.
+    pci_topology: a VMI with PCI Express gets an annotation with the version of its topology. quote_socket: a VMI with
+    TDX gets an annotation with the socket of the quote generation service.
 
     Other containers:
-    console_log_is_sidecar: the log of the console is a restartable init container.
+    console_log_is_sidecar: the console log is a restartable init container.
 
     Nodes:
-    machine_label: a node has to support the machine type. feature_labels: one has to support realtime and SEV.
-    secure_execution_label, snp_label: likewise. cpu_manager_label: of nodes that give out dedicated CPUs.
-    separates_reservations: no two guests with one reserved volume on a node.
+    machine_label: the node must support the machine type. feature_labels: the node must support realtime and SEV.
+    secure_execution_label, snp_label: the node must support these. cpu_manager_label: of nodes with dedicated CPUs.
+    separates_reservations: two guests that reserve the same volume need different nodes.
 
     Migration targets:
-    added_node_selector: that of a migration counts. vendor_label: the CPUs are of one vendor.
-    needs_host_model: without a label of its node's CPU model a guest of that model does not migrate.
+    added_node_selector: the migration's node selector counts. vendor_label: the CPUs are of one vendor.
+    needs_host_model: a guest with host-model does not migrate from a node without a label for the CPU model.
     """
 
     gates: frozenset[str] = _GATES_OF_1_9
@@ -92,7 +92,7 @@ class Rules(NamedTuple):
     needs_host_model: bool = False
 
 
-# What was different before a release, newest first: a release takes all rows above it, a later row wins.
+# Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     (
         "1.9.0",

@@ -1,4 +1,4 @@
-"""Where a pod may run: the labels that its node has to have (``NodeSelectorRenderer``)."""
+"""The labels that a pod's node must have (``NodeSelectorRenderer``)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HYPERV_FEATURES: Final = (
 
 
 def node_selector(spec: Spec, status: Mapping[str, Any], around: Environment) -> dict[str, str]:
-    """The labels of the nodes that a VMI's pod may run on. status: the VMI's, for its machine and TSC frequency."""
+    """The node selector of a VMI's pod. status: the VMI's, for its machine and TSC frequency."""
     selector = {"kubevirt.io/schedulable": "true"}
     architecture = spec.get("architecture", "")
     across = around.has_gate("CrossArchitectureVirtualization") and architecture
@@ -93,7 +93,7 @@ def _hyperv(domain: Spec) -> Iterator[str]:
 
 
 def needs_tsc_frequency(spec: Spec) -> bool:
-    """Whether the guest counts on one frequency of the TSC (``GetTscFrequencyRequirement``)."""
+    """Whether the guest depends on a constant TSC frequency (``GetTscFrequencyRequirement``)."""
     features = (spec["domain"].get("cpu") or {}).get("features", ())
     if any(feature["name"] == "invtsc" and feature.get("policy") in ("require", "force") for feature in features):
         return True

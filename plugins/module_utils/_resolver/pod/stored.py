@@ -1,4 +1,4 @@
-"""A VMI as the cluster stores it: with the defaults of KubeVirt's webhook (``ApplyNewVMIMutations``)."""
+"""A VMI as the cluster stores it, with the defaults of KubeVirt's webhook (``ApplyNewVMIMutations``)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ def store(
     live_updates: bool = True,
     kubevirt_annotations: Mapping[str, str] | None = None,
 ) -> None:
-    """Gives a new VMI what the webhook does. metadata, spec: canonical, which are changed.
+    """Applies the webhook's changes to a new VMI. metadata, spec: canonical, which are changed.
 
-    live_updates: whether changes of VMs reach running guests in this cluster. kubevirt_annotations: of the KubeVirt
-    object.
+    live_updates: changes of VMs reach running guests in this cluster. kubevirt_annotations: of the KubeVirt object.
     """
     config = configuration(dict(around.configuration), around.architecture)
     allowed = (limits(dict(around.configuration)) if around.configuration else NO_LIMITS) if live_updates else None
@@ -53,8 +52,11 @@ def _socket(around: Environment) -> str:
 
 
 def expected_status(spec: Spec, around: Environment) -> dict[str, Any]:
-    """As much of a new VMI's status as decides on its pod: the cluster's TSC frequency in Hz, if its guest counts on
-    one. 0: the configuration has none, and that of the slowest node counts."""
+    """The part of a new VMI's status that affects the pod: the cluster's TSC frequency in Hz, if the guest depends on
+    it.
+
+    0: the configuration has none, and the frequency of the slowest node counts.
+    """
     if spec.get("architecture") != "amd64" or not needs_tsc_frequency(spec):
         return {}
     return {"topologyHints": {"tscFrequency": int(around.developer.get("minimumClusterTSCFrequency") or 0)}}

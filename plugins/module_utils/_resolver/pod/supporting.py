@@ -18,11 +18,11 @@ _DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}
 
 
 class Unreadable(ValueError):
-    """What the VMI says of its containers cannot be read; one line."""
+    """The VMI's settings for its containers are invalid; one line."""
 
 
 class _Type(NamedTuple):
-    """What containers of a type (as in supportContainerResources) request and are limited to, by resource name."""
+    """The requests and limits of a type of container (as in supportContainerResources), by resource name."""
 
     name: str
     requests: Mapping[str, str]
@@ -39,7 +39,7 @@ _HOOK_GUARANTEED: Final = _HOOK._replace(limits={"cpu": "200m", "memory": "64M"}
 
 
 def _container(name: str, kind: _Type, around: Environment, guaranteed: bool, restarts: bool = False) -> Container:
-    """guaranteed: its requests equal its limits."""
+    """guaranteed: the requests equal the limits."""
     requests, limits = _amounts(kind, "requests", around), _amounts(kind, "limits", around)
     return Container(name, {**requests, **limits} if guaranteed else requests, limits, restarts=restarts)
 
@@ -67,7 +67,7 @@ def console_log(spec: Spec, around: Environment) -> Container | None:
 
 
 def disks(spec: Spec, around: Environment) -> Iterator[Container]:
-    """The containers that hold container disks, the kernel's last; none where images are mounted as volumes."""
+    """The containers of container disks, the kernel's last; none if images are mounted as volumes."""
     if around.has_gate("ImageVolume"):
         return
     for name, _image in _images(spec):
@@ -77,11 +77,11 @@ def disks(spec: Spec, around: Environment) -> Iterator[Container]:
 def disk_init_containers(spec: Spec, around: Environment, migrated: bool = False) -> Iterator[Container]:
     """The init containers that fetch the images of container disks.
 
-    migrated: of a migration target, which fetches no image whose digest is known.
+    migrated: a migration target does not fetch images with a known digest.
     """
     images = list(_images(spec))
     if around.has_gate("ImageVolume"):
-        # The kernel's name is that of a volume, too.
+        # The kernel's container has the name of a volume too.
         named = dict(images) if migrated else {}
         yield from (_disk(name, spec, around) for name, _image in images if "@sha256:" not in named.get(name, ""))
         return
@@ -116,7 +116,7 @@ def filesystems(spec: Spec, around: Environment) -> Iterator[Container]:
 
 
 def hooks(metadata: Mapping[str, Any], spec: Spec, around: Environment) -> list[Container]:
-    """The containers of hook sidecars and of network binding plugins. Raises Unreadable."""
+    """The containers of hook sidecars and network binding plugins. Raises Unreadable."""
     count = _hook_count(metadata) + _binding_sidecars(spec, around)
     guaranteed = is_guaranteed(spec)
     kind = _HOOK_GUARANTEED if guaranteed else _HOOK

@@ -1,4 +1,4 @@
-"""The requests of a whole pod, as scheduler and quota count it, and its QoS class."""
+"""The requests of a whole pod, as scheduler and quota count them, and its QoS class."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def requests(containers: Iterable[Container], init_containers: Iterable[Containe
 
 
 def limits(containers: Iterable[Container], init_containers: Iterable[Container]) -> Amounts:
-    """The sum of the limits that there are."""
+    """The sum of the existing limits."""
     return _whole(containers, init_containers, lambda container: container.limits)
 
 
 def _whole(
     containers: Iterable[Container], init_containers: Iterable[Container], of: Callable[[Container], Amounts]
 ) -> Amounts:
-    """What runs at once: all containers, or, if it is more, an init container with the restartable ones before it."""
+    """The maximum at any time: of all containers, or of an init container with the restartable ones before it."""
     beside: Amounts = {}
     most: Amounts = {}
     for container in init_containers:

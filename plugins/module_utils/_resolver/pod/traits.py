@@ -1,4 +1,4 @@
-"""Questions about a canonical VMI spec that several parts of a pod turn on."""
+"""Properties of a canonical VMI spec on which several parts of a pod depend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Spec = dict[str, Any]
 
 
 def vcpus(spec: Spec) -> int:
-    """The vCPUs: the product of what is set of cores, sockets and threads; 0 if nothing is, 1 without `cpu`."""
+    """The vCPUs: the product of the set ones of cores, sockets and threads; 0 if none is set, 1 without `cpu`."""
     cpu = spec["domain"].get("cpu")
     if cpu is None:
         return 1
@@ -25,12 +25,12 @@ def pool_threads(spec: Spec) -> int:
 
 
 def is_dedicated(spec: Spec) -> bool:
-    """Whether the guest has CPUs for itself."""
+    """Whether the guest has dedicated CPUs."""
     return bool((spec["domain"].get("cpu") or {}).get("dedicatedCpuPlacement"))
 
 
 def wants_guaranteed(spec: Spec) -> bool:
-    """Whether the VM requests as much CPU and memory as it limits (``WantsToHaveQOSGuaranteed``)."""
+    """Whether the VM's requests of CPU and memory equal its limits (``WantsToHaveQOSGuaranteed``)."""
     cpu_request, cpu_limit = _pair(spec, "cpu")
     request, limit = _pair(spec, "memory")
     memory = bool(limit) if not request else request == limit
@@ -44,12 +44,12 @@ def _pair(spec: Spec, name: str) -> tuple[int, int]:
 
 
 def is_guaranteed(spec: Spec) -> bool:
-    """Whether the pod's containers request what they are limited to."""
+    """Whether the requests of the pod's containers equal their limits."""
     return is_dedicated(spec) or wants_guaranteed(spec)
 
 
 def kernel_boot(spec: Spec) -> Spec | None:
-    """The container that the guest's kernel comes from."""
+    """The container with the guest's kernel."""
     container: Spec | None = ((spec["domain"].get("firmware") or {}).get("kernelBoot") or {}).get("container")
     return container
 

@@ -19,8 +19,7 @@ def lost_by(vm: Manifest, release: Release) -> list[str]:
     """BACKUP, SNAPSHOT, both or neither.
 
     Both copy the spec without the status. A snapshot of a VM with a VMI contains the spec of the guest's start, in
-    which
-    KubeVirt has named the revisions.
+    which KubeVirt has named the revisions.
     """
     references = (naming.referenced(vm, role, release) for role in ROLES if role.matcher_of(vm))
     if not any(one.name and not one.pinned for one in references):

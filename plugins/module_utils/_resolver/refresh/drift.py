@@ -46,8 +46,7 @@ class RoleDrift(NamedTuple):
     generation: of the captured object. current_generation: of the live object.
     recreated: the live object is a new object of the same name. changes: of the spec, [{field, before, after}].
     captured_at: when the revision was created. changed_at: when the live object last changed. Both as the API server
-    writes
-    times, "" if unknown.
+    writes times, "" if unknown.
     problem: why the state is UNKNOWN, else "".
     """
 
@@ -75,8 +74,8 @@ class Specs(NamedTuple):
 class Effect(NamedTuple):
     """The effect of other specs on a VM.
 
-    guest_before, guest_after: the guest's figures. changes: all fields of the VMI's spec that differ.
-    refusal: why KubeVirt would reject the VM, in its words, or None.
+    guest_before, guest_after: the guest's figures. changes: all fields of the VMI's spec that differ. refusal: why
+    KubeVirt would reject the VM, in its words, or None.
     live: a running guest can probably take the changes without a restart.
     """
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from ..api.errors import FieldError
 from ..api.kinds import BY_NAME
 from ..api.matcher import API_VERSION, ROLES, Role
 from ..api.redaction import LAST_APPLIED
@@ -100,10 +99,7 @@ def _kept(vm: Manifest, role: Role, objects: Lookup, release: Release) -> Manife
         found = find.live(vm, role, objects, release)
     if found.error is not None or found.manifest is None:
         return found.error or Problem(f"the VirtualMachine has no {role.matcher}")
-    try:
-        return revision.controller_revision(vm, found.manifest, release)
-    except FieldError as error:
-        return Problem(str(error))
+    return revision.controller_revision(vm, found.manifest, release)
 
 
 def _modern(kept: Manifest, role: Role, release: Release) -> Manifest | Problem:

@@ -36,8 +36,8 @@ def started_as_it_is(vm: Manifest, revisions: Iterable[Manifest]) -> bool:
 def ends_unclean(vm: Manifest, start: Manifest | None) -> bool:
     """Whether RestartRequired would outlive a restart.
 
-    KubeVirt keeps the start revision of a generation, although the VM has captured other revisions since.
-    start: the start revision of the VM's current generation, or None.
+    KubeVirt keeps the start revision of a generation, although the VM has captured other revisions since. start: the
+    start revision of the VM's current generation, or None.
     """
     if start is None:
         return False

@@ -1,4 +1,4 @@
-"""Puts the parts together: installs, caches, serves, controls; and ends it all."""
+"""Assembles the emulation: installation, caches, server and controllers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CACHED = (
     "KubeVirt",
     "StorageClass",
 )
-# Labels of these decide on what is inferred; a cache could be a moment behind.
+# Inference depends on the labels of these objects, and a cache may be behind.
 _READ_LIVE = ("DataVolume",)
 
 
@@ -67,7 +67,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
 
     caches = {kind: Informer(installing, KINDS[kind]) for kind in _CACHED}
     configuration = KubeVirtConfiguration(caches["KubeVirt"], release.of(config.kubevirt_version))
-    # virt-api may read a VolumeSnapshot only where a role of the namespace lets it.
+    # virt-api may read a VolumeSnapshot only if a role of the namespace permits it.
     as_virt_api = {"VolumeSnapshot": Client(connection, "virt-api", impersonate=API_USER)}
     looked_up = {kind: cache for kind, cache in caches.items() if kind not in _READ_LIVE}
     objects = Objects(looked_up, as_virt_api, virt_api)
@@ -106,7 +106,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
 
 
 async def _until_end(end: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None:
-    """Waits for the end; a part that stops by itself is a defect, and ends everything."""
+    """Waits for `end`. A part that stops by itself is a bug and ends everything."""
     waiting = asyncio.create_task(end.wait())
     done, _pending = await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()

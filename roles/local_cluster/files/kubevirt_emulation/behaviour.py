@@ -1,6 +1,6 @@
-"""What KubeVirt releases do differently beyond what they compute, as values that the emulation's parts look at.
+"""Differences between KubeVirt releases beyond the resolver's results, as values for the emulation.
 
-What they compute differently is in `_resolver.api.release`. No other module looks at versions.
+`_resolver.api.release` has the differences of results. No other module compares versions.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from _resolver.api.release import Release, differences
 
 
 class Behaviour(NamedTuple):
-    """How a release behaves. The defaults are the newest release's, and so is the reading of each name.
+    """The behaviour of a release. The defaults are the newest release's.
 
     Stored with a VM:
-    writes_null_timestamps: metadata within a VM or a revision has `creationTimestamp: null`.
-    new_firmware: the fields of the firmware that a new VM is given.
-    adds_firmware_uuid: virt-controller gives a VM without firmware UUID the one that comes from its name.
+    writes_null_timestamps: metadata inside a VM or a revision has `creationTimestamp: null`.
+    new_firmware: the firmware fields that a new VM gets.
+    adds_firmware_uuid: virt-controller gives a VM without a firmware UUID the one derived from its name.
     marks_pci_topology: a new VM's template is annotated with the version of its PCI topology.
 
     Refused:
-    page_size_field: where a VM's size of huge pages is, in virt-api's words.
-    io_threads_policies: the values that a VM's ioThreadsPolicy may have.
-    no_content_type: what expand-vm-spec answers to a body of no declared type: status and text.
+    page_size_field: the field of a VM's huge page size, in virt-api's words.
+    io_threads_policies: the permitted values of ioThreadsPolicy.
+    no_content_type: expand-vm-spec's response to a body without a content type: status and text.
 
     Given to a VMI:
-    selects_nodes: a VMI that is realtime or of AMD SEV gets a node selector for that; else only its pod does.
+    selects_nodes: a realtime or AMD SEV VMI gets a node selector; else only its pod does.
 
     Controllers:
-    rollout_strategy: the vmRolloutStrategy of a configuration without one.
-    withdraws_restarts: RestartRequired goes when the VM is again as its guest was started.
-    removes_start_revisions: a VM's start revision goes when its guest is stopped.
-    finds_objects_first: that instancetype and preference exist is looked at before anything is stored or upgraded.
-    storing_failed, upgrading_failed: what a failure to do so with ControllerRevisions begins with.
+    rollout_strategy: the default vmRolloutStrategy.
+    withdraws_restarts: RestartRequired is removed when the VM again matches its state at the guest's start.
+    removes_start_revisions: a VM's start revision is deleted when its guest is stopped.
+    finds_objects_first: instancetype and preference must exist before anything is stored or upgraded. storing_failed,
+    upgrading_failed: the prefix of errors when storing or upgrading ControllerRevisions.
     """
 
     writes_null_timestamps: bool = False
@@ -56,7 +56,7 @@ class Behaviour(NamedTuple):
     upgrading_failed: str = "error encountered while upgrading instancetype.kubevirt.io controllerRevisions: "
 
 
-# What was different before a release, newest first: a release takes all rows above it, a later row wins.
+# Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     (
         "1.8.0",

@@ -1,4 +1,4 @@
-"""Requests to the API server, as one user agent (which is what server-side apply takes for the field manager)."""
+"""Requests to the API server with a user agent, which is also the field manager."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JSON_PATCH = "application/json-patch+json"
 
 
 class ApiError(Exception):
-    """An answer of the API server that is no success, or none at all (code 503). body: its Status object."""
+    """An unsuccessful response of the API server, or none (code 503). body: its Status object."""
 
     def __init__(self, code: int, body: Manifest) -> None:
         super().__init__(body.get("message") or f"HTTP status {code}")
@@ -32,7 +32,7 @@ class ApiError(Exception):
 
 
 class Connection:
-    """The pool of connections to the API server that a kubeconfig names."""
+    """The connection pool for the API server of a kubeconfig."""
 
     def __init__(self, kubeconfig: str) -> None:
         cluster, user = _context(kubeconfig)
@@ -71,7 +71,7 @@ def _context(kubeconfig: str) -> tuple[Manifest, Manifest]:
 
 
 class Client:
-    """Requests of one component; several share a connection."""
+    """Requests of one component. Clients may share a connection."""
 
     def __init__(self, connection: Connection, user_agent: str, impersonate: str | None = None) -> None:
         self._connection = connection
@@ -82,7 +82,7 @@ class Client:
     async def request(
         self, method: str, path: str, body: Any = None, content_type: str = "application/json"
     ) -> Manifest:
-        """Sends one request and returns the object answered; raises ApiError, also where there is no answer."""
+        """Sends a request and returns the object in the response. Raises ApiError, also without a response."""
         headers = self._headers
         data = None
         if body is not None:
@@ -128,7 +128,7 @@ class Client:
         return await self.request("GET", resource.path())
 
     async def watch(self, resource: Resource, version: str, seconds: int = 300) -> AsyncIterator[Manifest]:
-        """The events after a resourceVersion, bookmarks among them; ends when the server ends it. Raises ApiError."""
+        """The events after a resourceVersion, including bookmarks, until the server ends the watch. Raises ApiError."""
         path = f"{resource.path()}?watch=1&allowWatchBookmarks=true&resourceVersion={version}&timeoutSeconds={seconds}"
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=seconds + 30)
         async with self._connection.session.get(

@@ -1,4 +1,4 @@
-"""The time as Kubernetes writes it."""
+"""The time in Kubernetes' format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The emulation's own configuration: a JSON file that its starter writes."""
+"""The emulation's configuration: a JSON file from the launcher."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from kubevirt_emulation import releases
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; the message is one line that says why."""
+    """The configuration is unusable; one line says why."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """What the emulation needs to know.
+    """The configuration of the emulation.
 
-    kubeconfig: names the API server and a user who may do everything and impersonate. host, port: where webhooks and
-    subresources are served. tls_cert, tls_key: for that; the certificate must hold `virt-api.kubevirt.svc`.
-    ca_file: who signed it. ready_file: made once everything is installed and served.
-    kubevirt_version: the release of KubeVirt to behave like, such as 1.4.1; see releases.py.
+    kubeconfig: the API server, and a user with all rights including impersonation. host, port: for webhooks and
+    subresources. tls_cert, tls_key: for these; the certificate must contain `virt-api.kubevirt.svc`.
+    ca_file: the CA of the certificate. ready_file: created once everything is installed and served.
+    kubevirt_version: the release of KubeVirt to emulate, such as 1.4.1; see releases.py.
     """
 
     kubeconfig: str

@@ -1,4 +1,4 @@
-"""Events: what users see of a controller's doings with `kubectl describe`."""
+"""Events, which users see with `kubectl describe`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Manifest = dict[str, Any]
 
 
 class Recorder:
-    """Writes events beside the work; that one could not be written stops nothing."""
+    """Writes events in the background; failures are ignored."""
 
     def __init__(self, client: Client, component: str) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""Metadata as Go writes it where it is not an object's own: until KubeVirt 1.7 with `creationTimestamp: null`."""
+"""Embedded metadata as Go writes them: until KubeVirt 1.7 with `creationTimestamp: null`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Manifest = dict[str, Any]
 
 
 def of_spec(spec: Manifest, behaviour: Behaviour) -> Manifest:
-    """A VM's spec with the metadata of its templates so."""
+    """A VM's spec with such metadata in its templates."""
     if not behaviour.writes_null_timestamps:
         return spec
     spec = {**spec, "template": of_object(spec["template"], behaviour)}
@@ -20,7 +20,7 @@ def of_spec(spec: Manifest, behaviour: Behaviour) -> Manifest:
 
 
 def of_object(manifest: Manifest, behaviour: Behaviour) -> Manifest:
-    """An object that is within another one, or was never stored, with its own metadata so."""
+    """An object with such metadata, for an embedded or never stored object."""
     if not behaviour.writes_null_timestamps:
         return manifest
     return {**manifest, "metadata": {"creationTimestamp": None, **(manifest.get("metadata") or {})}}

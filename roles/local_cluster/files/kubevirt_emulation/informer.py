@@ -1,4 +1,4 @@
-"""A cache of all objects of one kind, kept by a list and a watch."""
+"""A cache of all objects of a kind, updated by a list and a watch."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Manifest = dict[str, Any]
 Key = tuple[str, str]
 Handler = Callable[[Key], None]
 
-RETRY = 0.2  # seconds after a watch that failed
-EXPECTED = 30.0  # seconds for an object that is about to be stored; it may be refused after all
-REMEMBERED = 4096  # deleted objects, so that a late answer about one does not bring it back
+RETRY = 0.2  # seconds after a failed watch
+EXPECTED = 30.0  # seconds to wait for an object that its webhook has seen; it may be rejected after all
+REMEMBERED = 4096  # deleted objects, so that a late response does not restore one
 
 
 def key_of(manifest: Manifest) -> Key:
@@ -30,9 +30,9 @@ def key_of(manifest: Manifest) -> Key:
 
 
 class Informer:
-    """The objects of a kind, by (namespace, name). Callers do not change them.
+    """The objects of a kind, by (namespace, name). Callers must not change them.
 
-    managedFields are left out: nobody here reads them and they are a third of an object.
+    managedFields are left out, because they are a third of an object and nothing here needs them.
     """
 
     def __init__(self, client: Client, resource: Resource) -> None:
@@ -41,20 +41,20 @@ class Informer:
         self._objects: dict[Key, Manifest] = {}
         self._handlers: list[Handler] = []
         self._deleted: OrderedDict[str, None] = OrderedDict()
-        self._expected: dict[Key, tuple[str, int, float]] = {}  # uid, generation, when it is given up
+        self._expected: dict[Key, tuple[str, int, float]] = {}  # uid, generation, deadline
         self.synced = asyncio.Event()
 
     def get(self, key: Key) -> Manifest | None:
         return self._objects.get(key)
 
     def expect(self, manifest: Manifest) -> None:
-        """Takes note of an object that is about to be stored, as its webhook sees it."""
+        """Records that an object is about to be stored, as its webhook sees it."""
         metadata = manifest["metadata"]
         given_up = asyncio.get_running_loop().time() + EXPECTED
         self._expected[key_of(manifest)] = (metadata["uid"], metadata["generation"], given_up)
 
     def is_behind(self, key: Key) -> bool:
-        """Whether there may be a newer generation of the object than the watch has brought."""
+        """Whether a newer generation of the object may exist than the watch has delivered."""
         expected = self._expected.get(key)
         if expected is None:
             return False
@@ -73,13 +73,13 @@ class Informer:
         return list(self._objects.values())
 
     def on_change(self, handler: Handler) -> None:
-        """Has the handler called with the key of every object that comes, changes or goes."""
+        """Registers a handler, which is called with the key of every added, changed or removed object."""
         self._handlers.append(handler)
 
     def observe(self, manifest: Manifest, quiet: bool = False) -> None:
-        """Takes what a write of our own has answered, so that the next look need not wait for the watch.
+        """Stores the response to our own write, so that the next reader need not wait for the watch.
 
-        Handlers are called at once, and not again when the watch brings it; with `quiet`, never.
+        Handlers are called at once, and not again for the watch's event; with `quiet`, never.
         """
         key = key_of(manifest)
         current = self._objects.get(key)
@@ -103,7 +103,7 @@ class Informer:
                 while True:
                     version = await self._watch(version)
             except (ApiError, aiohttp.ClientError, asyncio.TimeoutError, OSError) as error:
-                # A watch from a version that the server has forgotten (410) ends here too: a new list is the remedy.
+                # A watch from an expired version (410) ends here too; a new list follows.
                 if not broken and self.synced.is_set():
                     log.info("%s: %s", self.resource.plural, error or type(error).__name__)
                     broken = True
@@ -116,7 +116,7 @@ class Informer:
         for key in gone:
             del self._objects[key]
         for key, item in listed.items():
-            # Items of a list come without these two.
+            # Items of a list lack these two.
             item.setdefault("kind", self.resource.kind)
             item.setdefault("apiVersion", self.resource.api_version)
             self._store(key, item)
@@ -136,7 +136,7 @@ class Informer:
             if event["type"] == "DELETED":
                 self._remember(manifest["metadata"]["uid"])
                 self._expected.pop(key, None)
-                # An observed successor of the same name is newer than this event.
+                # A new object of the same name is newer than this event.
                 if current is not None and _version(current) <= _version(manifest):
                     del self._objects[key]
                 self._notify(key)

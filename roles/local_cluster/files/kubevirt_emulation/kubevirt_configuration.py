@@ -1,4 +1,4 @@
-"""What the KubeVirt object of the cluster says, and which release of KubeVirt reads it."""
+"""The configuration in the cluster's KubeVirt object, and the emulated release."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ POLICIES = ("reference", "expand", "expandAll")
 
 
 class KubeVirtConfiguration:
-    """Read at each question, so that a change counts at once.
+    """Reads the object on each access, so that changes apply at once.
 
-    release, behaviour: how the KubeVirt that is emulated computes and behaves.
+    release, behaviour: of the emulated KubeVirt.
     """
 
     def __init__(self, cache: Informer, release: Release) -> None:
@@ -37,17 +37,17 @@ class KubeVirtConfiguration:
 
     @property
     def architecture(self) -> str:
-        """That of VMs which name none."""
+        """The architecture of VMs without one."""
         return self._kubevirt.get("status", {}).get("defaultArchitecture") or configuration.DEFAULT_ARCHITECTURE
 
     @property
     def defaults(self) -> configuration.Configuration:
-        """What decides on the defaults of VMs."""
+        """The configuration of VM defaults."""
         return configuration.configuration(self.raw, self.architecture)
 
     @property
     def cluster(self) -> Cluster:
-        """What the rules of admission ask about."""
+        """The configuration for the validation rules."""
         return cluster.read(self.raw, self.architecture, self.release)
 
     @property
@@ -59,11 +59,11 @@ class KubeVirtConfiguration:
 
     @property
     def live_updates(self) -> bool:
-        """Whether changes reach running guests, as far as they can."""
+        """Whether possible changes reach running guests."""
         return self.cluster.live_updates
 
     @property
     def cpu_allocation_ratio(self) -> int:
-        """How many vCPUs share a CPU of a node."""
+        """The number of vCPUs that share a CPU of a node."""
         found = (self.raw.get("developerConfiguration") or {}).get("cpuAllocationRatio")
         return int(found or hot_plug.ALLOCATION_RATIO)

@@ -1,7 +1,7 @@
-"""Objects for the pure functions of `_resolver`: from the caches, from the API server where a cache has none.
+"""Objects for the pure functions of `_resolver`: from the caches, and from the API server if a cache lacks one.
 
-The functions ask synchronously. So they are run, what they missed is fetched, and they are run again until nothing
-is missing: an object that was created a moment ago counts, and a cache need not hold what is rarely asked for.
+The functions are synchronous. So they run, missing objects are fetched, and they run again until nothing is missing.
+Therefore objects that were just created count, and caches need not hold rarely needed kinds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Lookup:
-    """What `_resolver` looks objects up in; one for each computation. `extra` counts before the caches."""
+    """The Lookup of one computation for `_resolver`. `extra` overrides the caches."""
 
     def __init__(self, caches: dict[str, Informer], fetched: dict[Asked, Manifest | Problem | None]) -> None:
         self._caches = caches
@@ -31,7 +31,7 @@ class Lookup:
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See `_resolver.instancetype.find.find.Lookup`."""
         if not name:
-            # As KubeVirt's client says without asking the server.
+            # KubeVirt's client says this without asking the server.
             return Problem("resource name may not be empty")
         asked = kind, namespace if KINDS[kind].namespaced else "", name
         if asked in self._fetched:
@@ -45,18 +45,18 @@ class Lookup:
 
 
 class Objects:
-    """Runs computations that look objects up."""
+    """Runs computations that look up objects."""
 
     def __init__(self, caches: dict[str, Informer], clients: dict[str, Client], client: Client) -> None:
-        """clients: for kinds that are read with other rights; client: for all the rest."""
+        """clients: for kinds that need other credentials. client: for all others."""
         self._caches = caches
         self._clients = clients
         self._client = client
 
     async def resolve(self, compute: Callable[[Lookup], T], trusted: Collection[str] = ()) -> T:
-        """The result of the computation, with everything it asks for.
+        """The result of the computation, with all objects that it needs.
 
-        trusted: kinds of which the cache is taken at its word when it has no such object.
+        trusted: kinds for which an object that is not in the cache does not exist.
         """
         fetched: dict[Asked, Manifest | Problem | None] = {}
         while True:

@@ -1,8 +1,7 @@
-"""CustomResourceDefinitions with structural schemas, made from the types of `fields/`.
+"""CustomResourceDefinitions with structural schemas, from the types of `fields/`.
 
-Types, required fields, printed columns and names are those that a user of the real CRDs meets. Left to the
-webhooks, as in KubeVirt: the values that text fields choose from (`ioThreadsPolicy: bogus` is stored), the range
-of uint32, and everything that needs a look at other objects.
+Types, required fields, printed columns and names are those of the real CRDs. As in KubeVirt, the webhooks check choices
+of text fields (`ioThreadsPolicy: bogus` is stored), the range of uint32, and anything that involves other objects.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
 
 
 def _by(*keys: str) -> dict[str, Any]:
-    """A list whose entries differ in these keys."""
+    """A list whose items differ in these keys."""
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
 
 
 _MOST_ENTRIES: Final = {"maxItems": 256}
 
-# What the real schemas say beyond the type.
+# What the real schemas restrict beyond the type.
 _LIMITS: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("MemoryInstancetype", "overcommitPercent"): {"minimum": 0, "maximum": 100},
     ("ReservedOverhead", "memLock"): {"enum": ["NotRequired", "Required"]},
@@ -70,7 +69,7 @@ _LIMITS: Final[dict[tuple[str, str], dict[str, Any]]] = {
     },
 }
 
-# Fields that Go always writes but nobody has to give: admission or a preference fills them.
+# Fields that Go always writes but users may omit: admission or a preference sets them.
 _OPTIONAL: Final = frozenset({("Machine", "type"), ("Input", "type")})
 
 _FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -78,12 +77,12 @@ _FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown
 
 @cache
 def schema_of(type_name: str, release: Release = NEWEST) -> dict[str, Any]:
-    """The OpenAPI schema of a type of `schema.TYPES` in a release. Shared between callers: not to be changed.
+    """The OpenAPI schema of a type of `schema.TYPES` in a release. Shared between callers, who must not change it.
 
-    Lists are atomic (the default), but for a few in the VM's real schema.
+    Lists are atomic (the default), except for a few in the VM's real schema.
     """
     if type_name == "ObjectMeta":
-        return _FREE  # of a template; kube-apiserver itself knows the one of the object
+        return _FREE  # of a template; kube-apiserver itself validates the object's own
     properties = {}
     required = []
     for name, declaration in schema.TYPES[type_name].items():
@@ -115,7 +114,7 @@ def _of(expression: str, release: Release) -> dict[str, Any]:
 
 
 class Resource(NamedTuple):
-    """One kind that the collection's clusters serve."""
+    """A kind that the emulated cluster serves."""
 
     group: str
     version: str
@@ -123,7 +122,7 @@ class Resource(NamedTuple):
     plural: str
     short_names: tuple[str, ...]
     namespaced: bool
-    status: bool  # has /status; then writes to the object leave the status alone, and the other way round
+    status: bool  # has /status; then writes to the object ignore the status, and writes to /status ignore the rest
     categories: tuple[str, ...]
     columns: tuple[tuple[str, str, str], ...]  # name, type, JSON path
     properties: dict[str, Any]
@@ -224,7 +223,7 @@ def _kubevirt(
 
 
 def _storage(group: str, version: str, kind: str, short: str, columns: tuple[tuple[str, str, str], ...]) -> Resource:
-    """A kind of which inference reads a few fields; the rest is stored as it comes."""
+    """A kind of which inference reads a few fields; other fields are stored unchecked."""
     properties = {"spec": _FREE, "status": _FREE}
     return Resource(
         group, version, kind, kind.lower() + "s", (short, short + "s"), True, False, (), columns, properties, ("spec",)
@@ -232,14 +231,14 @@ def _storage(group: str, version: str, kind: str, short: str, columns: tuple[tup
 
 
 def _configuration() -> dict[str, Any]:
-    """The KubeVirt object's spec: the reference policy is checked, everything else stored."""
+    """The schema of the KubeVirt object's spec: only the reference policy is checked."""
     policy = {"type": "string", "nullable": True, "enum": ["reference", "expand", "expandAll"]}
     instancetype = {"type": "object", "nullable": True, "properties": {"referencePolicy": policy}}
     return {**_FREE, "properties": {"configuration": {**_FREE, "properties": {"instancetype": instancetype}}}}
 
 
 def resources(release: Release = NEWEST) -> list[Resource]:
-    """What a release serves: instancetypes and preferences, KubeVirt's own kinds, and those of storage."""
+    """The kinds that a release serves: instancetypes and preferences, KubeVirt's own, and those of storage."""
     virtual_machine = schema.TYPES["VirtualMachine"]
     instancetype, preference = (
         schema_of(f"VirtualMachine{name}Spec", release) for name in ("Instancetype", "Preference")
@@ -290,7 +289,7 @@ def resources(release: Release = NEWEST) -> list[Resource]:
                 _READY,
             ),
             {"spec": schema_of("VirtualMachineInstanceSpec", release), "status": _FREE},
-            # virt-controller creates VMIs with a status, virt-handler writes it with the object.
+            # virt-controller creates VMIs with a status, and virt-handler writes it with the object.
             status=False,
         ),
         _kubevirt(
@@ -313,5 +312,5 @@ def resources(release: Release = NEWEST) -> list[Resource]:
 
 
 def crds(release: Release = NEWEST) -> list[dict[str, Any]]:
-    """The CustomResourceDefinitions of all kinds as a release has them."""
+    """The CustomResourceDefinitions of all kinds in a release."""
     return [resource.manifest() for resource in resources(release)]

@@ -1,4 +1,4 @@
-"""The releases of KubeVirt that the emulation can behave like. Imports nothing, so that the launcher can ask too."""
+"""The releases of KubeVirt that can be emulated. No imports, so that the launcher can use it too."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ KNOWN = (NEWEST, "1.8.4", "1.7.4", "1.6.6", "1.5.3", "1.4.1")
 
 
 def problem(version: str) -> str:
-    """Why the emulation cannot behave like a release; "" if it can.
+    """Why a release cannot be emulated; "" if it can.
 
-    Other patch releases of these minor versions are accepted: what they compute otherwise is known
-    (`_resolver.api.release`), and in all else they are taken for the recorded one.
+    Other patch releases of these minor versions are accepted: their results are known (`_resolver.api.release`);
+    otherwise they count as the recorded release.
     """
     minors = {known.rpartition(".")[0] for known in KNOWN}
     if re.fullmatch(r"\d+\.\d+\.\d+", version) and version.rpartition(".")[0] in minors:

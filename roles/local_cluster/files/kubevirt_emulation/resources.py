@@ -1,4 +1,4 @@
-"""Where the API server keeps each kind that the emulation reads or writes."""
+"""The API paths of the kinds that the emulation reads or writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kubevirt_emulation import openapi
 
 
 class Resource(NamedTuple):
-    """A kind and its place: group "" is the core group."""
+    """A kind and its API group; "" is the core group."""
 
     group: str
     version: str
@@ -21,7 +21,7 @@ class Resource(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The path of a list (of one namespace or all), an object or one of its subresources."""
+        """The path of a list (of a namespace or of all), an object or a subresource."""
         path = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         if namespace and self.namespaced:
             path += f"/namespaces/{namespace}"

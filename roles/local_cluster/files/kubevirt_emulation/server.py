@@ -19,16 +19,16 @@ from kubevirt_emulation.webhooks.names import Webhook
 
 Answerer = Callable[[admission.Review], Awaitable[admission.Answer]]
 
-# Where the API server says who signs the certificate with which it proves itself to aggregated APIs.
+# The ConfigMap with the CA of the certificate by which the API server authenticates to aggregated APIs.
 _AUTHENTICATION = ("kube-system", "extension-apiserver-authentication")
 _LARGEST_BODY = 16 * 2**20
-END = 2.0  # seconds for requests that are under way when everything ends
+END = 2.0  # seconds for pending requests at the end
 
 
 async def serve(
     config: Config, client: Client, webhooks: dict[Webhook, Answerer], subresources: SubresourceApi
 ) -> web.AppRunner:
-    """Begins to serve; the caller cleans the runner up."""
+    """Starts the server. The caller cleans the runner up."""
     application = web.Application(middlewares=[answer_failures], client_max_size=_LARGEST_BODY)
     application.add_routes([web.post(hook.path, _handler(answer)) for hook, answer in webhooks.items()])
     application.add_routes(subresources.routes())
@@ -44,7 +44,7 @@ def _handler(answer: Answerer) -> Callable[[web.Request], Awaitable[web.StreamRe
         review = admission.read(json.loads(await request.read()))
         answered = await answer(review)
         if answered.crashed and request.transport is not None:
-            # A panic of virt-api ends the connection; the API server makes 500 of it.
+            # A panic of virt-api closes the connection; the API server responds with 500.
             request.transport.abort()
         return json_response(answered.to_review(review.uid))
 
@@ -52,7 +52,7 @@ def _handler(answer: Answerer) -> Callable[[web.Request], Awaitable[web.StreamRe
 
 
 async def _tls(config: Config, client: Client) -> ssl.SSLContext:
-    """Whoever shows a certificate must be the API server; webhooks are asked without one."""
+    """Accepts client certificates only of the API server; webhooks are called without one."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(config.tls_cert, config.tls_key)
     authentication = await client.get(KINDS["ConfigMap"], *_AUTHENTICATION)

@@ -1,4 +1,4 @@
-"""A queue of keys for controllers: one worker at a time works on a key, which waits once however often it is added."""
+"""A queue of keys for controllers: a key has at most one worker, and is queued at most once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST_RETRY = 1000.0
 
 
 class WorkQueue(Generic[K]):
-    """Keys to work on. Fair: first added, first done."""
+    """The keys to process, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[K] = asyncio.Queue()
@@ -42,11 +42,11 @@ class WorkQueue(Generic[K]):
         self.add_after(key, min(FIRST_RETRY * 2 ** min(failures, 40), LAST_RETRY))
 
     def forget(self, key: K) -> None:
-        """The key has succeeded: its next failure is its first."""
+        """Resets the key's failures after a success."""
         self._failures.pop(key, None)
 
     async def run(self, workers: int, handle: Callable[[K], Awaitable[None]]) -> None:
-        """Works on keys until cancelled; a handler that raises has its key tried again."""
+        """Processes keys until cancelled. If the handler raises, the key is retried."""
         async with asyncio.TaskGroup() as group:
             for _number in range(workers):
                 group.create_task(self._work(handle))

@@ -104,12 +104,18 @@ def test_the_page_has_all_rules_and_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "job", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), ids=["github", "gitlab", "pre-commit"]
+    "job", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), ids=["github", "gitlab", "tekton", "pre-commit"]
 )
-def test_the_jobs_run_the_command(job: str) -> None:
-    """The check of each job of the page takes the options that the job gives, and what the tool appends."""
+def test_the_jobs_run_the_command(
+    job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The check of each job of the page runs in a repository, with what the tool appends to its command."""
+    for folder in ("base", "repository"):
+        (tmp_path / folder / "manifests").mkdir(parents=True)
+        (tmp_path / folder / "manifests" / "vm.yaml").write_text("[]")
+    monkeypatch.chdir(tmp_path / "repository")
     written = json.dumps(yaml.safe_load(job))
-    [arguments] = re.findall(r"plugin_utils\.check([^\"]*)", written)
-    files = ["vm.yaml"] if "hooks" in written else []
-    options = command._parser().parse_args([*arguments.split(), *files])
-    assert options.path
+    [arguments] = re.findall(r"plugin_utils\.check([^\"\\]*)", written)
+    files = ["manifests/vm.yaml"] if "hooks" in written else []
+    assert command.main([*arguments.split(), *files]) == 0
+    assert "0 objects checked" in capsys.readouterr().out or "--format" in arguments

@@ -1,8 +1,8 @@
 """Specs of instancetypes and preferences before v1beta1: flavor.kubevirt.io/v1alpha1, instancetype.kubevirt.io/v1alpha1
 and v1alpha2.
 
-Type → field → type expression, as in the other modules of this package. What they share with today's types is taken
-from there. Text and truth values were no pointers yet; KubeVirt converts those that are not set to "" and false.
+Type → field → type expression, as in the other modules of this package, which define the common types. Strings and
+booleans were not pointers yet; KubeVirt converts unset ones to "" and false.
 """
 
 from __future__ import annotations

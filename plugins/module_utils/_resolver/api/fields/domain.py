@@ -1,4 +1,4 @@
-"""The guest's hardware, and what VMs share with instancetypes and preferences (kubevirt.io/v1).
+"""The guest's hardware, and types that VMs share with instancetypes and preferences (kubevirt.io/v1).
 
 Type → field → type expression, or a tuple (type expression, notes): see `schema` and `release_schema`.
 """

@@ -1,7 +1,7 @@
-"""Values that a field chooses from; a type expression names them like a type (`*DiskBus`).
+"""The values of fields with choices; a type expression names them like a type (`*DiskBus`).
 
-A list is here only if it is closed: a webhook of KubeVirt or libvirt refuses everything else, sometimes only
-once a VM uses it. The CRDs take any text, and so does the canonical form.
+Only closed lists: a webhook of KubeVirt, or libvirt, rejects other values, sometimes only when a VM uses them. The CRDs
+and the canonical form accept any text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 ENUMS: dict[str, tuple[str, ...]] = {
     "Architecture": ("amd64", "arm64", "s390x"),
     "CPUFeaturePolicy": ("force", "require", "optional", "disable", "forbid"),
-    # The prefer... spellings mean the same and are deprecated since KubeVirt 1.4.
+    # The prefer... spellings are synonyms, deprecated since KubeVirt 1.4.
     "CPUTopology": (
         "sockets",
         "cores",
@@ -33,7 +33,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "PanicDeviceModel": ("hyperv", "isa", "pvpanic"),
     "PITTickPolicy": ("delay", "catchup", "discard"),
     "RTCTickPolicy": ("delay", "catchup"),
-    # KubeVirt names the first two and hands the text on; QEMU knows the third as well.
+    # KubeVirt defines the first two and passes any text on; QEMU also knows the third.
     "RTCTrack": ("guest", "wall", "realtime"),
     "SoundModel": ("ich9", "ac97"),
     "SpreadAcross": ("SocketsCores", "CoresThreads", "SocketsCoresThreads"),

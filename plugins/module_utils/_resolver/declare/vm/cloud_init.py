@@ -46,8 +46,7 @@ def volume(options: Options | None) -> Part | None:
     """The source of the VM's cloud-init volume, or None if there are no data.
 
     options: of `cloud_init`, with the password read from its file. Missing user data are generated from user, password
-    and
-    keys. A given type creates a volume even without data.
+    and keys. A given type creates a volume even without data.
     """
     if options is None or options.get("type") == NONE:
         return None

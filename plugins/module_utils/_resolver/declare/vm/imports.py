@@ -14,8 +14,7 @@ class _Source(NamedTuple):
     """The spelling of a source.
 
     fields: option → field of the API. required: options that it needs. sized: the option `size` is required, because
-    the
-    source has no size.
+    the source has no size.
     """
 
     fields: dict[str, str]

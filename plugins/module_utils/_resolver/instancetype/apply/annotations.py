@@ -1,4 +1,4 @@
-"""Annotations of an instancetype go to the VMI's metadata (KubeVirt ``applyInstanceTypeAnnotations``)."""
+"""Copies the annotations of an instancetype to the VMI (KubeVirt ``applyInstanceTypeAnnotations``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .conflict import Conflict
 
 
 def merge_annotations(instancetype: dict[str, Any], metadata: dict[str, Any]) -> list[Conflict]:
-    """The same key with another value conflicts; in the order of the keys (KubeVirt's own order is random)."""
+    """An equal key with another value conflicts; ordered by key (KubeVirt's own order is random)."""
     wanted = instancetype.get("annotations")
     if not wanted:
         return []

@@ -20,9 +20,9 @@ Spec = Optional[dict[str, Any]]
 
 
 class Applied(NamedTuple):
-    """template: {metadata, spec} in canonical form, or None where there are conflicts or a crash.
-    conflicts: the VM's fields that the instancetype does not allow.
-    crash: why KubeVirt itself would panic on this input."""
+    """template: {metadata, spec} in canonical form; None with conflicts or a crash.
+    conflicts: the VM's fields that the instancetype does not permit. crash: why KubeVirt would panic on this input.
+    """
 
     template: dict[str, Any] | None
     conflicts: tuple[Conflict, ...] = ()
@@ -30,10 +30,10 @@ class Applied(NamedTuple):
 
 
 def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, release: Release = NEWEST) -> Applied:
-    """The template as the VMI would have it; inputs are plain manifests' parts and stay unchanged.
+    """The template as the VMI would have it. The inputs are parts of plain manifests and stay unchanged.
 
     template: a VM's spec.template. instancetype, preference: the `spec` of one, or None.
-    Raises schema.FieldError for input that is not of the API's types.
+    Raises schema.FieldError for input that does not match the schema.
     """
     result = release_schema.canonical("VirtualMachineInstanceTemplateSpec", template, release)
     if instancetype is not None:
@@ -52,15 +52,15 @@ def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, releas
 def apply_in_place(
     meta: dict[str, Any], spec: dict[str, Any], instancetype: Spec, preference: Spec, release: Release = NEWEST
 ) -> list[Conflict]:
-    """Changes canonical metadata and VMI spec; all other arguments are canonical too and stay unchanged.
+    """Changes canonical metadata and VMI spec. The other arguments are canonical too and stay unchanged.
 
-    With conflicts, meta and spec are half done and of no use. Raises Crash where KubeVirt panics.
+    With conflicts, meta and spec are incomplete. Raises Crash where KubeVirt panics.
     """
     conflicts = _instancetype(meta, spec, instancetype, preference, release) if instancetype is not None else []
     if not conflicts and preference is not None:
         _preference(meta, spec, preference, release)
     if not spec.get("nodeSelector", True):
-        # Kept by schema.canonical for the sake of conflicts; Go does not write it.
+        # schema.canonical keeps it for conflicts; Go does not write it.
         del spec["nodeSelector"]
     return conflicts
 

@@ -1,4 +1,4 @@
-"""Fields that a VM sets although its instancetype decides them (KubeVirt ``pkg/instancetype/conflict``)."""
+"""The fields that both a VM and its instancetype set (KubeVirt ``pkg/instancetype/conflict``)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ VMI_PREFIX = "spec"
 
 
 class Conflict(NamedTuple):
-    """One conflicting field.
+    """A conflicting field.
 
-    path: relative to the VMI spec (``domain.cpu.sockets``); an annotation is ``annotations.KEY`` and takes no prefix.
+    path: relative to the VMI spec (``domain.cpu.sockets``); an annotation is ``annotations.KEY`` without a prefix.
     """
 
     path: str
@@ -24,20 +24,20 @@ class Conflict(NamedTuple):
 
 
 def paths(conflicts: Iterable[Conflict], prefix: str = TEMPLATE_PREFIX) -> list[str]:
-    """Full paths, in the order in which KubeVirt reports them."""
+    """Full paths, in KubeVirt's order."""
     return [conflict.full_path(prefix) for conflict in conflicts]
 
 
 def cause_message(conflict: Conflict, release: Release = NEWEST) -> str:
-    """virt-api's message of one conflict when it rejects the VM."""
+    """virt-api's message for a conflict when it rejects the VM."""
     return release.conflict_cause.format(path=conflict.full_path())
 
 
 def webhook_message(conflicts: Iterable[Conflict], release: Release = NEWEST) -> str:
-    """What expand-spec and the capture of a revision say of all conflicts together."""
+    """The message of expand-spec, and of the capture of a revision, for all conflicts."""
     return release.conflict_list.format(paths=", ".join(paths(conflicts)))
 
 
 def controller_message(conflicts: Iterable[Conflict]) -> str:
-    """What virt-controller says when it cannot start the VM."""
+    """virt-controller's message when conflicts prevent the start of the VM."""
     return f"VMI conflicts with instancetype spec in fields: [{', '.join(paths(conflicts, VMI_PREFIX))}]"

@@ -9,7 +9,7 @@ from ...api.tree import copy
 from .conflict import Conflict
 from .topology import topology
 
-# API names differ in one letter case between instancetype and VM.
+# Some names differ in case between instancetype and VM.
 _POINTERS: Final = (
     ("model", "model", "domain.cpu.model"),
     ("dedicatedCPUPlacement", "dedicatedCpuPlacement", "domain.cpu.dedicatedCPUPlacement"),
@@ -22,7 +22,7 @@ _POINTERS: Final = (
 def cpu(
     instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any], release: Release = NEWEST
 ) -> list[Conflict]:
-    """Writes the topology in any case, so that a VM's topology always conflicts. Raises Crash as topology() does."""
+    """Always writes the topology, so a VM's topology always conflicts. Raises Crash like topology()."""
     wanted = instancetype["cpu"]
     domain = spec["domain"]
     found = _conflicts(wanted, domain)
@@ -51,7 +51,7 @@ def _conflicts(wanted: dict[str, Any], domain: dict[str, Any]) -> list[Conflict]
 
 
 def _set(target: dict[str, Any], field: str, value: Any) -> None:
-    """Sets a field whose zero value is not written; an empty object is a set pointer and stays."""
+    """Sets a field and omits a zero value; an empty object is a set pointer and stays."""
     if value or isinstance(value, dict):
         target[field] = value
     else:

@@ -10,7 +10,7 @@ _COUNT: Final = "supplementalPoolThreadCount"
 
 
 def io_threads(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
-    """The size of the supplemental pool; 0 counts as set on either side, an empty ioThreads does not."""
+    """The size of the supplemental pool. 0 counts as set on either side, an empty ioThreads does not."""
     count = instancetype.get("ioThreads", {}).get(_COUNT)
     if count is None:
         return []

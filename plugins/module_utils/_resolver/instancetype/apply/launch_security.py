@@ -1,4 +1,4 @@
-"""Launch security of an instancetype; it beats the preferred one (KubeVirt ``applyLaunchSecurity``)."""
+"""Launch security of an instancetype, which overrides the preferred one (KubeVirt ``applyLaunchSecurity``)."""
 
 from __future__ import annotations
 

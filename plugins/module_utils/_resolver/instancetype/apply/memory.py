@@ -40,23 +40,24 @@ def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release 
 
 
 def requested(guest: str, percent: int) -> str:
-    """The memory request of the pod when the guest's is overcommitted: a quantity in the guest's format.
+    """The pod's memory request for overcommitted guest memory: a quantity in the guest's format.
 
-    KubeVirt computes it in 32-bit floats, so the result is off by up to one part in ten million: kept, to the byte.
+    KubeVirt computes with 32-bit floats, so the result is off by up to one part in ten million; this returns the same
+    bytes.
     """
     amount = parse(guest)
     share = _float32(1.0 - _float32(float(percent) / 100.0))
     product = _float32(_float32(amount.value) * share)
-    # Go's conversion of a float beyond int64 gives the lowest int64 on amd64.
+    # On amd64, Go converts a float beyond int64 to the lowest int64.
     value = int(product) if -(2.0**63) <= product < 2.0**63 else -(2**63)
     return Quantity.of(value, amount.format).text
 
 
 def _float32(value: float) -> float:
-    """The nearest 32-bit float; whole numbers are rounded once, not by way of a 64-bit float."""
+    """The nearest 32-bit float. Integers are rounded once, not first to a 64-bit float."""
     if isinstance(value, int) and abs(value) >= 2**53:
         shift = abs(value).bit_length() - 26
-        # 26 leading bits and a sticky one decide the rounding to 24.
+        # 26 leading bits and a sticky bit decide the rounding to 24 bits.
         sticky = 1 if abs(value) & ((1 << shift) - 1) else 0
         value = float((abs(value) >> shift << 1 | sticky) << (shift - 1)) * (1 if value > 0 else -1)
     result: float = struct.unpack("f", struct.pack("f", value))[0]

@@ -1,4 +1,4 @@
-"""Whether a VM has what its preference requires (KubeVirt ``preference/requirements``)."""
+"""Whether a VM meets the requirements of its preference (KubeVirt ``preference/requirements``)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ Spec = Optional[dict[str, Any]]
 
 
 class Unmet(NamedTuple):
-    """A requirement that is not met.
-
-    message: KubeVirt's words. conflicts: full paths of the fields that provide too little.
-    """
+    """An unmet requirement. message: KubeVirt's words. conflicts: full paths of the fields with too small values."""
 
     message: str
     conflicts: tuple[str, ...]
@@ -29,8 +26,8 @@ class Unmet(NamedTuple):
 def unmet(instancetype: Spec, preference: Spec, spec: dict[str, Any], release: Release = NEWEST) -> Unmet | None:
     """The first unmet requirement in KubeVirt's order (cpu, memory, architecture), or None.
 
-    instancetype, preference: canonical specs or None. spec: the canonical VMI spec before the instancetype is applied
-    to it, or after: only its guest memory, architecture and, without an instancetype, its CPU count.
+    instancetype, preference: canonical specs or None. spec: the canonical VMI spec before or after the instancetype is
+    applied; only guest memory, architecture and, without an instancetype, the number of CPUs count.
     """
     required = (preference or {}).get("requirements")
     if not required or preference is None:
@@ -63,7 +60,7 @@ def _cpu(
     if counted is None:
         return None
     fields, name = counted
-    # Go multiplies in uint32; a missing count is 0.
+    # Go multiplies in uint32; a missing number is 0.
     have = 1 if fields else 0
     for field in fields:
         have = have * domain["cpu"].get(field, 0) % 2**32
@@ -84,7 +81,7 @@ _SPREAD_FIELDS = {
 
 
 def _counted(preference: dict[str, Any], release: Release) -> tuple[tuple[str, ...], str] | None:
-    """Which fields of a VM's cpu count for the preferred topology, and their name; None: nothing is checked."""
+    """The fields of a VM's cpu that count for the preferred topology, and their name; None if nothing is checked."""
     wanted = topology.preferred(preference, release)
     if wanted in (topology.SOCKETS, topology.CORES, topology.THREADS):
         return (wanted,), wanted

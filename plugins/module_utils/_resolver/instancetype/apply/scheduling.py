@@ -8,7 +8,7 @@ from .conflict import Conflict
 
 
 def node_selector(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
-    """Any selector of the VM conflicts, an empty or an equal one too."""
+    """Any selector of the VM conflicts, even an empty or equal one."""
     selector = instancetype.get("nodeSelector")
     if selector is None:
         return []

@@ -13,7 +13,7 @@ THREADS: Final = "threads"
 SPREAD: Final = "spread"
 ANY: Final = "any"
 
-# What each name means. The long names are deprecated since KubeVirt 1.4.
+# The meaning of each name. The long names are deprecated since KubeVirt 1.4.
 NAMES: Final = {
     "sockets": SOCKETS,
     "cores": CORES,
@@ -36,7 +36,7 @@ _THREADS_PER_CORE: Final = 2
 
 
 class Topology(NamedTuple):
-    """Counts that multiply to the guest's vCPUs (less what a spread loses); a 0 is written as an absent field."""
+    """Numbers whose product is the guest's vCPUs (minus the remainder of a spread). 0 is written as an absent field."""
 
     sockets: int
     cores: int
@@ -44,21 +44,21 @@ class Topology(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """ratio: how many of the finer unit go into one of the coarser; across: what is spread over."""
+    """ratio: the number of finer units in a coarser one. across: the units."""
 
     ratio: int
     across: str
 
 
 class SpreadError(NamedTuple):
-    """The vCPUs of the instancetype cannot be spread as the preference wants; virt-api refuses such a VM."""
+    """The vCPUs of the instancetype cannot be spread as preferred; virt-api rejects the VM."""
 
     message: str
     field: str
 
 
 def preferred(preference: dict[str, Any] | None, release: Release = NEWEST) -> str:
-    """The preferred topology in its plain spelling; "" if the release does not know it."""
+    """The preferred topology by its short name; "" if the release does not know it."""
     name = ((preference or {}).get("cpu") or {}).get("preferredCPUTopology")
     if name is None:
         return SOCKETS
@@ -66,7 +66,7 @@ def preferred(preference: dict[str, Any] | None, release: Release = NEWEST) -> s
 
 
 def spread_of(preference: dict[str, Any]) -> Spread:
-    """Ratio and extent of a spread; without spreadOptions or preferSpreadSocketToCoreRatio 2 cores a socket."""
+    """Ratio and units of a spread; the default is 2 cores per socket."""
     options = (preference.get("cpu") or {}).get("spreadOptions") or {}
     ratio = options.get("ratio")
     if ratio is None:
@@ -78,9 +78,8 @@ def spread_of(preference: dict[str, Any]) -> Spread:
 def topology(vcpus: int, preference: dict[str, Any] | None, release: Release = NEWEST) -> Topology:
     """The guest's topology for an instancetype's vCPUs and a canonical preference spec.
 
-    What a spread's integer division leaves over is lost, and names that KubeVirt does not know give one vCPU:
-    both as in KubeVirt, whose webhook refuses the former and whose preference webhook the latter.
-    Raises Crash for a ratio of 0.
+    As in KubeVirt, the remainder of a spread is lost, and unknown names give one vCPU. The VM webhook rejects the
+    former, the preference webhook the latter. Raises Crash for a ratio of 0.
     """
     if vcpus == 1 and not release.spreads_single_vcpu:
         return Topology(1, 1, 1)
@@ -116,7 +115,7 @@ def _divisor(ratio: int) -> int:
 def spread_indivisible(
     instancetype: dict[str, Any] | None, preference: dict[str, Any] | None, release: Release = NEWEST
 ) -> SpreadError | None:
-    """Whether the vCPUs cannot be spread without a rest, as virt-api checks it (canonical specs or None).
+    """The error if spreading the vCPUs leaves a remainder, as virt-api checks it (canonical specs or None).
 
     Raises Crash for a ratio of 0.
     """

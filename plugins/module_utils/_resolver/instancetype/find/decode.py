@@ -1,7 +1,7 @@
-"""Reads the object that a ControllerRevision holds (KubeVirt ``pkg/instancetype/compatibility``).
+"""Reads the object in a ControllerRevision (KubeVirt ``pkg/instancetype/compatibility``).
 
-Today's KubeVirt reads v1beta1 alone; what KubeVirt before 1.0 stored as v1alpha1 or v1alpha2 fails with its message,
-but releases up to 1.6 read that too (`decode_alpha`). All reading goes through `decode`.
+The current KubeVirt reads only v1beta1, and fails with its message for v1alpha1 and v1alpha2, which KubeVirt before 1.0
+stored. Releases up to 1.6 read these too (`decode_alpha`). All callers use `decode`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CORE_KINDS: Final = (
     "VirtualMachineInstancePreset",
     "VirtualMachineInstanceReplicaSet",
 )
-# What KubeVirt's client knows, with the Go package that the message names. Each kind has a List besides.
+# The kinds that KubeVirt's client knows, with the Go package in its message. Each kind also has a List.
 _REGISTERED: Final = {
     "kubevirt.io/v1": ("v1", _CORE_KINDS),
     "kubevirt.io/v1alpha3": ("v1", _CORE_KINDS),
@@ -53,9 +53,9 @@ _REGISTERED: Final = {
 
 
 class Decoded(NamedTuple):
-    """What a ControllerRevision holds.
+    """The contents of a ControllerRevision.
 
-    manifest: the canonical object with apiVersion and kind. None with an error; without one, the revision is empty.
+    manifest: the canonical object with apiVersion and kind; None with an error, or if the revision is empty.
     """
 
     manifest: Manifest | None = None
@@ -63,7 +63,7 @@ class Decoded(NamedTuple):
 
 
 class DecodedSpec(NamedTuple):
-    """spec: the canonical spec of the instancetype or preference, None with an error."""
+    """spec: the canonical spec of the instancetype or preference; None with an error."""
 
     spec: Manifest | None = None
     error: str | None = None
@@ -72,7 +72,7 @@ class DecodedSpec(NamedTuple):
 def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = None) -> Decoded:
     """Reads `data` of a ControllerRevision's manifest.
 
-    role: what the VM means by it; releases before 1.3 need that to read a spec kept without its object.
+    role: of the VM's matcher; releases before 1.3 need it to read a spec that was stored without its object.
     """
     data = revision.get("data")
     if data is None:
@@ -96,7 +96,7 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
     if api_version != API_VERSION or kind not in ROLE_OF_KIND:
         return Decoded(error=f"unexpected type in ControllerRevision: {go_type}")
     try:
-        # Both kinds of either are alike except for their name.
+        # Namespaced and cluster-wide kinds differ only in name.
         manifest = release_schema.canonical(ROLE_OF_KIND[kind].kind, data, release)
     except FieldError as error:
         return Decoded(error=_FAILED + go_reason(error))
@@ -104,8 +104,8 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
 
 
 def _kind_of(data: Manifest) -> tuple[str, str, str]:
-    """kind and apiVersion of an object, and what Go finds wrong with them, else ""."""
-    # A null is nothing to Go, and all else that is no text an error.
+    """kind and apiVersion of an object, and Go's error about them, else ""."""
+    # Go ignores null; other values that are not strings are errors.
     kind, api_version = ("" if data.get(field) is None else data[field] for field in ("kind", "apiVersion"))
     for field, value in (("apiVersion", api_version), ("kind", kind)):
         if not isinstance(value, str):
@@ -119,7 +119,7 @@ def _kind_of(data: Manifest) -> tuple[str, str, str]:
 
 
 def spec(revision: Manifest, role: Role, release: Release = NEWEST) -> DecodedSpec:
-    """The spec that a ControllerRevision holds, if it holds an object of the role."""
+    """The spec in a ControllerRevision, if it contains an object of the role."""
     decoded = decode(revision, release, role)
     if decoded.error is not None:
         return DecodedSpec(error=decoded.error)
@@ -132,7 +132,7 @@ def spec(revision: Manifest, role: Role, release: Release = NEWEST) -> DecodedSp
 
 
 def _go_type(api_version: str, kind: str) -> str | None:
-    """The Go type behind a kind, or None where KubeVirt's client knows none."""
+    """The Go type of a kind; None if KubeVirt's client does not know it."""
     package, kinds = _REGISTERED.get(api_version, ("", ()))
     known = kind in kinds or (kind.endswith("List") and kind[: -len("List")] in kinds)
     return f"*{package}.{kind}" if known else None
@@ -151,7 +151,7 @@ _TYPE_META: Final = (
 
 
 def _json_error(value: Any, target: str = _TYPE_META) -> str:
-    """Go's complaint about a JSON value of another type than the target."""
+    """Go's error for a JSON value of another type than the target."""
     names = {str: "string", list: "array", dict: "object", bool: "bool"}
     if target is not _TYPE_META:
         target += " of type string"

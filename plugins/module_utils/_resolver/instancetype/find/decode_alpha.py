@@ -1,7 +1,7 @@
-"""Reads what KubeVirt before 1.0 kept in ControllerRevisions, as the releases 1.0 to 1.6 do.
+"""Reads ControllerRevisions of KubeVirt before 1.0, as the releases 1.0 to 1.6 do.
 
-There are two forms: in the first, `data.spec` is the spec alone as base64 of JSON; later it is the whole object, of
-v1alpha1 or v1alpha2.
+There are two forms. In the first, `data.spec` is the spec alone, as base64 of JSON; later, `data` is the whole object,
+of v1alpha1 or v1alpha2.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ V1ALPHA1: Final = "instancetype.kubevirt.io/v1alpha1"
 V1ALPHA2: Final = "instancetype.kubevirt.io/v1alpha2"
 API_VERSIONS: Final = (V1ALPHA1, V1ALPHA2)
 
-# KubeVirt's names for what it failed to read, misspelling included.
+# KubeVirt's messages if it cannot read the data, including a misspelling.
 _FAILURES: Final = {
     INSTANCETYPE: "VirtualMachineInstancetypeSpecRevision: failed to unmarshal json into"
     " v1alpha1.VirtualMachineInstancetypeSpec",
@@ -33,14 +33,14 @@ _FAILURES: Final = {
 
 
 class Converted(NamedTuple):
-    """manifest: the object as v1beta1 has it; None with an error."""
+    """manifest: the object as v1beta1; None with an error."""
 
     manifest: Manifest | None = None
     error: str | None = None
 
 
 def convert(data: Manifest, release: Release) -> Converted:
-    """A whole object of v1alpha1 or v1alpha2, in the v1beta1 that the release makes of it."""
+    """An object of v1alpha1 or v1alpha2, converted to v1beta1 as the release does."""
     kind, spec = data["kind"], data.get("spec")
     role = ROLE_OF_KIND[kind]
     if spec is not None and not isinstance(spec, dict):
@@ -58,9 +58,9 @@ def convert(data: Manifest, release: Release) -> Converted:
 
 
 def spec_revision(data: Manifest, role: Role | None, release: Release) -> Converted | None:
-    """The object whose spec alone is kept, if the release takes the data for that.
+    """The object of which only the spec is stored, if the release recognizes the data as such.
 
-    role: what the VM refers to; a lenient release reads the spec as that.
+    role: of the VM's matcher; a lenient release reads the spec as that.
     """
     text = _decoded(data.get("spec"))
     if text is None:
@@ -73,7 +73,7 @@ def spec_revision(data: Manifest, role: Role | None, release: Release) -> Conver
 
 
 def _decoded(spec: Any) -> str | None:
-    """The JSON behind base64, "" where there is none; None for what Go does not read as bytes."""
+    """The JSON in base64, "" if there is none; None if Go cannot read it as bytes."""
     if spec is None:
         return ""
     if not isinstance(spec, str):
@@ -85,7 +85,7 @@ def _decoded(spec: Any) -> str | None:
 
 
 def _lenient(text: str, role: Role) -> Converted:
-    """What the role's spec knows of the text."""
+    """The fields of the text that the role's spec knows."""
     try:
         spec = schema.canonical(SPEC_TYPES[role.kind, V1ALPHA1], _object(text))
     except _NotJSON as error:
@@ -98,7 +98,7 @@ def _lenient(text: str, role: Role) -> Converted:
 
 
 def _strict(text: str, release: Release) -> Converted | None:
-    """A preference if all fields are a preference's, else an instancetype if all are one's, else none of them."""
+    """A preference if all fields belong to a preference, else an instancetype if all belong to one, else None."""
     for role in (PREFERENCE, INSTANCETYPE):
         type_name = SPEC_TYPES[role.kind, V1ALPHA1]
         try:
@@ -113,7 +113,7 @@ def _strict(text: str, release: Release) -> Converted | None:
 
 
 class _NotJSON(ValueError):
-    """The text is no JSON, in Go's words."""
+    """The text is not JSON; Go's message."""
 
 
 def _object(text: str) -> Manifest:
@@ -129,7 +129,7 @@ def _object(text: str) -> Manifest:
 
 
 def _name(role: Role) -> str:
-    """What KubeVirt calls an object of which only the spec is known."""
+    """KubeVirt's name for an object of which only the spec is known."""
     return f"old-version-of-{role.matcher}-object"
 
 

@@ -1,7 +1,7 @@
-"""Which instancetype and preference a VM means, and their specs (KubeVirt ``pkg/instancetype/find``).
+"""The instancetype and preference of a VM, and their specs (KubeVirt ``pkg/instancetype/find``).
 
-The pinned or captured ControllerRevision counts first, the live object last. Objects come from a `Lookup`:
-a list of manifests (`Objects`), or a cache in front of an API server.
+A pinned or captured ControllerRevision has priority over the live object. Objects come from a `Lookup`: a list of
+manifests (`Objects`), or a cache for an API server.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ Manifest = dict[str, Any]
 
 
 class FoundObject(NamedTuple):
-    """manifest: the object; None where the VM does not refer to one, or there is an error."""
+    """manifest: the object; None if the VM does not refer to one, or with an error."""
 
     manifest: Manifest | None = None
     error: Problem | None = None
 
 
 class Found(NamedTuple):
-    """spec: the canonical spec; None where the VM does not refer to one, or there is an error.
-    revision: the name of the ControllerRevision that it was read from, "" for the live object."""
+    """spec: the canonical spec; None if the VM does not refer to one, or with an error.
+    revision: the name of its ControllerRevision, "" for the live object.
+    """
 
     spec: Manifest | None = None
     error: Problem | None = None
@@ -36,17 +37,17 @@ class Found(NamedTuple):
 
 
 def instancetype_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Found:
-    """The spec of the instancetype that counts for a VM (its manifest: plain or canonical)."""
+    """The spec of a VM's effective instancetype. vm: a plain or canonical manifest."""
     return spec(vm, INSTANCETYPE, objects, release)
 
 
 def preference_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Found:
-    """The spec of the preference that counts for a VM (its manifest: plain or canonical)."""
+    """The spec of a VM's effective preference. vm: a plain or canonical manifest."""
     return spec(vm, PREFERENCE, objects, release)
 
 
 def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> Found:
-    """The spec that counts for a VM: from the revision that it names or has captured, else from the live object."""
+    """The effective spec: from the revision that the VM names or has captured, else from the live object."""
     found = captured(vm, role, objects, release)
     if found.error:
         return Found(error=found.error)
@@ -65,10 +66,10 @@ def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -
 
 
 def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> FoundObject:
-    """The ControllerRevision that counts for a VM, if any.
+    """The effective ControllerRevision of a VM, if any.
 
-    The one that the matcher names counts whatever it holds; that of the status only if it is labelled as of an
-    object of the matcher's name, so that a VM which was moved to another instancetype does not keep the old one.
+    A revision that the matcher names counts whatever it contains. A revision in the status counts only if it is
+    labelled with the name in the matcher, so that a VM with a new instancetype does not keep the old one.
     """
     matcher = role.matcher_of(vm)
     reference = naming.referenced(vm, role, release)
@@ -82,7 +83,7 @@ def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWES
 
 
 def live(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> FoundObject:
-    """The object that a VM's matcher names, whatever revisions there are."""
+    """The object that a VM's matcher names, regardless of revisions."""
     matcher = role.matcher_of(vm)
     if matcher is None:
         return FoundObject()
@@ -93,7 +94,7 @@ def live(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -
 
 
 def unexpected_kind(role: Role, matcher: Manifest) -> Problem:
-    """KubeVirt's answer to a matcher of a kind that it does not take."""
+    """KubeVirt's error for a matcher of an unknown kind."""
     return Problem(f"got unexpected kind in {role.matcher_type}: {matcher.get('kind') or ''}")
 
 

@@ -1,7 +1,7 @@
 """Instancetype and preference from the labels of a volume (KubeVirt ``pkg/instancetype/infer``).
 
-A volume is a PVC or a DataVolume. What a DataVolume comes from counts where it has no labels itself: a PVC, a
-VolumeSnapshot or a DataSource, which may lead on to one of the two.
+A volume is a PVC or a DataVolume. If a DataVolume has no labels, its source counts: a PVC, a VolumeSnapshot, or a
+DataSource, which may refer to one of these.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Manifest = dict[str, Any]
 REJECT: Final = "Reject"
 IGNORE: Final = "Ignore"
 
-# What KubeVirt calls the sources that it follows.
+# KubeVirt's names for the sources that it follows.
 _SOURCE_TYPES: Final = {"pvc": "DataVolumeSourcePVC", "snapshot": "DataVolumeSourceSnapshot"}
 
 
 class Matcher(NamedTuple):
-    """What the labels say. kind: "" where there is no such label, which means the cluster-wide kind."""
+    """A matcher from labels. kind: "" without the label, which means the cluster-wide kind."""
 
     name: str
     kind: str
@@ -34,9 +34,9 @@ class Matcher(NamedTuple):
 class NotInferred(NamedTuple):
     """Why nothing could be inferred.
 
-    ignorable: the volume just says nothing (the failure policy Ignore takes that); else something is not there.
-    never: KubeVirt does not look at such a volume, so that no label would help.
-    missing: kind, namespace and name of an object that would have to be there, or None.
+    ignorable: the volume has no labels (the failure policy Ignore accepts that); else an object is missing. never:
+    KubeVirt ignores the labels of such a volume.
+    missing: kind, namespace and name of a required object that does not exist, or None.
     """
 
     problem: Problem
@@ -46,8 +46,9 @@ class NotInferred(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """vm: the canonical VM with its matchers inferred; None with an error.
-    error: the words of KubeVirt or of the API server. ignorable: whether the policy Ignore would let it pass."""
+    """vm: the canonical VM with inferred matchers; None with an error.
+    error: of KubeVirt or the API server. ignorable: the failure policy Ignore would accept it.
+    """
 
     vm: Manifest | None = None
     error: Problem | None = None
@@ -55,9 +56,9 @@ class Inferred(NamedTuple):
 
 
 def infer(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Inferred:
-    """The VM as admission leaves it after inference; without `inferFromVolume` only its form is canonical.
+    """The VM after inference at admission; without `inferFromVolume` it only becomes canonical.
 
-    vm: a plain manifest. objects: where PVCs, DataVolumes, DataSources and VolumeSnapshots are found.
+    vm: a plain manifest. objects: looks up PVCs, DataVolumes, DataSources and VolumeSnapshots.
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
@@ -90,7 +91,7 @@ def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release)
         del vm["spec"][role.matcher]
         return None
     if ignores and role is INSTANCETYPE:
-        # The memory was the fallback for a volume without labels; it would conflict now.
+        # The memory was for a volume without labels; now it would conflict.
         vm["spec"]["template"]["spec"]["domain"].pop("memory", None)
     vm["spec"][role.matcher] = {key: value for key, value in inferred._asdict().items() if value}
     return None
@@ -99,7 +100,7 @@ def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release)
 def from_volume(
     vm: Manifest, volume: str, role: Role, objects: Lookup, release: Release = NEWEST
 ) -> Matcher | NotInferred:
-    """What a volume of a canonical VM says about its instancetype or preference.
+    """The matcher in the labels of a canonical VM's volume.
 
     Raises Crash for a VM without template.
     """
@@ -119,31 +120,34 @@ def from_volume(
 
 
 class _Trail:
-    """Follows one volume to the object whose labels count."""
+    """Follows a volume to the object whose labels count."""
 
     def __init__(self, role: Role, objects: Lookup, namespace: str, release: Release) -> None:
-        """namespace: that of the VM."""
+        """namespace: the VM's."""
         self._role = role
         self._objects = objects
         self._namespace = namespace
-        # Field of a source, and the kind of the object that it names.
+        # Field of a source → the kind of its object.
         self._origins = [("pvc", "PersistentVolumeClaim")]
         if release.infers_from_snapshots:
             self._origins.append(("snapshot", "VolumeSnapshot"))
 
     def labelled(self, kind: str, name: str, namespace: str | None = None) -> Matcher | NotInferred:
-        """From an object that has the labels or says nothing. An empty namespace is not that of the VM."""
+        """The matcher from an object with labels. An empty namespace does not mean the VM's."""
         found = self._get(kind, name, namespace)
         return found if isinstance(found, NotInferred) else self._labels(found)
 
     def data_volume(self, name: str, templates: Any) -> Matcher | NotInferred:
-        """A template counts before a DataVolume of that name; of a template, the labels do not count."""
+        """The matcher from a template, which has priority over a DataVolume of that name.
+
+        A template's own labels do not count.
+        """
         for template in templates:
             if (template.get("metadata") or {}).get("name") == name:
                 return self._data_volume_spec(template.get("spec") or {})
         found = self._get("DataVolume", name)
         if isinstance(found, NotInferred):
-            # CDI removes a DataVolume once it has filled the PVC, which has the same name.
+            # CDI may remove a DataVolume once it has filled the PVC of the same name.
             return self.labelled("PersistentVolumeClaim", name) if found.problem.reason == "NotFound" else found
         matcher = self._labels(found)
         return matcher if isinstance(matcher, Matcher) else self._data_volume_spec(found.get("spec") or {})
@@ -174,7 +178,7 @@ class _Trail:
         )
 
     def _origin(self, source: Manifest) -> Matcher | NotInferred | None:
-        """From the PVC or, without one, the snapshot that is copied; None where it is neither."""
+        """The matcher from the copied PVC or, without one, the snapshot; None for other sources."""
         for field, kind in self._origins:
             origin = source.get(field)
             if origin is not None:

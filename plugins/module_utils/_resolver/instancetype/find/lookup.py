@@ -1,4 +1,4 @@
-"""Where the resolver's questions about other objects are answered, and errors as values."""
+"""The lookup of other objects for the resolver, and errors as values."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from ...api.kinds import BY_NAME
 Manifest = dict[str, Any]
 
 
-# The reason of a Problem that stands for a panic of KubeVirt.
+# The reason of a Problem that represents a panic of KubeVirt.
 CRASH: Final = "Crash"
 
 
 class Problem(NamedTuple):
     """An error as a value.
 
-    message: the words of the API server or of KubeVirt.
-    reason, code: those of the API's Status object. KubeVirt's servers return every error that is not an API error as
-    InternalError.
+    message: of the API server or of KubeVirt. reason, code: of the API's Status object. KubeVirt's servers return
+    errors other than API errors as InternalError.
     """
 
     message: str
@@ -28,24 +27,25 @@ class Problem(NamedTuple):
 
 
 def not_found(kind: str, name: str) -> Problem:
-    """The API server's answer when there is no such object; kind is a key of kinds.BY_NAME."""
+    """The API server's error for a missing object. kind: a key of kinds.BY_NAME."""
     known = BY_NAME[kind]
     qualified = f"{known.plural}.{known.group}" if known.group else known.plural
     return Problem(f'{qualified} "{name}" not found', "NotFound", 404)
 
 
 class Lookup(Protocol):
-    """Where objects are looked up."""
+    """Looks up objects."""
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """The object's manifest, which callers do not change; None if there is none; another failure as a Problem.
+        """The object's manifest, which callers must not change; None if it does not exist; a Problem for other
+        failures.
 
         kind: a key of kinds.BY_NAME. namespace: "" for a cluster-wide kind.
         """
 
 
 class Objects:
-    """Objects given as a list of manifests; of two with the same kind, namespace and name the last one counts."""
+    """A Lookup on a list of manifests; of duplicates the last counts."""
 
     def __init__(self, objects: Iterable[Manifest]) -> None:
         self._objects = {_key(manifest): manifest for manifest in objects}

@@ -1,4 +1,4 @@
-"""How ControllerRevisions of instancetypes and preferences are named and labelled, and to which a VM refers."""
+"""Names and labels of the ControllerRevisions of instancetypes and preferences, and a VM's references to them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ UID_LABEL: Final = f"{_LABEL}uid"
 VERSION_LABEL: Final = f"{_LABEL}version"
 
 
-# How the names of the revisions that a VM's guests are started from begin.
+# The prefix of the ControllerRevisions with which guests start.
 START: Final = "revision-start-vm-"
 
 
 class Reference(NamedTuple):
-    """Which ControllerRevision a VM refers to.
+    """The ControllerRevision to which a VM refers.
 
     name: "" for none. pinned: named by the matcher (spec), not captured by virt-controller (status).
     """
@@ -36,7 +36,7 @@ class Reference(NamedTuple):
 
 
 def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference:
-    """The matcher's revisionName counts before the reference in the status."""
+    """A matcher's revisionName has priority over the reference in the status."""
     pinned = (role.matcher_of(vm) or {}).get("revisionName") or ""
     if pinned:
         return Reference(pinned, True)
@@ -47,7 +47,7 @@ def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference
 
 
 def uncaptured(vm: Manifest, roles: Iterable[Role]) -> Manifest:
-    """The VM without the revisions that it names or has captured, as a refresh leaves it: the live objects count."""
+    """The VM without pinned or captured revisions, so that the live objects count, as in a refresh."""
     spec, status = dict(vm.get("spec") or {}), dict(vm.get("status") or {})
     for role in roles:
         matcher = role.matcher_of(vm)
@@ -60,12 +60,12 @@ def uncaptured(vm: Manifest, roles: Iterable[Role]) -> Manifest:
 def name(
     vm_name: str, object_name: str, uid: str, generation: int, version: str = VERSION, release: Release = NEWEST
 ) -> str:
-    """The name of the revision of an object for a VM. KubeVirt does not shorten it."""
+    """The name of an object's revision for a VM. KubeVirt does not shorten it."""
     return release.revision_name.format(vm=vm_name, object=object_name, version=version, uid=uid, generation=generation)
 
 
 def owner_reference(vm: Manifest) -> Manifest:
-    """The reference of a VM as the controller of what is made for it."""
+    """The ownerReference of a VM as the controller of an object."""
     metadata = vm.get("metadata") or {}
     return {
         "apiVersion": "kubevirt.io/v1",
@@ -83,20 +83,20 @@ def labels(revision: Manifest) -> dict[str, str]:
 
 
 def is_latest(revision: Manifest) -> bool:
-    """Whether a revision is labelled as of the version that KubeVirt writes today; the label decides, not the data."""
+    """Whether a revision is labelled with the current version; the label decides, not the data."""
     return labels(revision).get(VERSION_LABEL) == VERSION
 
 
 def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
     """The fields in which a matcher differs from the reference in the VM's status, so that KubeVirt captures again.
 
-    A field that the matcher leaves out keeps what the status has.
+    A field that the matcher leaves out does not count.
     """
     fields = ("name", "kind", "inferFromVolume")
     return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]
 
 
 def generation_of(one: Manifest) -> int:
-    """The generation that a revision is labelled with; 0 for none."""
+    """The generation in a revision's label; 0 without one."""
     label = naming.labels(one).get(naming.GENERATION_LABEL, "")
     return int(label) if label.isdigit() else 0

@@ -1,4 +1,4 @@
-"""ControllerRevisions of instancetypes and preferences: name, content, comparison, and to which a VM refers.
+"""ControllerRevisions of instancetypes and preferences: contents and comparison.
 
 KubeVirt ``pkg/instancetype/revision``.
 """
@@ -25,15 +25,15 @@ from .naming import (
 Manifest = dict[str, Any]
 
 
-# Of the object's metadata a revision keeps the rest.
+# A revision keeps the other metadata of its object.
 _NOT_KEPT: Final = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")
 
 
 def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) -> Manifest:
-    """The ControllerRevision that keeps an instancetype or preference for a VM; both are plain manifests.
+    """The ControllerRevision of an instancetype or preference for a VM; both are plain manifests.
 
-    As KubeVirt's client has it: without apiVersion (apps/v1) and kind (ControllerRevision) of its own. The object
-    within is always v1beta1. Raises schema.FieldError for an object that is not of the API's types.
+    Like objects of KubeVirt's client it lacks its own apiVersion (apps/v1) and kind (ControllerRevision). The object
+    inside is always v1beta1. Raises schema.FieldError for an object that does not match the schema.
     """
     kind = obj["kind"]
     kept = release_schema.canonical(ROLE_OF_KIND[kind].kind, {**obj, "apiVersion": matcher.API_VERSION}, release)
@@ -59,21 +59,21 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
 
 
 def as_written(spec: Manifest) -> Manifest:
-    """A canonical spec as Go writes it: schema.canonical keeps an empty nodeSelector for the sake of conflicts."""
+    """A canonical spec as Go writes it, without the empty nodeSelector that schema.canonical keeps for conflicts."""
     return {field: value for field, value in spec.items() if field != "nodeSelector" or value}
 
 
 class Comparison(NamedTuple):
-    """equal: whether both hold the same spec. error: why they cannot be compared."""
+    """equal: both contain the same spec. error: why they cannot be compared."""
 
     equal: bool = False
     error: str | None = None
 
 
 def compare(one: Manifest, other: Manifest, release: Release = NEWEST, role: Role | None = None) -> Comparison:
-    """Whether two ControllerRevisions hold the same spec by meaning.
+    """Whether two ControllerRevisions contain specs with the same meaning.
 
-    Metadata does not count, nor whether the objects are cluster-wide. role: see decode.
+    Metadata and the scope of the objects do not count. role: see decode.
     """
     specs = []
     for revision in (one, other):
@@ -89,5 +89,5 @@ def compare(one: Manifest, other: Manifest, release: Release = NEWEST, role: Rol
 
 
 def same_spec(role: Role, one: Manifest, other: Manifest) -> bool:
-    """Whether two canonical specs mean the same: quantities by value, the rest as written."""
+    """Whether two canonical specs have the same meaning: quantities by value, the rest as written."""
     return semantic.equal(role.spec_type, one, other)

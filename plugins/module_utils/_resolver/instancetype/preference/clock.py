@@ -8,7 +8,7 @@ from ...api.tree import copy
 
 
 def clock(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    """Offset and timers each apply as a whole; `utc`, `timezone` or `timer` of a VM, also empty, override them."""
+    """Offset and timers each apply as a whole; a VM's `utc`, `timezone` or `timer`, even empty, override them."""
     preferred = preference.get("clock")
     if preferred is None:
         return

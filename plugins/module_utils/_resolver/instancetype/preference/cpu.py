@@ -8,7 +8,7 @@ from ...api.errors import Crash
 
 
 def cpu_features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    """Appends the features that the VM does not name. Raises Crash where the VM has no cpu at all, as KubeVirt does."""
+    """Appends features that the VM does not name. Raises Crash for a VM without cpu, as KubeVirt does."""
     wanted = preference.get("cpu", {}).get("preferredCPUFeatures")
     if not wanted:
         return

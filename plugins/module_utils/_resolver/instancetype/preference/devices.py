@@ -9,7 +9,7 @@ from ...api.tree import copy
 from .disk import disks
 from .interface import interfaces
 
-# Preference field and the VM's field that it fills if absent.
+# Field of the preference, and the VM's field that it sets if absent.
 _FILLED: Final = (
     ("preferredAutoattachGraphicsDevice", "autoattachGraphicsDevice"),
     ("preferredAutoattachMemBalloon", "autoattachMemBalloon"),
@@ -42,7 +42,7 @@ def devices(preference: dict[str, Any], spec: dict[str, Any], release: Release =
 
 
 def _disable_hotplug(preferred: dict[str, Any], target: dict[str, Any]) -> None:
-    """The only device field that the preference overrides: the VM's is no pointer, so false counts as unset."""
+    """The only device field that a preference overrides: the VM's field is not a pointer, so false counts as unset."""
     if "preferredDisableHotplug" not in preferred:
         return
     target.pop("disableHotplug", None)
@@ -74,9 +74,9 @@ def _panic_devices(preferred: dict[str, Any], target: dict[str, Any], release: R
 
 
 def _inputs(preferred: dict[str, Any], target: dict[str, Any]) -> None:
-    """Fills bus and type of the VM's inputs; creates none."""
+    """Sets bus and type of the VM's inputs; adds none."""
     for device in target.get("inputs", ()):
         if preferred.get("preferredInputBus"):
             device.setdefault("bus", preferred["preferredInputBus"])
-        # `type` is always written, so unset is "".
+        # `type` is always written, so "" means unset.
         device["type"] = device["type"] or preferred.get("preferredInputType", "")

@@ -15,7 +15,7 @@ _DISK_FIELDS: Final = (
 
 
 def disks(preferred: dict[str, Any], devices: dict[str, Any], release: Release = NEWEST) -> None:
-    """A disk without a target becomes a `disk`; of several targets only the first of disk, cdrom, lun is looked at."""
+    """A disk without a target becomes a `disk`; of several targets only the first of disk, cdrom, lun counts."""
     for disk in devices.get("disks", ()):
         if not any(target in disk for target in ("disk", "cdrom", "lun")):
             disk["disk"] = {}

@@ -15,7 +15,7 @@ _FILLED: Final = (
 
 
 def features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    """acpi is overridden (its VM field is no pointer); hyperv is merged flag by flag; the rest fills what is absent."""
+    """acpi is overridden (its field in the VM is not a pointer); hyperv is merged by flag; others are set if absent."""
     preferred = preference.get("features")
     if preferred is None:
         return

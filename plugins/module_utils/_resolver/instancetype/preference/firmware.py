@@ -8,7 +8,7 @@ from ...api.release import NEWEST, Release
 
 
 def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
-    """In KubeVirt's order: each step sees the choice of the step before."""
+    """The steps follow KubeVirt's order; each sees the choice of the step before."""
     preferred = preference.get("firmware")
     if preferred is None:
         return
@@ -18,7 +18,7 @@ def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release 
     if "preferredUseBiosSerial" in preferred and "bios" in bootloader:
         _fill(bootloader["bios"], "useSerial", preferred["preferredUseBiosSerial"], release)
     if "preferredEfi" in preferred and _unchosen(bootloader):
-        # The deprecated fields below are not looked at beside it.
+        # It overrides the deprecated fields below.
         bootloader["efi"] = dict(preferred["preferredEfi"])
         return
     if preferred.get("preferredUseEfi") and _unchosen(bootloader):

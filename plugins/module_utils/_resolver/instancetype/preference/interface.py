@@ -12,7 +12,7 @@ _BINDINGS: Final = ("bridge", "slirp", "masquerade", "sriov", "macvtap", "passt"
 def interfaces(
     preferred: dict[str, Any], devices: dict[str, Any], networks: list[dict[str, Any]], release: Release = NEWEST
 ) -> None:
-    """Masquerade is only for an interface without any binding on the pod network."""
+    """Masquerade applies only to an interface without a binding on the pod network."""
     for interface in devices.get("interfaces", ()):
         if preferred.get("preferredInterfaceModel"):
             interface.setdefault("model", preferred["preferredInterfaceModel"])

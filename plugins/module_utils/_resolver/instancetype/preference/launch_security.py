@@ -1,5 +1,4 @@
-"""Preferred launch security: where neither VM nor instancetype has one (KubeVirt
-``applyLaunchSecurityPreferences``)."""
+"""Preferred launch security, if neither VM nor instancetype has one (KubeVirt ``applyLaunchSecurityPreferences``)."""
 
 from __future__ import annotations
 

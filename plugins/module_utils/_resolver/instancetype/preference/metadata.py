@@ -12,7 +12,7 @@ def subdomain(preference: dict[str, Any], spec: dict[str, Any]) -> None:
 
 
 def termination_grace_period(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    """A period of 0 in the VM is set and stays."""
+    """A VM's period of 0 is set and stays."""
     seconds = preference.get("preferredTerminationGracePeriodSeconds")
     if seconds is not None:
         spec.setdefault("terminationGracePeriodSeconds", seconds)

@@ -1,8 +1,8 @@
-"""What virt-controller writes so that a VM keeps its instancetype and preference (KubeVirt ``revision/store.go``).
+"""What virt-controller writes to capture a VM's instancetype and preference (KubeVirt ``revision/store.go``).
 
-A ControllerRevision is made for a matcher whose reference in the VM's status has none yet, or is of another name,
-kind or volume; then the references are patched. Releases before 1.5 keep the revision's name in the matcher instead.
-The server's answers are foreseen from the objects given.
+It creates a ControllerRevision for a matcher if the reference in the VM's status has none, or differs in name, kind or
+volume; then it patches the references. Releases before 1.5 write the revision's name into the matcher instead. The API
+server's responses are predicted from the given objects.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ Manifest = dict[str, Any]
 
 
 class Create(NamedTuple):
-    """A ControllerRevision is created (apps/v1; the manifest is without apiVersion and kind)."""
+    """Creates a ControllerRevision (apps/v1; the manifest lacks apiVersion and kind)."""
 
     namespace: str
     manifest: Manifest
 
 
 class Delete(NamedTuple):
-    """A ControllerRevision is deleted."""
+    """Deletes a ControllerRevision."""
 
     namespace: str
     name: str
 
 
 class PatchStatus(NamedTuple):
-    """The status subresource of a VirtualMachine gets a JSON patch."""
+    """Sends a JSON patch to the status subresource of a VM."""
 
     namespace: str
     name: str
@@ -47,7 +47,7 @@ class PatchStatus(NamedTuple):
 
 
 class PatchSpec(NamedTuple):
-    """A VirtualMachine gets a JSON patch of its spec."""
+    """Sends a JSON patch for the spec of a VM."""
 
     namespace: str
     name: str
@@ -58,9 +58,10 @@ Action = Union[Create, Delete, PatchSpec, PatchStatus]
 
 
 class Writes(NamedTuple):
-    """actions: what is sent, in order; with an error, what is sent until then (the last one may be what fails).
+    """actions: the requests in order; with an error, up to the request that fails.
     instancetype_ref, preference_ref: the references in the VM's status afterwards, None for none.
-    instancetype, preference: the matchers in the VM's spec afterwards, None for none."""
+    instancetype, preference: the matchers in the VM's spec afterwards, None for none.
+    """
 
     actions: tuple[Action, ...] = ()
     instancetype_ref: Manifest | None = None
@@ -85,7 +86,7 @@ def written(
 
 
 def already_exists(name: str) -> Problem:
-    """The API server's answer to creating a ControllerRevision that is there."""
+    """The API server's error for creating an existing ControllerRevision."""
     return Problem(f'controllerrevisions.apps "{name}" already exists', "AlreadyExists", 409)
 
 
@@ -101,7 +102,7 @@ class Created:
         return created if created is not None else self._objects.get("ControllerRevision", namespace, name)
 
     def add(self, manifest: Manifest) -> Manifest | Problem | None:
-        """Creates a revision; returns what is there under its name already, or None."""
+        """Creates a revision. Returns the existing object of that name, or None."""
         metadata = manifest["metadata"]
         key = metadata.get("namespace", ""), metadata["name"]
         existing = self.get(*key)
@@ -111,7 +112,7 @@ class Created:
 
 
 class _Capture(NamedTuple):
-    """What the capture of a VM's revisions works on; actions grows."""
+    """The state of a VM's capture; actions grows."""
 
     vm: Manifest
     objects: Lookup
@@ -121,7 +122,7 @@ class _Capture(NamedTuple):
 
 
 def store(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
-    """What virt-controller writes for a VM (plain manifest), with the objects that exist in the cluster."""
+    """What virt-controller writes for a VM (plain manifest), given the objects in the cluster."""
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
@@ -147,7 +148,7 @@ def _store_in_status(capture: _Capture) -> Writes:
 
 
 def _store_in_spec(capture: _Capture) -> Writes:
-    """A matcher that names a revision keeps it, whatever it was captured from."""
+    """A matcher that names a revision keeps it, whatever its source."""
     vm, actions = capture.vm, capture.actions
     matchers = {role: role.matcher_of(vm) for role in ROLES}
     patch: list[Manifest] = []
@@ -166,7 +167,7 @@ def _store_in_spec(capture: _Capture) -> Writes:
 
 
 def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
-    """The reference as the matcher wants it, creating the revision that it needs; None without a matcher."""
+    """The reference for the matcher, after creating its revision if needed; None without a matcher."""
     matcher = role.matcher_of(capture.vm)
     if matcher is None:
         return None
@@ -187,7 +188,7 @@ def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
 
 
 def _create(capture: _Capture, role: Role) -> str | Problem:
-    """Creates the revision of the live object, or takes one that is there with the same spec; returns its name."""
+    """Creates the revision of the live object, or reuses an existing one with the same spec. Returns its name."""
     vm, objects, created, actions, release = capture
     matcher = role.matcher_of(vm) or {}
     if release.storing_needs_kind and "kind" not in matcher:
@@ -219,11 +220,11 @@ def _create(capture: _Capture, role: Role) -> str | Problem:
 
 
 def _conflict(vm: Manifest, instancetype: Manifest, release: Release) -> Problem | None:
-    """Whether the instancetype has come to conflict with the VM since it was admitted."""
+    """The conflict of the instancetype with the VM, if it changed after admission."""
     template = vm["spec"]["template"]
     if template is None:
         return Problem("the VirtualMachine has no template", CRASH)
-    # Without a preference nothing of it makes KubeVirt crash.
+    # Without a preference KubeVirt does not crash here.
     conflicts = applier.apply(template, instancetype, None, release).conflicts
     return Problem(webhook_message(conflicts, release)) if conflicts else None
 

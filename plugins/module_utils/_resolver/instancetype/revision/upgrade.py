@@ -1,7 +1,7 @@
-"""How virt-controller brings captured revisions to the version of today (KubeVirt ``pkg/instancetype/upgrade``).
+"""How virt-controller upgrades captured revisions to the current version (KubeVirt ``pkg/instancetype/upgrade``).
 
-A captured revision that is not labelled as v1beta1 is created again under its new name, and the old one deleted.
-A revision that only the matcher names is left alone, but before 1.5 that was the captured one.
+A captured revision without the v1beta1 label is created again under its new name, and the old one is deleted. A
+revision that only the matcher names stays; but before 1.5 that was the captured one.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class _Upgraded(NamedTuple):
 
 
 def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
-    """What virt-controller writes for a VM (plain manifest), with the objects that exist in the cluster.
+    """What virt-controller writes for a VM (plain manifest), given the objects in the cluster.
 
-    All revisions are created before the VM is patched, and deleted after that. Releases before 1.3 do nothing.
+    All revisions are created before the VM is patched, and deleted after it. Releases before 1.3 do nothing.
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
@@ -65,7 +65,7 @@ def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
 def _upgrade(
     vm: Manifest, role: Role, created: Created, creates: list[Action], release: Release
 ) -> _Upgraded | Problem | None:
-    """Creates the new revision where the captured one is not of today's version; None if nothing is to be done."""
+    """Creates the new revision if the captured one has an older version; None if there is nothing to do."""
     matcher = role.matcher_of(vm)
     if matcher is None:
         return None

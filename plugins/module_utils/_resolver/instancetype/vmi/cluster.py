@@ -1,4 +1,4 @@
-"""What VMs are judged by: the KubeVirt of a cluster, and the objects that the cluster holds."""
+"""A cluster's KubeVirt and objects, on which all judgements of VMs depend."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _STAGE: Final = "Stage"
 class KubeVirt(NamedTuple):
     """The KubeVirt of a cluster.
 
-    release: how it behaves. configuration: what decides on the defaults of VMs. live_updates: whether changes of a VM
-    reach its running guest; otherwise all of them wait for a restart.
-    closed_gates: the feature gates that the release asks for and that are not open.
-    version: the release in the cluster's own words, such as ``v1.6.2``, also of a build of one's own; "" if not known.
-    settings: `spec.configuration` of its object, as it is. annotations: those of the object.
-    doubt: what of this is assumed and not read, and why, on one line; "" if nothing is.
+    release: its behaviour. configuration: the source of VM defaults. live_updates: changes of a VM reach its running
+    guest; otherwise they all wait for a restart.
+    closed_gates: required feature gates of the release that are not open.
+    version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
+    settings: `spec.configuration` of its object. annotations: of the object.
+    doubt: what is assumed because it could not be read, and why, on one line; "" if nothing.
     """
 
     release: Release
@@ -40,7 +40,7 @@ class KubeVirt(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """objects: the instancetypes, preferences, revisions and volumes of a cluster. kubevirt: its KubeVirt."""
+    """objects: looks up instancetypes, preferences, revisions and volumes. kubevirt: its KubeVirt."""
 
     objects: Lookup
     kubevirt: KubeVirt
@@ -55,10 +55,10 @@ class Cluster(NamedTuple):
 
 
 def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> KubeVirt:
-    """Reads a KubeVirt object (None: it could not be read, which `problem` explains).
+    """The KubeVirt for its object (None: unreadable, because of `problem`).
 
-    version: the release, "" where it is not known. What is not known has the defaults of KubeVirt or of the newest
-    release, and a doubt.
+    version: the release, "" if unknown. Unknown facts have the defaults of KubeVirt or of the newest release, and a
+    doubt.
     """
     release, doubts = _release(version)
     if manifest is not None:
@@ -72,8 +72,26 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
     return _read({}, release)._replace(version=version, doubt="; ".join(doubts))
 
 
+def upgraded(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:
+    """The same KubeVirt at another release. settings: its `spec.configuration` then, None for the present one.
+
+    Raises UnknownRelease, and ValueError for a malformed configuration.
+    """
+    manifest = {
+        "metadata": {"annotations": dict(kubevirt.annotations)},
+        "spec": {"configuration": dict(kubevirt.settings if settings is None else settings)},
+        "status": {"defaultArchitecture": kubevirt.configuration.architecture},
+    }
+    release = releases.of(version) if version else kubevirt.release
+    try:
+        found = _read(manifest, release)
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
+    return found._replace(version=version or kubevirt.version)
+
+
 def version_of(manifest: Manifest) -> str:
-    """The version that an operator observed last; "" if it has not yet."""
+    """The version that the operator last observed; "" if none yet."""
     status = manifest.get("status")
     return str((status.get("observedKubeVirtVersion") if isinstance(status, dict) else None) or "")
 

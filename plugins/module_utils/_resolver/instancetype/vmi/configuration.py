@@ -1,4 +1,4 @@
-"""What of a cluster's KubeVirt configuration decides on the defaults of VMs."""
+"""The parts of KubeVirt's configuration that determine defaults of VMs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NETWORK_INTERFACES: Final = ("bridge", "masquerade", "slirp")
 
 
 class Configuration(NamedTuple):
-    """What of a cluster's KubeVirt configuration matters here, with KubeVirt's own defaults.
+    """The relevant parts of a cluster's KubeVirt configuration, with KubeVirt's own defaults.
 
-    architecture: that of VMs which name none. machine_type: "" or the machine type of all VMs.
-    machine_types: the machine type for an architecture. cpu_request: a quantity.
-    network_interface: bridge, masquerade or slirp. bridge_permitted: whether bridge may be used on the pod network.
-    memory_overcommit: the guests' memory in percent of the requests of their pods.
+    architecture: of VMs without one. machine_type: of all VMs, or "".
+    machine_types: architecture → machine type. cpu_request: a quantity.
+    network_interface: bridge, masquerade or slirp. bridge_permitted: on the pod network.
+    memory_overcommit: the guests' memory in percent of their pods' requests.
     """
 
     architecture: str = DEFAULT_ARCHITECTURE
@@ -38,7 +38,7 @@ class Configuration(NamedTuple):
 def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAULT_ARCHITECTURE) -> Configuration:
     """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`.
 
-    KubeVirt does not use a configuration with a value that it refuses, but its defaults; so does this.
+    Like KubeVirt, ignores a whole configuration with an invalid value.
     """
     spec = spec or {}
     if not is_valid(spec):
@@ -46,7 +46,7 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
     network = spec.get("network") or {}
     machine_types = dict(_MACHINE_TYPES)
     for name, entry in (spec.get("architectureConfiguration") or {}).items():
-        # KubeVirt has no setting for s390x.
+        # KubeVirt has no such setting for s390x.
         if name in ("amd64", "arm64") and (entry or {}).get("machineType"):
             machine_types[name] = entry["machineType"]
     permitted = network.get("permitBridgeInterfaceOnPodNetwork")
@@ -63,7 +63,7 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
 
 
 def is_valid(spec: dict[str, Any]) -> bool:
-    """Whether KubeVirt uses a configuration (`spec.configuration`); one that it refuses counts as none."""
+    """Whether KubeVirt accepts a configuration (`spec.configuration`); otherwise it uses its defaults."""
     developer = spec.get("developerConfiguration") or {}
     try:
         quantity.parse(str(spec.get("cpuRequest") or CPU_REQUEST))

@@ -1,6 +1,6 @@
-"""Defaults that KubeVirt gives a VM from the cluster's configuration (``pkg/defaults``).
+"""Defaults of a VM from the cluster's configuration (``pkg/defaults``).
 
-All functions change the canonical VMI spec that they are given.
+All functions change the given canonical VMI spec.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UINT32: Final = 2**32
 
 
 def set_spec_defaults(spec: Spec, config: Configuration, release: Release = NEWEST) -> Problem | None:
-    """All defaults of a VMI spec, as virt-api sets them when it expands or validates a VM."""
+    """Sets all defaults of a VMI spec, as virt-api does when it expands or validates a VM."""
     set_architecture(spec, config)
     set_machine_type(spec, config)
     _set_cpu_request(spec, config)
@@ -36,13 +36,13 @@ def set_spec_defaults(spec: Spec, config: Configuration, release: Release = NEWE
 
 
 def set_architecture(spec: Spec, config: Configuration) -> None:
-    """The cluster's architecture, if the VM names none."""
+    """Sets the cluster's architecture if the VM has none."""
     if not spec.get("architecture") and config.architecture:
         spec["architecture"] = config.architecture
 
 
 def set_machine_type(spec: Spec, config: Configuration) -> None:
-    """The machine type of the VM's architecture, if the VM names none (set_architecture comes first)."""
+    """Sets the machine type of the VM's architecture if the VM has none; call set_architecture first."""
     machine = spec["domain"].setdefault("machine", {"type": ""})
     machine["type"] = machine["type"] or machine_type(spec.get("architecture", ""), config)
 
@@ -53,7 +53,7 @@ def machine_type(architecture: str, config: Configuration) -> str:
 
 
 def add_disks_for_volumes(spec: Spec) -> None:
-    """A disk for each volume that has neither a disk nor a filesystem."""
+    """Adds a disk for each volume without a disk or a filesystem."""
     devices = spec["domain"]["devices"]
     known = {entry["name"] for field in ("disks", "filesystems") for entry in devices.get(field, ())}
     added = [{"name": volume["name"]} for volume in spec.get("volumes", ()) if volume["name"] not in known]
@@ -62,7 +62,7 @@ def add_disks_for_volumes(spec: Spec) -> None:
 
 
 def add_network_interface(spec: Spec, config: Configuration) -> Problem | None:
-    """The pod network and an interface on it, unless the VM has networks or interfaces or does not want them."""
+    """Adds the pod network with an interface, unless the VM has networks or interfaces or opts out."""
     devices = spec["domain"]["devices"]
     if devices.get("autoattachPodInterface") is False or spec.get("networks") or devices.get("interfaces"):
         return None
@@ -81,7 +81,7 @@ def _set_cpu_request(spec: Spec, config: Configuration) -> None:
     if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("cpu")):
         resources.setdefault("requests", {})["cpu"] = limit
     if quantity.parse(config.cpu_request).nanos == quantity.parse(CPU_REQUEST).nanos:
-        # The default is not written to the VM; virt-controller gives it to the pod.
+        # virt-controller sets the default in the pod, not in the VM.
         return
     dedicated = spec["domain"].get("cpu", {}).get("dedicatedCpuPlacement", False)
     if "cpu" not in resources.get("requests", {}) and not dedicated:
@@ -89,7 +89,7 @@ def _set_cpu_request(spec: Spec, config: Configuration) -> None:
 
 
 def _set_memory_request(spec: Spec, config: Configuration) -> None:
-    """The requests of the pod: the limit, else the guest's memory, else the size of its huge pages."""
+    """Sets the pod's request: the limit, else the guest's memory, else the huge page size."""
     resources = spec["domain"]["resources"]
     limit = resources.get("limits", {}).get("memory")
     if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("memory")):
@@ -122,7 +122,7 @@ def _set_guest_memory(spec: Spec) -> None:
         try:
             memory["guest"] = quantity.canonical(memory["hugepages"].get("pageSize", ""))
         except errors.QuantityError:
-            # The page size is plain text to the API; what is no quantity gives no default.
+            # The API accepts any text as a page size; an invalid quantity gives no default.
             return
 
 

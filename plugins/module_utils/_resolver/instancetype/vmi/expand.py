@@ -1,4 +1,4 @@
-"""A VM as its instancetype and preference make it, without matchers (KubeVirt ``pkg/instancetype/expand``)."""
+"""A VM with its instancetype and preference applied, without matchers (KubeVirt ``pkg/instancetype/expand``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ Manifest = dict[str, Any]
 
 class Expanded(NamedTuple):
     """vm: the canonical VM; None with an error.
-    conflicts: full paths of the VM's fields that its instancetype does not allow; the error has them too."""
+    conflicts: full paths of the VM's fields that its instancetype does not permit; the error names them too.
+    """
 
     vm: Manifest | None = None
     error: Problem | None = None
@@ -27,10 +28,10 @@ class Expanded(NamedTuple):
 
 
 def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST) -> Expanded:
-    """What expand-spec answers for a VM (plain manifest), with the objects that exist in the cluster.
+    """The VM as expand-spec returns it. vm: a plain manifest. objects: those in the cluster.
 
-    A VM without matchers comes back in canonical form, else unchanged. As in KubeVirt, neither the preference's
-    requirements nor whether a spread divides are checked.
+    A VM without matchers only becomes canonical. Like KubeVirt, does not check the preference's requirements or whether
+    a spread divides.
     """
     config = config or Configuration()
     try:
@@ -65,7 +66,7 @@ def fill_new(
     config: Configuration,
     release: Release,
 ) -> Problem | None:
-    """As `fill`, for the VMI that a VM is about to get: with its defaults, also where expand-spec leaves them out."""
+    """Like `fill`, for the VMI of a new VM: with the defaults that expand-spec leaves out."""
     stores_request = release.requests_guest_memory or not release.expand_sets_defaults
     creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
     failed = fill(template, instancetype, preference, config, creating)
@@ -79,9 +80,9 @@ def fill(
     config: Configuration,
     release: Release = NEWEST,
 ) -> Expanded | None:
-    """Changes a VM's canonical template to what instancetype, preference and defaults make of it.
+    """Applies instancetype, preference and defaults to a VM's canonical template.
 
-    instancetype, preference: canonical specs or None. Returns what failed, with which the template is half done.
+    instancetype, preference: canonical specs or None. Returns the failure, after which the template is incomplete.
     """
     spec = template["spec"]
     if release.expand_sets_defaults:

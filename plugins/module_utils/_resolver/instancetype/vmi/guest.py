@@ -1,4 +1,4 @@
-"""What the guest of a VM gets, in the few figures that a person asks for."""
+"""The figures of a VM's guest."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 
 def guest(spec: dict[str, Any]) -> dict[str, Any]:
-    """{vcpus, sockets, cores, threads, memory, gpus, host_devices} of an applied VMI spec; what is absent is left out.
+    """{vcpus, sockets, cores, threads, memory, gpus, host_devices} of an applied VMI spec, without absent ones.
 
-    vcpus is the product of the three counts, where a missing one counts as 1. memory is a quantity.
+    vcpus: the product of the three numbers; a missing one counts as 1. memory: a quantity.
     """
     domain = spec.get("domain", {})
     cpu = domain.get("cpu", {})

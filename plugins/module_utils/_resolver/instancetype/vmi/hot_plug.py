@@ -1,4 +1,4 @@
-"""What a running VMI can be given of a changed VM: sockets, memory, where it may be (``virt-controller/watch/vm``)."""
+"""Updates of a running VMI from a changed VM: sockets, memory, scheduling, volumes (``virt-controller/watch/vm``)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ _NO_MEMORY_LIMIT: Final = f"{_MEMORY}. Memory-hotplug is not available for this 
 _LESS_THAN_AT_BOOT: Final = f"{_MEMORY} to a value lower than what the VM started with"
 _MEMORY_UNDER_WAY: Final = "another memory hotplug is in progress"
 _MEMORY_REFUSED: Final = "memory hotplug not supported, {reason}"
-# vCPUs for a CPU of a node, where the cluster does not say it (cpuAllocationRatio).
+# The default of cpuAllocationRatio: vCPUs for each CPU of a node.
 ALLOCATION_RATIO: Final = 10
 _NANOS_PER_MILLI: Final = 10**6
-# Fields of a VMI's spec, besides sockets, memory and volumes, that KubeVirt changes while the guest runs.
+# Fields that KubeVirt changes in a running VMI, besides sockets, memory and volumes.
 LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 
 class Update(NamedTuple):
-    """patch: JSON patch of the VMI, empty for no change. restart_required: why a restart is needed.
-    failure: why virt-controller cannot decide now, and tries again."""
+    """patch: a JSON patch of the VMI, empty for no change. restart_required: why a restart is needed.
+    failure: why virt-controller cannot decide yet and retries.
+    """
 
     patch: tuple[Manifest, ...] = ()
     restart_required: str | None = None
@@ -39,7 +40,7 @@ class Update(NamedTuple):
 
 
 def scheduling(wanted: Manifest, running: Manifest) -> tuple[Manifest, ...]:
-    """The JSON patch of where a running VMI may be. wanted, running: VMI specs."""
+    """The JSON patch for the scheduling of a running VMI. wanted, running: VMI specs."""
     return tuple(_set(field, wanted.get(field)) for field in LIVE_FIELDS if wanted.get(field) != running.get(field))
 
 
@@ -50,7 +51,7 @@ def _set(field: str, value: Any) -> Manifest:
 
 
 def sockets(wanted: Manifest, instance: Manifest, allocation_ratio: int = ALLOCATION_RATIO) -> Update:
-    """What it takes to give a running VMI the sockets of a VMI spec (``handleCPUChangeRequest``).
+    """The update for the sockets of a running VMI (``handleCPUChangeRequest``). wanted: a VMI spec.
 
     allocation_ratio: the cluster's cpuAllocationRatio.
     """
@@ -70,12 +71,12 @@ def sockets(wanted: Manifest, instance: Manifest, allocation_ratio: int = ALLOCA
 
 
 def _vcpus(cpu: Manifest) -> int:
-    """As KubeVirt counts them (``hardware.GetNumberOfVCPUs``): what is left out counts as 1."""
+    """vCPUs as KubeVirt counts them (``hardware.GetNumberOfVCPUs``): a missing number counts as 1."""
     return math.prod(cpu.get(part) or 1 for part in ("sockets", "cores", "threads"))
 
 
 def _pod_cpu(wanted: Manifest, running: Manifest, nanos: int) -> Iterator[Manifest]:
-    """More CPU for the pod, where the VM says how much it is to have."""
+    """Increases the pod's CPU if the VM sets it."""
     for kind in ("requests", "limits"):
         if _resource(wanted, kind, "cpu") is not None:
             present = _resource(running, kind, "cpu") or "0"
@@ -83,7 +84,9 @@ def _pod_cpu(wanted: Manifest, running: Manifest, nanos: int) -> Iterator[Manife
 
 
 def _pod_memory(wanted: Manifest, running: Manifest, guest: str, current: str) -> Iterator[Manifest]:
-    """More memory for the pod: a request of the VMI grows to at least the guest's, a limit of the VM as much."""
+    """Increases the pod's memory: the VMI's request to at least the guest's memory, the VM's limit by the
+    same amount.
+    """
     more = quantity.parse(guest).nanos - quantity.parse(current).nanos
     request = _resource(running, "requests", "memory")
     if request is not None:
@@ -102,7 +105,7 @@ def _resource(spec: Manifest, kind: str, name: str) -> str | None:
 
 
 def memory(wanted: Manifest, instance: Manifest) -> Update:
-    """Likewise for its memory (``handleMemoryHotplugRequest``)."""
+    """The update for the memory of a running VMI (``handleMemoryHotplugRequest``). wanted: a VMI spec."""
     current = instance["spec"]["domain"].get("memory") or {}
     reported = (instance.get("status") or {}).get("memory") or {}
     text = (wanted["domain"].get("memory") or {}).get("guest")
@@ -139,7 +142,7 @@ def _nanos(text: Any) -> int | None:
 
 
 def plugged(now: Manifest, running: Manifest) -> Iterator[Manifest]:
-    """Volumes that are plugged in and out, and their disks."""
+    """Plugs and unplugs volumes with their disks."""
     parts = (("volumes", volumes), ("domain/devices/disks", disks))
     names = {volume["name"] for volume in (*volumes(now), *volumes(running)) if is_hotpluggable(volume)}
     for field, of in parts:
@@ -160,5 +163,5 @@ def disks(spec: Manifest) -> list[Manifest]:
 
 
 def is_hotpluggable(volume: Manifest) -> bool:
-    """Whether a volume may be plugged in and out of a running guest."""
+    """Whether a volume can be plugged into a running guest and unplugged."""
     return any(isinstance(source, dict) and source.get("hotpluggable") for source in volume.values())

@@ -1,7 +1,7 @@
-"""What a change of a VM means for its running guest: what is changed in the VMI, and what asks for a restart.
+"""The effect of a VM's change on its running guest: changes of the VMI, and whether it needs a restart.
 
-KubeVirt compares the VM, expanded, with what it was when the guest was started; the condition RestartRequired says that
-they differ in more than can be changed in a running guest (``virt-controller/watch/vm``).
+KubeVirt compares the expanded VM with its state at the guest's start. The condition RestartRequired says that they
+differ in fields that cannot change in a running guest (``virt-controller/watch/vm``).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _OTHER_FIELD: Final = "a non-live-updatable field was changed in the template sp
 
 
 def compare(then: Manifest, now: Manifest, instance: Manifest, *, live: bool = True) -> Update:
-    """What the changes of a VM since its start mean.
+    """The effect of a VM's changes since the guest's start.
 
-    then, now: the specs of the VMIs that the VM made when the guest was started, and makes now. instance: its running
-    VMI. live: whether the cluster changes running guests at all (vmRolloutStrategy).
+    then, now: the specs of the VM's VMI at the guest's start, and now. instance: the running VMI.
+    live: whether the cluster changes running guests (vmRolloutStrategy).
     """
     if not live:
         return Update(restart_required=_OTHER_FIELD if then != now else None)
@@ -38,10 +38,10 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, *, live: bool = T
 
 
 def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
-    """Whether a running guest is likely to take the change of its spec without a restart, judged by the VM alone.
+    """Whether a running guest can probably take the change without a restart, judged by the VM alone.
 
-    before, after: applied VMI specs. What the guest was started with and what the cluster allows is not known here, so
-    that only virt-controller's answer is certain.
+    before, after: applied VMI specs. The state at the guest's start and the cluster's settings are unknown here, so
+    only virt-controller's decision is certain.
     """
     if _fixed(before) != _fixed(after):
         return False
@@ -58,7 +58,7 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
 
 
 def _settled(instance: Manifest) -> Manifest:
-    """The VMI once it has what it is being given."""
+    """The VMI with the changes that are under way."""
     status = instance.get("status") or {}
     conditions = [
         entry
@@ -69,7 +69,7 @@ def _settled(instance: Manifest) -> Manifest:
 
 
 def _fixed(spec: Manifest) -> Manifest:
-    """The spec without what can change while the guest runs."""
+    """The spec without the fields that can change while the guest runs."""
     fixed = copy({key: value for key, value in spec.items() if key not in LIVE_FIELDS})
     (fixed["domain"].get("cpu") or {}).pop("sockets", None)
     amount = fixed["domain"].get("memory")

@@ -1,4 +1,4 @@
-"""How many sockets and how much memory a new VMI can be given while it runs (``pkg/defaults``, setupHotplug)."""
+"""The maximum sockets and memory of a new VMI for hotplug (``pkg/defaults``, setupHotplug)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from .memory_plug import refused
 
 Spec = dict[str, Any]
 
-# What a guest can be given while it runs, as a multiple of what it was started with, where the VM does not say it
-# (maxHotplugRatio).
+# The default maximum as a multiple of the start value (maxHotplugRatio).
 RATIO: Final = 4
 _MOST_VCPUS: Final = 512
 
 
 class Limits(NamedTuple):
-    """What the cluster's liveUpdateConfiguration says.
+    """The cluster's liveUpdateConfiguration.
 
-    sockets: the maximum of every VMI, 0 for none. memory: likewise, a quantity. ratio: the maximum as a multiple of
-    what the guest is started with, where neither is set.
+    sockets: the maximum of every VMI, 0 for none. memory: the maximum of every VMI, a quantity.
+    ratio: otherwise the maximum as a multiple of the start value.
     """
 
     sockets: int = 0
@@ -36,7 +35,7 @@ def limits(configuration: Spec) -> Limits:
 
 
 def set_maximums(spec: Spec, allowed: Limits) -> None:
-    """Changes the canonical spec of a VMI that has CPU and memory defaults."""
+    """Sets the maximums in the canonical spec of a VMI, after the defaults of CPU and memory."""
     _sockets(spec["domain"]["cpu"], allowed)
     _memory(spec, allowed)
 

@@ -1,4 +1,4 @@
-"""Which guests can be given memory while they run."""
+"""Whether memory can be hotplugged into a guest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LEAST: Final = 2**30
 
 
 def refused(wanted: Manifest, most: str) -> str | None:
-    """Why a guest with these fields cannot be given memory, None if it can (``ValidateLiveUpdateMemory``).
+    """Why memory cannot be hotplugged into a guest, or None (``ValidateLiveUpdateMemory``).
 
     wanted: a VMI spec with `memory`. most: the maximum, a quantity.
     """

@@ -1,8 +1,8 @@
-"""What a running guest still lacks of what its VM says.
+"""What a running guest lacks compared with its VM.
 
 KubeVirt's condition RestartRequired compares the VM with the ControllerRevision of the guest's start
-(``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The guest
-was started with the spec of the VMI, so it decides whether another restart would change anything.
+(``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The guest was
+started with the spec of the VMI, so the VMI shows whether another restart would change anything.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from .configuration import Configuration
 
 Manifest = dict[str, Any]
 
-# KubeVirt changes these in a running guest, so that the start says nothing of them.
+# KubeVirt changes these in a running guest, so their values at the start do not count.
 _SOCKETS: Final = ("domain", "cpu", "sockets")
 _MEMORY: Final = ("domain", "memory", "guest")
 _LIVE: Final = (_SOCKETS, _MEMORY)
 _LIVE_FIELDS: Final = frozenset(".".join(path) for path in _LIVE)
-# The scheduler's; a guest that runs has passed them.
+# Only the scheduler needs these, and a running guest has been scheduled.
 _PLACEMENT: Final = ("nodeSelector", "affinity", "tolerations")
 
 Path = tuple[str, ...]
 
 
 class Outstanding(NamedTuple):
-    """fields: paths in the VMI's spec that the next start changes, such as `domain.cpu.maxSockets`; those of entries of
-    lists have the entry's name, `domain.devices.disks.root.disk.bus`.
-    problem: why KubeVirt could not start the VM again, in its words, or None; fields are empty then.
-    revised: whether the VM has captured other revisions since its guest was started."""
+    """fields: paths in the VMI's spec that the next start changes, such as `domain.cpu.maxSockets`; list items are
+    named, `domain.devices.disks.root.disk.bus`.
+    problem: why KubeVirt could not start the VM again, in its words, or None; then `fields` is empty. revised: the VM
+    has captured other revisions since its guest was started.
+    """
 
     fields: tuple[str, ...] = ()
     problem: str | None = None
@@ -43,7 +44,7 @@ class Outstanding(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the guest has all that the VM says, so that a restart changes nothing."""
+        """Whether the guest has everything that the VM declares, so that a restart changes nothing."""
         return not self.fields and self.problem is None
 
     @property
@@ -61,14 +62,13 @@ def outstanding(
     *,
     whole: bool = False,
 ) -> Outstanding:
-    """What the next start of a VM changes in its guest (plain manifests of the VM and its VMI).
+    """What the next start of a VM changes in its guest. vm, instance: plain manifests of the VM and its VMI.
 
-    objects: revisions, instancetypes and preferences of the cluster, the revision of the guest's start among them.
-    Where that is missing, all that the VM says is compared with the VMI; else only what was changed since the start,
-    and sockets and memory. A guest that was started from the current VM lacks nothing: another start would be the
-    same.
-    whole: whether to compare all that the VM says in any case. KubeVirt keeps the revision of an earlier start of the
-    same generation, so it may not be the spec that this guest was started with.
+    objects: looks up revisions (including that of the guest's start), instancetypes and preferences. Without the start
+    revision, everything that the VM declares is compared with the VMI; with it, only the changes since the start, and
+    sockets and memory. A guest that was started from the current VM lacks nothing.
+    whole: always compare everything. KubeVirt keeps the revision of an earlier start of the same generation, so it may
+    not be the spec with which this guest was started.
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:
@@ -96,12 +96,12 @@ def start_revision_name(vm: Manifest) -> str:
 
 
 def start_revision_prefix(vm: Manifest) -> str:
-    """How the names of all start revisions of a VM begin."""
+    """The prefix of the names of all start revisions of a VM."""
     return f"{naming.START}{vm['metadata'].get('uid')}-"
 
 
 def started_spec(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:
-    """The VM's spec when its guest was started, with the revisions of that time as revisionName; None if it is lost."""
+    """The VM's spec at the guest's start, with the revisions of that time as revisionName; None if it is lost."""
     name = _start_of(instance)
     found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
     spec: Manifest | None = (found.get("data") or {}).get("spec") if isinstance(found, dict) else None
@@ -129,7 +129,7 @@ def _revised(vm: Manifest, started: Manifest | None) -> bool:
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """(path, value) of everything below that holds no further fields. Entries of a list go by their name."""
+    """(path, value) of all leaves. List items are named in the path."""
     if isinstance(value, dict) and value:
         for key, entry in value.items():
             yield from _leaves(entry, (*path, key))
@@ -145,7 +145,7 @@ def _changed(then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
 
 
 def _follows(running: dict[Path, Any], then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
-    """Whether the guest has a field as it is now. Where the VM no longer sets it, it may be any default."""
+    """Whether the guest has the current value of a field. If the VM no longer sets the field, any default is right."""
     if path in now:
         return _has(running, path, now[path])
     return path not in running or not _same(running[path], then[path], True, True)
@@ -154,7 +154,7 @@ def _follows(running: dict[Path, Any], then: dict[Path, Any], now: dict[Path, An
 def _has(running: dict[Path, Any], path: Path, value: Any) -> bool:
     if path in running:
         return _same(running[path], value, True, True)
-    # An empty object, such as `masquerade: {}`, may have got fields in the VMI.
+    # An empty object, such as `masquerade: {}`, may have fields in the VMI.
     return value == {} and any(known[: len(path)] == path for known in running)
 
 
@@ -166,7 +166,7 @@ def _same(one: Any, other: Any, there: bool, there_too: bool) -> bool:
 
 
 def _amount(value: Any) -> int | None:
-    """The nano-units of a text that is a quantity."""
+    """The nano units of a quantity; None for other values."""
     if not isinstance(value, str):
         return None
     try:

@@ -1,6 +1,6 @@
 """The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``).
 
-As far as instance types go: without the VM's generation, finalizers, the VM's own revision and changed block tracking.
+Limited to what instance types affect: no generation, finalizers, start revision or changed block tracking.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class BuiltVMI(NamedTuple):
 
 
 def firmware_uuid(name: str) -> str:
-    """The firmware UUID of a VM that sets none; it depends on the VM's name alone."""
+    """The firmware UUID of a VM that sets none, derived from the VM's name."""
     return str(uuid.uuid5(_FIRMWARE_NAMESPACE, name))
 
 
 def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST) -> BuiltVMI:
-    """What virt-controller creates when it starts a VM (plain manifest), with the objects that exist in the cluster."""
+    """The VMI that virt-controller creates for a VM (plain manifest), given the objects in the cluster."""
     config = config or Configuration()
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
@@ -78,10 +78,10 @@ def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Releas
 
 
 def attach(spec: Manifest, preference: Manifest | None, config: Configuration, release: Release) -> Problem | None:
-    """Adds to a canonical VMI spec the disks, the input and the interface that KubeVirt attaches by itself.
+    """Adds the disks, the input and the interface that KubeVirt attaches automatically to a canonical VMI spec.
 
-    preference: its canonical spec. Its devices come twice: here, as they decide on what is attached, and again, with
-    the rest of the preference, for what was attached. Returns what failed.
+    preference: its canonical spec. Its devices apply twice: here, because they decide what is attached, and later, with
+    the rest of the preference, to what was attached. Returns the failure.
     """
     if preference is not None:
         apply_device_preferences(preference, spec, release)
@@ -102,7 +102,7 @@ def _metadata(vm: Manifest) -> Manifest:
 
 
 def _starts_paused(vm: Manifest) -> bool:
-    """Whether the VM was asked to start paused (`virtctl start --paused`)."""
+    """Whether the VM is to start paused (`virtctl start --paused`)."""
     for request in vm["status"].get("stateChangeRequests", ())[:1]:
         return bool(request["action"] == "Start" and request.get("data", {}).get("paused") == "true")
     return False
@@ -115,7 +115,7 @@ def _add_input(spec: Manifest) -> None:
 
 
 def _annotate(vm: Manifest, metadata: Manifest) -> None:
-    """The names of instancetype and preference, set before their own annotations so that these may conflict."""
+    """Sets the names of instancetype and preference, before their own annotations, which may conflict with these."""
     for role in ROLES:
         matcher = role.matcher_of(vm)
         kind = role.kind_of(matcher) if matcher is not None else None

@@ -1,6 +1,6 @@
-"""Defaults that only a VMI gets, beside those that it shares with an expanded VM (`defaults`).
+"""Defaults of a VMI in addition to those of an expanded VM (`defaults`).
 
-All functions change the canonical VMI spec, or the part of it, that they are given.
+All functions change the given canonical VMI spec, or a part of it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _S390X: Final = "s390x"
 _SPINLOCKS: Final = 4096
 _PROBE: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
-# Which hyperv feature requires which other feature; leaves first.
+# Which hyperv feature requires which other feature, leaves first.
 HYPERV_NEEDS: Final = (
     ("evmcs", "vapic"),
     ("ipi", "vpindex"),
@@ -40,10 +40,10 @@ def set_vmi_defaults(
     allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,
 ) -> None:
-    """All defaults of a new VMI but the UUID of its firmware, which is random where the VM gives none.
+    """Sets all defaults of a new VMI except a random firmware UUID.
 
-    cpu_model: that of the cluster's configuration, if any.
-    allowed: what running guests may be given, None where the cluster does not change them.
+    cpu_model: of the cluster's configuration, if any.
+    allowed: the hotplug limits; None if the cluster does not change running guests.
     """
     defaults.set_spec_defaults(spec, config, release)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
@@ -64,7 +64,7 @@ def set_vmi_defaults(
 
 
 def select_nodes(spec: Spec) -> None:
-    """Has a realtime or SEV guest run only where its node can."""
+    """Restricts a realtime or SEV guest to nodes that support it."""
     domain = spec["domain"]
     sev = (domain.get("launchSecurity") or {}).get("sev")
     wanted = {
@@ -78,7 +78,7 @@ def select_nodes(spec: Spec) -> None:
 
 
 def has_pcie(spec: Spec) -> bool:
-    """Whether the guest has PCI Express, to which devices can be plugged (SupportsPCIeHotplug)."""
+    """Whether the guest has PCI Express, which device hotplug needs (SupportsPCIeHotplug)."""
     machine = (spec["domain"].get("machine") or {"type": "q35"})["type"]
     return spec.get("architecture", "") in (_AMD64, _ARM64, "") and ("q35" in machine or machine.startswith("virt"))
 
@@ -99,7 +99,7 @@ def _features(features: Spec, architecture: str) -> None:
 
 
 def _hyperv_needs(domain: Spec) -> None:
-    """Switches on what features need, up to the first need that the VMI forbids; a rule refuses that later."""
+    """Enables required features, up to the first that the VMI forbids, which a webhook rejects later."""
     hyperv = domain["features"].get("hyperv")
     if hyperv is None:
         return
@@ -146,7 +146,7 @@ def _devices(devices: Spec, architecture: str) -> None:
 
 
 def _boot_arm64(firmware: Spec) -> None:
-    """Nothing but EFI boots there, and not securely."""
+    """arm64 boots only with EFI, without secure boot."""
     bootloader = firmware.setdefault("bootloader", {"efi": {}})
     if "efi" in bootloader:
         bootloader["efi"].setdefault("secureBoot", False)

@@ -1,4 +1,4 @@
-"""Answers of KubeVirt's admission webhooks, as values (KubeVirt ``pkg/util/webhooks``)."""
+"""Responses of KubeVirt's admission webhooks, as values (KubeVirt ``pkg/util/webhooks``)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ NOT_FOUND: Final = "FieldValueNotFound"
 NOT_SUPPORTED: Final = "FieldValueNotSupported"
 REQUIRED: Final = "FieldValueRequired"
 
-# How many causes an answer of virt-api has at most.
+# The maximum number of causes in virt-api's response.
 _MAX_CAUSES: Final = 10
 
 
 class Cause(NamedTuple):
-    """One broken rule. type: one of those above. field: a path, or several joined by commas."""
+    """A violated rule. type: one of those above. field: a path, or several joined by commas."""
 
     type: str
     message: str
@@ -24,10 +24,10 @@ class Cause(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A webhook's answer.
+    """A webhook's response.
 
-    code, reason, message, causes: of the Status with which the API server refuses the object; empty if allowed.
-    warnings: shown to the user of an allowed object. stage: the step of the VM's validation that refused it.
+    code, reason, message, causes: of the Status with which the API server rejects the object; empty if allowed.
+    warnings: for the user of an allowed object. stage: the step of the VM's validation that failed.
     crash: KubeVirt panics here (code 500).
     """
 
@@ -41,7 +41,7 @@ class Response(NamedTuple):
     crash: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """The answer without what is empty."""
+        """The response without empty values."""
         result: dict[str, Any] = {"allowed": self.allowed}
         result.update({name: getattr(self, name) for name in ("code", "reason", "message", "stage")})
         result["causes"] = self._causes()
@@ -49,7 +49,7 @@ class Response(NamedTuple):
         return {name: value for name, value in result.items() if value or name == "allowed"}
 
     def status(self) -> dict[str, Any]:
-        """The Status within the AdmissionReview of a refusal."""
+        """The Status in the AdmissionReview of a refusal."""
         result: dict[str, Any] = {"message": self.message, "code": self.code}
         if self.reason:
             result["reason"] = self.reason
@@ -67,7 +67,7 @@ def allowed(warnings: Iterable[str] = ()) -> Response:
 
 
 def invalid(causes: Iterable[Cause], stage: str = "") -> Response:
-    """The object breaks rules: the first ten are listed, the rest counted."""
+    """The object violates rules: the first ten are listed, the others counted."""
     found = tuple(causes)
     told = found[:_MAX_CAUSES]
     messages = [cause.message for cause in told]
@@ -77,10 +77,10 @@ def invalid(causes: Iterable[Cause], stage: str = "") -> Response:
 
 
 def bad_request(message: str, stage: str = "") -> Response:
-    """The webhook failed with an error; its Status has neither reason nor causes."""
+    """The webhook failed with an error; the Status has neither reason nor causes."""
     return Response(False, 400, message=message, stage=stage)
 
 
 def crashed(message: str, stage: str = "") -> Response:
-    """KubeVirt panics on this object, which so cannot be stored."""
+    """KubeVirt panics on this object, so it cannot be stored."""
     return Response(False, 500, "InternalError", message, stage=stage, crash=True)

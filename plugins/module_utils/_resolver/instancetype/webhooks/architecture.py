@@ -1,4 +1,4 @@
-"""The architecture that the boot sources of a VM are for, which virt-api takes over before its default."""
+"""The architecture of a VM's boot sources, which virt-api prefers over its default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KNOWN: Final = ("amd64", "arm64", "s390x")
 def of_sources(vm: Manifest, objects: Lookup, release: Release) -> Manifest:
     """A canonical VM with the architecture of its boot sources; unchanged if the VM sets it or they have none.
 
-    The first DataSource of its dataVolumeTemplates that is labelled with a known architecture counts.
+    The first DataSource of its dataVolumeTemplates with the label of a known architecture counts.
     """
     template = vm["spec"]["template"]
     if template is None or template["spec"].get("architecture") or not release.takes_architecture_of_sources:
@@ -44,7 +44,7 @@ def _found(vm: Manifest, objects: Lookup) -> str:
 
 
 def _source(objects: Lookup, namespace: str, name: str) -> Manifest | None:
-    """A DataSource, or the DataSource that it refers to; None if it does not exist or cannot be read."""
+    """A DataSource, or the DataSource to which it refers; None if it does not exist or cannot be read."""
     source = objects.get("DataSource", namespace, name)
     if not isinstance(source, dict):
         return None

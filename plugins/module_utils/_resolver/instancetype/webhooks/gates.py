@@ -1,4 +1,4 @@
-"""What virt-api refuses where a feature gate of the release is closed (KubeVirt ``vmi-create-admitter.go``)."""
+"""What virt-api rejects if a feature gate of the release is closed (KubeVirt ``vmi-create-admitter.go``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What virt-api refuses because KubeVirt could not change it in a running guest (KubeVirt ``vms-admitter.go``)."""
+"""What virt-api rejects because KubeVirt could not change it in a running guest (KubeVirt ``vms-admitter.go``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Manifest = dict[str, Any]
 
 
 def live_updates(spec: Manifest, path: str) -> Iterator[Cause]:
-    """validateLiveUpdateFeatures of a canonical VMI spec at a path, where changes reach running guests."""
+    """validateLiveUpdateFeatures of a canonical VMI spec at a path, for clusters with live updates."""
     domain = spec["domain"]
     cpu, memory = domain.get("cpu") or {}, domain.get("memory") or {}
     if cpu.get("maxSockets") and cpu.get("sockets", 0) > cpu["maxSockets"]:

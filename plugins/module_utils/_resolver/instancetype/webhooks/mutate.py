@@ -1,4 +1,4 @@
-"""The instancetype part of KubeVirt's mutating webhook for VMs (``pkg/instancetype/webhooks/vm``)."""
+"""The instance type part of KubeVirt's mutating webhook for VMs (``pkg/instancetype/webhooks/vm``)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Manifest = dict[str, Any]
 
 
 class Mutated(NamedTuple):
-    """vm: the canonical VM as it goes on; None where it is refused. refusal: why."""
+    """vm: the canonical VM for validation; None if it is rejected. refusal: why."""
 
     vm: Manifest | None = None
     refusal: Response | None = None
@@ -31,10 +31,10 @@ def mutate(
     operation: str = "CREATE",
     release: Release = NEWEST,
 ) -> Mutated:
-    """What admission makes of a VM: matchers checked and inferred, architecture, machine type and storage class set.
+    """The VM after mutation: matchers checked and inferred; architecture, machine type and storage class set.
 
     vm: a plain manifest. objects: instancetypes, preferences, revisions, and volumes to infer from.
-    old: the stored VM, on UPDATE. operation: CREATE or UPDATE. What virt-api sets for every VM is not part of it.
+    old: the stored VM, on UPDATE. operation: CREATE or UPDATE. Values that virt-api sets for every VM are not included.
     """
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, release)
@@ -54,14 +54,14 @@ def mutate(
     if release.sets_matcher_kind:
         set_kinds(inferred.vm)
     preference = find.preference_spec(inferred.vm, objects, release)
-    # A preference that does not exist is none here: others will say so.
+    # A missing preference counts as none here; validation reports it.
     if preference.spec is not None:
         _apply(preference.spec, inferred.vm, release)
     return Mutated(inferred.vm)
 
 
 def _check_matchers(vm: Manifest, old: Manifest | None, release: Release) -> Response | None:
-    """Each check stops at the first matcher that it refuses."""
+    """Each check stops at the first matcher that it rejects."""
     if old is not None:
         for role in ROLES:
             causes = list(_update_causes(vm, old, role))
@@ -75,7 +75,7 @@ def _check_matchers(vm: Manifest, old: Manifest | None, release: Release) -> Res
 
 
 def _update_causes(vm: Manifest, old: Manifest, role: Role) -> Iterator[Cause]:
-    """A pinned revision is of one object: another name needs another revision, or none."""
+    """A pinned revision belongs to one object: another name needs another revision, or none."""
     before, after = role.matcher_of(old), role.matcher_of(vm)
     if before is None or after is None or not before.get("revisionName"):
         return
@@ -107,7 +107,7 @@ def matcher_causes(vm: Manifest, role: Role, release: Release = NEWEST) -> Itera
 
 
 def _apply(preference: Manifest, vm: Manifest, release: Release) -> None:
-    """Sets what has to be stored with the VM because cluster and CDI look at it there; without template nothing."""
+    """Sets the fields that the cluster and CDI read from the stored VM. Does nothing without a template."""
     template = vm["spec"]["template"]
     if template is None:
         return

@@ -1,4 +1,4 @@
-"""Whether a VM meets the requirements of its preference, judged as by the validating webhook for VMs."""
+"""Whether a VM meets the requirements of its preference, as the validating webhook for VMs decides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def unmet(
     config: Configuration | None = None,
     release: Release = NEWEST,
 ) -> Unmet | None:
-    """The first requirement that a VM's canonical template does not meet.
+    """The first requirement that a VM's canonical template does not meet, or None.
 
     given, preferred: the canonical specs of instancetype and preference. Raises Crash where KubeVirt panics.
     """
@@ -29,6 +29,6 @@ def unmet(
         return requirements.unmet(given, preferred, template["spec"], release)
     template = copy(template)
     applier.apply_in_place(template["metadata"], template["spec"], given, preferred, release)
-    # Whether a network can be given is none of the requirements.
+    # A failure to add a network does not affect requirements.
     defaults.set_spec_defaults(template["spec"], config or Configuration(), release)
     return requirements.unmet(given, preferred, template["spec"], release)

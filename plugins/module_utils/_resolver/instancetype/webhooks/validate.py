@@ -1,4 +1,4 @@
-"""What KubeVirt's validating webhooks answer to a manifest as it is sent, of whatever kind."""
+"""The responses of KubeVirt's validating webhooks to manifests of any kind."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def validate(
     config: Configuration | None = None,
     release: Release = NEWEST,
 ) -> Response:
-    """The webhook's answer to a plain manifest of a kind: VirtualMachine, or an instancetype or preference.
+    """The webhook's response to a plain manifest. kind: VirtualMachine, or an instancetype or preference.
 
-    objects: where a VM's instancetype, preference and revisions are found. operation: other ones than CREATE and
-    UPDATE are not looked at. config: the cluster's, for a VM. Raises KeyError for another kind.
+    objects: looks up a VM's instancetype, preference and revisions. operation: others than CREATE and UPDATE are
+    allowed. config: the cluster's, for a VM. Raises KeyError for another kind.
     """
     role = None if kind == "VirtualMachine" else ROLE_OF_KIND[kind]
     if operation not in ("CREATE", "UPDATE"):

@@ -1,6 +1,6 @@
 """KubeVirt's validating webhooks for instancetypes and preferences.
 
-They check little; that all required fields are there is up to the CRDs.
+They check little; the CRDs check required fields.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DEPRECATED_LAUNCH_SECURITY: Final = (
 
 
 def instancetype(spec: Manifest, release: Release = NEWEST) -> Response:
-    """The answer to the canonical spec of an instancetype of either kind."""
+    """The response to the canonical spec of an instancetype of either kind."""
     causes = list(_memory_causes(spec["memory"]))
     if causes:
         return invalid(causes)
@@ -40,7 +40,7 @@ def _memory_causes(memory: Manifest) -> Iterator[Cause]:
 
 
 def preference(spec: Manifest, release: Release = NEWEST) -> Response:
-    """The answer to the canonical spec of a preference of either kind."""
+    """The response to the canonical spec of a preference of either kind."""
     wanted = spec.get("cpu", {}).get("preferredCPUTopology")
     causes = [
         *(_topology_causes(wanted) if release.checks_topology_names else ()),
@@ -62,7 +62,7 @@ def _topology_causes(wanted: str | None) -> Iterator[Cause]:
 
 
 def _spread_causes(spec: Manifest, release: Release) -> Iterator[Cause]:
-    """Spread options count only for a topology that is spread."""
+    """Spread options count only for a spread topology."""
     if topology.preferred(spec, release) != topology.SPREAD:
         return
     ratio, across = topology.spread_of(spec)

@@ -1,7 +1,4 @@
-"""KubeVirt's validating webhook for VMs: the steps that instancetypes and preferences take part in.
-
-These are apply, defaults, requirements.
-"""
+"""KubeVirt's validating webhook for VMs: the steps apply, defaults and requirements, which involve instance types."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ REQUIREMENTS: Final = "requirements"
 
 
 def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, release: Release = NEWEST) -> Response:
-    """The answer to a canonical VM, which is used up. What its matchers name and is not there does not count."""
+    """The response to a canonical VM, which is modified. Missing objects of its matchers do not count."""
     if vm["metadata"].get("deletionTimestamp"):
         return allowed()
     template = vm["spec"]["template"]
@@ -67,7 +64,7 @@ def _insufficient(missing: Unmet) -> Response:
 
 
 def _apply(template: Manifest, given: Manifest | None, preferred: Manifest | None, release: Release) -> list[Cause]:
-    """Applies both to the template; a spread that leaves a remainder is reported instead of conflicts."""
+    """Applies both to the template; a spread with a remainder is reported instead of conflicts."""
     spread = topology.spread_indivisible(given, preferred, release)
     if spread is not None:
         return [Cause(INVALID, spread.message, spread.field)]

@@ -1,4 +1,4 @@
-"""What the steps of the VM controller share."""
+"""Shared by the steps of the VM controller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GO_ORDER = ("kind", "apiVersion", "metadata", "spec")
 
 
 class Failure(Exception):
-    """A step could not be done. reason: that of the VM's condition Failure."""
+    """A step failed. reason: of the VM's condition Failure."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -28,9 +28,9 @@ class Failure(Exception):
 
 @dataclass
 class Work:
-    """One VM's synchronization: the VM and its VMI as the steps leave them.
+    """The synchronization of a VM: the VM and its VMI after the steps so far.
 
-    failure: what stopped the steps. provisioning: whether a volume is still being filled.
+    failure: what stopped the steps. provisioning: a volume is still being filled.
     """
 
     vm: Manifest
@@ -50,7 +50,7 @@ class Context:
     recorder: Recorder
 
     async def patch_vm(self, vm: Manifest, body: Any, subresource: str = "") -> Manifest:
-        """Patches the VM if it still is as given, else ApiError 409. It is no reason to look at the VM again.
+        """Patches the VM if it is unchanged, else raises ApiError 409. The patch does not queue the VM again.
 
         body: a list is a JSON patch, a dict a merge patch.
         """
@@ -77,10 +77,10 @@ class Context:
         return answer
 
     async def create_revision(self, namespace: str, manifest: Manifest) -> None:
-        """Creates a ControllerRevision, given without apiVersion and kind."""
+        """Creates a ControllerRevision from a manifest without apiVersion and kind."""
         body = {"apiVersion": REVISION.api_version, "kind": REVISION.kind, **manifest}
-        # The data is stored to the byte, and KubeVirt's begins as Go writes an object. It shows: a strategic merge
-        # patch sorts the keys, and so is refused as a change of the data, which is immutable.
+        # The API server stores the data byte by byte, in the key order of KubeVirt's Go types. The order matters: a
+        # strategic merge patch sorts the keys, and so is rejected as a change of the immutable data.
         data = manifest["data"]
         if "metadata" in data:
             data = go_metadata.of_object(data, self.configuration.behaviour)

@@ -1,6 +1,6 @@
-"""DataVolumes of a VM's dataVolumeTemplates.
+"""The DataVolumes of a VM's dataVolumeTemplates.
 
-CDI is not imitated: they stay as they are created, but for copies of the boot sources that the launcher makes.
+CDI is not emulated: DataVolumes stay as created, except copies of the launcher's boot sources.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FILLS = "local-cluster.virtshape.dev/fills"
 
 
 async def sync(context: Context, work: Work) -> None:
-    """Creates the DataVolumes that are missing."""
+    """Creates the missing DataVolumes."""
     vm = work.vm
     namespace = vm["metadata"]["namespace"]
     cache = context.caches["DataVolume"]
@@ -59,20 +59,20 @@ async def _is_filled(context: Context, namespace: str, spec: Manifest) -> bool:
 
 
 def are_ready(context: Context, vm: Manifest) -> bool:
-    """Whether all DataVolumes of templates are filled, or wait for the guest."""
+    """Whether all DataVolumes of templates are filled, or wait for their first consumer."""
     templates = vm["spec"].get("dataVolumeTemplates") or []
     phases = (_phase(context, vm, template["metadata"]["name"]) for template in templates)
     return all(phase in (*_FILLED, "WaitForFirstConsumer") for phase in phases)
 
 
 def are_filling(context: Context, vm: Manifest) -> bool:
-    """Whether a DataVolume among the VM's volumes is still being filled."""
+    """Whether one of the VM's DataVolumes is still being filled."""
     volumes = vm["spec"]["template"]["spec"].get("volumes") or []
     phases = (_phase(context, vm, volume["dataVolume"]["name"]) for volume in volumes if "dataVolume" in volume)
     return any(phase not in (None, *_FILLED, "WaitForFirstConsumer") for phase in phases)
 
 
 def _phase(context: Context, vm: Manifest, name: str) -> str | None:
-    """A DataVolume's phase, "" before it has one; None without a DataVolume."""
+    """The phase of a DataVolume, "" before its first; None if it does not exist."""
     volume = context.caches["DataVolume"].get((vm["metadata"]["namespace"], name))
     return None if volume is None else (volume.get("status") or {}).get("phase") or ""

@@ -1,4 +1,4 @@
-"""Annotations that a running VMI takes over from its VM."""
+"""Annotations that a running VMI takes from its VM."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OF_THE_VM = ("kubevirt.io/skip-backup-hooks",)
 
 
 async def sync(context: Context, work: Work) -> None:
-    """Sets those that the VM has, and removes those that it has not."""
+    """Sets the VM's annotations in the VMI, and removes those that the VM lacks."""
     vmi = work.vmi
     if vmi is None or vmi_state.is_being_deleted(vmi):
         return
@@ -24,7 +24,7 @@ async def sync(context: Context, work: Work) -> None:
 
 
 def changes(vm: Manifest, vmi: Manifest) -> dict[str, str | None]:
-    """Pure: the annotations of the VMI that are to be others, None for one that goes."""
+    """Pure: the changed annotations of the VMI, None for a removed one."""
     sources = (_OF_THE_TEMPLATE, vm["spec"]["template"].get("metadata") or {}), (_OF_THE_VM, vm["metadata"])
     present = vmi["metadata"].get("annotations") or {}
     wanted = {key: (source.get("annotations") or {}).get(key) for keys, source in sources for key in keys}

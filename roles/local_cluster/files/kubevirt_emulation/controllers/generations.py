@@ -1,4 +1,4 @@
-"""Which generation of its VM a VMI is of: an annotation of the VMI."""
+"""The VMI's annotation with the generation of its VM."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEMPLATE = "VirtualMachineInstanceTemplateSpec"
 
 
 async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
-    """Notes that the VMI is of the VM's present generation, if the template is still that of the VMI's start."""
+    """Sets the annotation to the VM's current generation if the template is unchanged since the VMI's start."""
     vm, vmi = work.vm, work.vmi
     if vmi is None or observed(vmi) == str(vm["metadata"]["generation"]):
         return
@@ -33,7 +33,7 @@ async def sync(context: Context, revisions: StartRevisions, work: Work) -> None:
 
 
 def observed(vmi: Manifest) -> str | None:
-    """The generation that the VMI says it is of."""
+    """The generation in the VMI's annotation."""
     found: str | None = (vmi["metadata"].get("annotations") or {}).get(ANNOTATION)
     return found
 

@@ -1,6 +1,6 @@
-"""Instancetype and preference of a VM: revisions are captured, or the VM is expanded, as the reference policy says.
+"""Captures the revisions of a VM's instancetype and preference or expands the VM, depending on the reference policy.
 
-What is to be written, `_resolver` computes; here it is written.
+`_resolver` computes the writes; this module sends them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXPANDING = "unsupported error: error encountered while expanding into VirtualM
 
 
 class Decision(NamedTuple):
-    """What is to be done for a VM; the first that is set counts."""
+    """What to do for a VM; the first field that is set counts."""
 
     failure: tuple[str, str] | None = None  # reason, message
     expanded: Manifest | None = None
@@ -35,7 +35,10 @@ class Decision(NamedTuple):
 
 
 async def sync(context: Context, work: Work) -> None:
-    """Raises Failure; work.vm has the references that are to be written with its status."""
+    """Writes what `decide` returns.
+
+    work.vm gets the references that are to be written with its status. Raises Failure.
+    """
     vm = work.vm
     if all(role.matcher_of(vm) is None for role in ROLES):
         return
@@ -43,7 +46,7 @@ async def sync(context: Context, work: Work) -> None:
     release = configuration.release
     decision = await context.objects.resolve(
         lambda lookup: decide(vm, lookup, configuration),
-        # A VM without a revision needs no look-up: the creation shows whether the revision exists.
+        # A VM without a revision needs no look-up: the attempt to create the revision shows whether it exists.
         trusted=() if any(naming.referenced(vm, role, release).name for role in ROLES) else ("ControllerRevision",),
     )
     if decision.failure is not None:
@@ -71,17 +74,17 @@ def decide(vm: Manifest, lookup: Lookup, configuration: KubeVirtConfiguration) -
             return Decision(failure=("UnsupportedSyncError", _EXPANDING + expanded.error.message))
         return Decision(expanded=expanded.vm)
     if policy != "reference":
-        # What the VM has captured stays, whatever its matchers say now.
+        # An unknown policy keeps the captured revisions, whatever the matchers say.
         return Decision()
     stored = store.store(vm, lookup, release)
     if stored.error is not None or any(isinstance(action, store.Create) for action in stored.actions):
-        # What is captured only now is of today's version.
+        # A revision captured now has the current version.
         return Decision(stored=stored)
     return Decision(stored=stored, upgraded=upgrade.upgrade(vm, lookup, release))
 
 
 async def _replace(context: Context, work: Work, expanded: Manifest) -> None:
-    """The VM becomes the expanded one; the revisions it had are deleted."""
+    """Replaces the VM's spec by the expanded one and deletes its revisions."""
     before = work.vm
     spec = go_metadata.of_spec(expanded["spec"], context.configuration.behaviour)
     answer = await context.patch_vm(before, [{"op": "replace", "path": "/spec", "value": spec}])
@@ -96,7 +99,7 @@ async def _store(context: Context, work: Work, writes: store.Writes) -> None:
     references = {INSTANCETYPE: writes.instancetype_ref, ROLES[1]: writes.preference_ref}
     if writes.error is not None:
         if INSTANCETYPE.matcher_of(work.vm) is not None and INSTANCETYPE.reference_of(work.vm) is None:
-            # KubeVirt begins the reference before it stores the revision, and writes it with the status.
+            # KubeVirt starts the reference before it stores the revision, and writes it with the status.
             work.vm = {**work.vm, "status": {**work.vm["status"], INSTANCETYPE.reference: {}}}
         raise Failure("FailedCreate", context.configuration.behaviour.storing_failed + writes.error.message)
     creates = [action for action in writes.actions if isinstance(action, store.Create)]
@@ -113,9 +116,9 @@ async def _store(context: Context, work: Work, writes: store.Writes) -> None:
 
 
 def _with_annotations(vm: Manifest, creates: list[store.Create]) -> Manifest:
-    """The VM with its instancetype's annotations on its template, which is never stored.
+    """The VM with its instancetype's annotations in its template; this VM is never stored.
 
-    KubeVirt leaves them there when it looks for conflicts one last time, so that the start revision has them too.
+    KubeVirt adds them when it checks for conflicts a last time, so the start revision contains them too.
     """
     kept = [action.manifest["data"] for action in creates]
     annotations = {
@@ -135,13 +138,13 @@ def _with_annotations(vm: Manifest, creates: list[store.Create]) -> Manifest:
 async def _create(context: Context, action: store.Create) -> None:
     name = action.manifest["metadata"]["name"]
     if context.caches["ControllerRevision"].get((action.namespace, name)) is not None:
-        return  # `_resolver` has seen that it holds the same
+        return  # `_resolver` has checked that it contains the same
     try:
         await context.create_revision(action.namespace, action.manifest)
     except ApiError as error:
         if error.reason != "AlreadyExists":
             raise Failure("FailedCreate", context.configuration.behaviour.storing_failed + str(error)) from None
-        # Whether it holds the same is seen at the next attempt.
+        # The next attempt checks whether it contains the same.
         context.caches["ControllerRevision"].observe(await context.client.get(REVISION, action.namespace, name))
         raise
 
@@ -165,7 +168,7 @@ async def _upgrade(context: Context, work: Work, writes: store.Writes) -> None:
 
 
 async def _patch_spec(context: Context, vm: Manifest, action: store.PatchSpec) -> Manifest:
-    """The VM with revisions named in its spec. It goes on as of the generation before: KubeVirt takes no other note."""
+    """The VM after its revisions were named in its spec. The result keeps the old generation, as in KubeVirt."""
     answer = await context.patch_vm(vm, action.patch)
     metadata = {**answer["metadata"], "generation": vm["metadata"]["generation"]}
     return {**answer, "metadata": metadata, "status": vm["status"]}

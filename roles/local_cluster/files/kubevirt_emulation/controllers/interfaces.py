@@ -1,6 +1,6 @@
-"""Interfaces that a running VMI is given, and those that are detached (``pkg/network/controllers``).
+"""Plugs interfaces into a running VMI and removes detached ones (``pkg/network/controllers``).
 
-Nothing tells here which interfaces a pod has, so that KubeVirt takes it for one of the old names, whose interfaces
+The emulation has no pods that report interfaces. KubeVirt then assumes the old naming scheme, in which interfaces
 cannot be unplugged.
 """
 
@@ -16,7 +16,7 @@ Manifest = dict[str, Any]
 
 
 async def sync(context: Context, work: Work) -> None:
-    """Plugs interfaces into the VMI, and takes those that are gone out of the VM."""
+    """Plugs interfaces into the VMI, and removes detached ones from the VM."""
     vmi = work.vmi
     if vmi is not None and vmi_state.is_being_deleted(vmi):
         return
@@ -32,7 +32,7 @@ async def sync(context: Context, work: Work) -> None:
 
 
 def plugged(wanted: Manifest, running: Manifest) -> Manifest:
-    """Pure: the VMI's spec with the interfaces and states of the VM's, as far as a running guest can have them."""
+    """Pure: the VMI's spec with the VM's interfaces and states, if a running guest can have them."""
     result = copy(running)
     devices = result["domain"].setdefault("devices", {})
     present = {entry["name"]: entry for entry in devices.get("interfaces") or []}
@@ -55,7 +55,7 @@ def plugged(wanted: Manifest, running: Manifest) -> Manifest:
 
 
 def without_detached(wanted: Manifest, running: Manifest) -> Manifest | None:
-    """Pure: the VM's interfaces and networks without those that are to be absent and are; None for no change."""
+    """Pure: the VM's interfaces and networks without detached ones that are to be absent; None for no change."""
     present = {entry["name"] for entry in _interfaces(running)}
     kept = [entry for entry in _interfaces(wanted) if entry.get("state") != "absent" or entry["name"] in present]
     if len(kept) == len(_interfaces(wanted)):
@@ -71,6 +71,6 @@ def _interfaces(spec: Manifest) -> list[Manifest]:
 
 
 def _fields(spec: Manifest) -> Manifest:
-    """The merge patch that writes interfaces and networks."""
+    """The merge patch for interfaces and networks."""
     interfaces = _interfaces(spec) or None
     return {"domain": {"devices": {"interfaces": interfaces}}, "networks": spec.get("networks") or None}

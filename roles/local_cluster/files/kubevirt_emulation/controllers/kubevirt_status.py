@@ -1,4 +1,4 @@
-"""The KubeVirt object's status: that all is deployed, and which generation of the configuration is followed."""
+"""The status of the KubeVirt object: everything is deployed, and the observed generation."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _VERSIONS = ("observedKubeVirtVersion", "operatorVersion", "targetKubeVirtVersio
 
 
 class KubeVirtStatus:
-    """Plays virt-operator for the KubeVirt object, as far as its status goes."""
+    """Emulates virt-operator for the status of the KubeVirt object."""
 
     def __init__(self, client: Client, kubevirts: Informer, version: str) -> None:
-        """kubevirts: the cache from which the configuration is read: what it has brought is followed."""
+        """kubevirts: the cache with the configuration; a generation in it counts as observed."""
         self._client = client
         self._kubevirts = kubevirts
         self._version = version
@@ -48,9 +48,9 @@ class KubeVirtStatus:
 
 
 def changes(kubevirt: Manifest, version: str) -> Manifest | None:
-    """Pure but for the time: the merge patch of the status, None where nothing is to be changed.
+    """Pure except for the time: the merge patch of the status, or None.
 
-    version: of the release that is deployed, such as 1.9.0.
+    version: the deployed release, such as 1.9.0.
     """
     generation = kubevirt["metadata"]["generation"]
     status = kubevirt.get("status") or {}

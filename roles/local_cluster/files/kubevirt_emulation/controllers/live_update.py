@@ -1,6 +1,6 @@
-"""Changes of a running VM: its VMI is given what a running guest can be given; for the rest a restart is asked for.
+"""Changes of a running VM: updates the VMI as far as possible, and asks for a restart for the rest.
 
-How far a guest can be changed `_resolver` says; here it is asked, and the VMI is patched.
+`_resolver` decides what can change in a running guest; this module patches the VMI.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ Manifest = dict[str, Any]
 
 _CPU_ERROR = "Error encountered while handling CPU change request: "
 _MEMORY_ERROR = "error encountered while handling memory hotplug requests: "
-# The conditions of a VMI that is being given sockets or memory, by the field that was changed. No node takes them up
-# here, so that they stay.
+# Field → the condition of a VMI during its hotplug. No node completes a hotplug here, so the condition stays.
 _UNDER_WAY = {"/spec/domain/cpu/sockets": "HotVCPUChange", "/spec/domain/memory/guest": "HotMemoryChange"}
 
 
 async def sync(context: Context, work: Work) -> None:
-    """Patches the VMI, or asks for a restart; raises Failure where that has to wait."""
+    """Patches the VMI, or asks for a restart. Raises Failure if the change has to wait."""
     vmi = work.vmi
     if vmi is None or vmi_state.is_being_deleted(vmi):
         return
     patch = _volumes(work.vm, vmi)
     before, failure = work.vm, None
-    # While a restart is asked for, the guest gets nothing.
+    # While RestartRequired is set, the guest gets no updates.
     if context.configuration.live_updates and not restart_required.is_set(work):
         try:
             for step in await _steps(context, work, vmi):
@@ -45,7 +44,7 @@ async def sync(context: Context, work: Work) -> None:
 
 
 async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callable[[], list[Manifest]]]:
-    """What is looked at, in KubeVirt's order. Each answers with a JSON patch, asks for a restart or raises Failure."""
+    """The updates in KubeVirt's order. Each returns a JSON patch, asks for a restart or raises Failure."""
     vm = work.vm
     template = await context.objects.resolve(
         lambda lookup: restart_required.applied(vm, lookup, context.configuration.release)
@@ -69,7 +68,7 @@ async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callab
 
 
 def _volumes(vm: Manifest, vmi: Manifest) -> list[Manifest]:
-    """The JSON patch that plugs volumes in and out, which does not wait for a restart."""
+    """The JSON patch that plugs and unplugs volumes; it does not wait for a restart."""
     if vmi_state.phase(vmi) != "Running" or vm["spec"].get("updateVolumesStrategy") == "Migration":
         return []
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"]["template"])

@@ -1,4 +1,4 @@
-"""What virt-controller writes into a VM itself: observed API versions, its finalizer, a missing firmware UUID."""
+"""What virt-controller writes into a VM: observed API versions, its finalizer, a missing firmware UUID."""
 
 from __future__ import annotations
 

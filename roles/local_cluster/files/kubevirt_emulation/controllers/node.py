@@ -1,4 +1,4 @@
-"""Imitates the node: a VMI runs as soon as it is there, and ends when it is deleted. There is no guest."""
+"""Emulates the node: a VMI runs once it is created, and ends when it is deleted. There is no guest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORKERS = 8
 
 
 class Node:
-    """Plays virt-handler for all VMIs."""
+    """Emulates virt-handler for all VMIs."""
 
     def __init__(
         self, client: Client, vmis: Informer, storage_classes: Informer, configuration: KubeVirtConfiguration
@@ -37,7 +37,7 @@ class Node:
         storage_classes.on_change(lambda _key: self._look_again())
 
     def _look_again(self) -> None:
-        """A VMI may have waited for the StorageClass."""
+        """Queues the VMIs again, because they may have waited for the StorageClass."""
         for vmi in self._vmis.objects():
             self._queue.add(key_of(vmi))
 
@@ -59,12 +59,12 @@ class Node:
             if error.code != 404:
                 self._queue.retry(key)
             return
-        # What comes next is decided by the object as it is now.
+        # Read the object again for the next step.
         self._queue.forget(key)
         self._queue.add(key)
 
     def _next(self, vmi: Manifest) -> Manifest | None:
-        """The patch that brings a VMI one step further, None at rest."""
+        """The patch for the VMI's next step; None if there is none."""
         starts = vmi_state.phase(vmi) in ("", "Pending") and not vmi_state.is_being_deleted(vmi)
         if not starts or not persistent_state.is_needed(vmi["spec"]):
             return changes(vmi)
@@ -73,7 +73,7 @@ class Node:
 
 
 def changes(vmi: Manifest) -> Manifest | None:
-    """Pure but for the time: the merge patch that brings a VMI one step further, None at rest."""
+    """Pure except for the time: the merge patch for the VMI's next step, or None."""
     phase = vmi_state.phase(vmi)
     finalizers = vmi["metadata"].get("finalizers") or []
     if vmi_state.is_being_deleted(vmi):
@@ -101,6 +101,6 @@ def changes(vmi: Manifest) -> Manifest | None:
 
 
 def _transition(vmi: Manifest, phase: str) -> Manifest:
-    """The note of when the phase was reached."""
+    """The timestamp of a phase."""
     before = (vmi.get("status") or {}).get("phaseTransitionTimestamps") or []
     return {"phaseTransitionTimestamps": [*before, {"phase": phase, "phaseTransitionTimestamp": now()}]}

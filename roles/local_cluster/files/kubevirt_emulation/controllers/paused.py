@@ -1,4 +1,4 @@
-"""A paused guest: the conditions of its VMI. It is not ready, for its pod's readiness gate is not."""
+"""The conditions of a paused VMI, which is not ready because of its pod's readiness gate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Manifest = dict[str, Any]
 
 
 def conditions(present: list[Manifest], paused: bool) -> list[Manifest]:
-    """The conditions of a running VMI that is paused now, or runs on."""
+    """The conditions of a running VMI after it was paused or resumed."""
     others = [entry for entry in present if entry["type"] not in ("Ready", "Paused")]
     if not paused:
         return [_condition("Ready", "True"), *others]

@@ -1,6 +1,6 @@
-"""The volume for a guest's persistent TPM and EFI variables: a VMI waits until there is a StorageClass for it.
+"""The volume for a guest's persistent TPM and EFI variables: a VMI waits until a StorageClass exists for it.
 
-KubeVirt: pkg/storage/backend-storage. Nothing is provisioned here: that there is a class is enough.
+KubeVirt: pkg/storage/backend-storage. Nothing is provisioned here; the existence of the class suffices.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kubevirt_emulation.controllers import vmi_state
 
 Manifest = dict[str, Any]
 
-# For virtual machines, and for everything.
+# The defaults for VMs, and for everything.
 _DEFAULT = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 
 
@@ -26,7 +26,9 @@ def is_needed(spec: Manifest) -> bool:
 
 
 def has_class(configuration: Manifest, classes: Iterable[Manifest]) -> bool:
-    """Whether the configuration names a StorageClass, which KubeVirt does not look for, or one is the default."""
+    """Whether the configuration names a StorageClass (KubeVirt does not check that it exists), or a default
+    one exists.
+    """
     if configuration.get("vmStateStorageClass"):
         return True
     annotations = [entry["metadata"].get("annotations") or {} for entry in classes]
@@ -34,7 +36,7 @@ def has_class(configuration: Manifest, classes: Iterable[Manifest]) -> bool:
 
 
 def wait(vmi: Manifest) -> Manifest | None:
-    """Pure but for the time: the merge patch of a VMI that cannot start, None if its status says so already."""
+    """Pure except for the time: the merge patch of a VMI that cannot start; None if its status says so already."""
     if vmi_state.phase(vmi) == "Pending":
         return None
     conditions = [

@@ -1,7 +1,7 @@
-"""RestartRequired: that a VM differs from what its guest was started from in more than a running guest can be given.
+"""The condition RestartRequired: a VM differs from its state at the guest's start in fields that cannot change live.
 
-Compared are the two specs, each expanded with the revisions that it names. What the guest has is not looked at, but
-for its interfaces and firmware UUID.
+Both specs are compared after expansion with their own revisions. Of the guest itself only interfaces and firmware UUID
+count.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _VMI_SPEC = "VirtualMachineInstanceSpec"
 
 
 async def sync(context: Context, work: Work, started: Manifest | None) -> None:
-    """Sets the condition or takes it back.
+    """Sets or removes the condition.
 
-    started: the VM's spec when its guest was started. Without it, and where either spec cannot be expanded, the
-    condition stays as it is.
+    started: the VM's spec at the guest's start. Without it, or if a spec cannot be expanded, the condition stays as it
+    is.
     """
     vm, vmi, configuration = work.vm, work.vmi, context.configuration
     if started is None or vmi is None:
@@ -45,12 +45,12 @@ async def sync(context: Context, work: Work, started: Manifest | None) -> None:
 
 
 def is_set(work: Work) -> bool:
-    """Whether the VM has the condition, whatever it says."""
+    """Whether the VM has the condition, whatever its status."""
     return vm_state.condition(work.vm, CONDITION) is not None
 
 
 def require(work: Work, message: str) -> None:
-    """Sets the condition. One that is there keeps its message, as KubeVirt compares status and reason only."""
+    """Sets the condition. An existing one keeps its message, because KubeVirt compares only status and reason."""
     condition = vm_state.condition(work.vm, CONDITION)
     if condition is not None and condition["status"] == "True" and not condition.get("reason"):
         return
@@ -60,7 +60,7 @@ def require(work: Work, message: str) -> None:
 
 
 def settle(work: Work) -> None:
-    """Takes the condition back."""
+    """Removes the condition."""
     conditions = vm_state.status(work.vm).get("conditions") or []
     _replace(work, [entry for entry in conditions if entry["type"] != CONDITION])
 
@@ -70,7 +70,7 @@ def _replace(work: Work, conditions: list[Manifest]) -> None:
 
 
 def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest | Problem:
-    """The VM's canonical template with what instancetype and preference apply to it, without defaults."""
+    """The VM's canonical template with instancetype and preference applied, without defaults."""
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
@@ -96,9 +96,9 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
 def compare(
     vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
 ) -> bool | None:
-    """Pure: whether the VM differs from its start in what asks for a restart; None where the VM cannot be expanded.
+    """Pure: whether the VM differs from its start in fields that need a restart; None if it cannot be expanded.
 
-    started: its spec then. live: whether the cluster changes running guests.
+    started: its spec at the start. live: the cluster changes running guests.
     """
     present = applied(vm, lookup, release)
     past = applied({**vm, "spec": started, "status": {}}, lookup, release)
@@ -116,14 +116,14 @@ def compare(
 
 
 def _take(then: Manifest, wanted: Manifest, field: str) -> None:
-    """Leaves a field out of the comparison."""
+    """Removes a field from the comparison."""
     then.pop(field, None)
     if field in wanted:
         then[field] = copy(wanted[field])
 
 
 def _leave_live(then: Manifest, wanted: Manifest) -> None:
-    """What a running guest is given."""
+    """Removes the fields that can change in a running guest."""
     if then["domain"].get("cpu") is not None and wanted["domain"].get("cpu") is not None:
         _take(then["domain"]["cpu"], wanted["domain"]["cpu"], "sockets")
     guest = (wanted["domain"].get("memory") or {}).get("guest")
@@ -134,7 +134,7 @@ def _leave_live(then: Manifest, wanted: Manifest) -> None:
 
 
 def _leave_volumes(vm: Manifest, then: Manifest, wanted: Manifest) -> None:
-    """Volumes and disks, if all that changed of them can be plugged in and out, or migrates."""
+    """Removes volumes and disks, if all their changes can be hotplugged or are migrations."""
     if volume_changes.volumes_change_live(vm, then, wanted):
         _take(then, wanted, "volumes")
     if volume_changes.disks_change_live(then, wanted):
@@ -142,7 +142,7 @@ def _leave_volumes(vm: Manifest, then: Manifest, wanted: Manifest) -> None:
 
 
 def _interfaces_differ(wanted: Manifest, running: Manifest) -> bool:
-    """Whether the guest's interfaces or networks were removed or changed; new ones and states do not count."""
+    """Whether interfaces or networks of the guest were removed or changed; new ones and states do not count."""
     if _has_pod_network(wanted) and not _has_pod_network(running):
         return True
 
@@ -165,7 +165,7 @@ def _has_pod_network(spec: Manifest) -> bool:
 
 
 def _leave_firmware_uuid(then: Manifest, wanted: Manifest, running: Manifest) -> None:
-    """The UUID that virt-controller gave the VM after its start is the guest's."""
+    """Ignores the UUID that virt-controller gave the VM after its start: the guest has the same."""
     uuid = (wanted["domain"].get("firmware") or {}).get("uuid")
     if wanted["domain"].get("firmware") is None or running["domain"].get("firmware") is None:
         return

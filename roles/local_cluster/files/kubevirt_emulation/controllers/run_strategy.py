@@ -1,4 +1,4 @@
-"""Whether a VM is to run: its run strategy, and the requests that virt-api has left in its status."""
+"""Whether a VM is to run, from its run strategy and from virt-api's requests in its status."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kubevirt_emulation.controllers.vm_state import is_stop_requested, run_strat
 
 
 async def sync(context: Context, revisions: StartRevisions, work: Work) -> bool:
-    """Starts or stops the VM as needed; whether it did. Raises Failure."""
+    """Starts or stops the VM if needed. Returns whether it did. Raises Failure."""
     if work.vmi is not None:
         stopped = _is_to_stop(work) and await vmi_factory.stop(context, revisions, work)
         if stopped and run_strategy_of(work.vm) == "RerunOnFailure" and vmi_state.phase(work.vmi) == "Failed":
@@ -35,7 +35,7 @@ def _is_to_stop(work: Work) -> bool:
     strategy = run_strategy_of(work.vm)
     if strategy == "Halted" or is_stop_requested(work.vm, work.vmi):
         return True
-    # A guest that has ended: its VMI goes, so that another can be made. Manual and Once keep it to look at.
+    # The VMI of an ended guest is deleted before a new start. With Manual and Once it stays.
     return vmi_state.is_final(work.vmi) and strategy in ("Always", "RerunOnFailure")
 
 
@@ -46,6 +46,6 @@ def _is_to_start(work: Work, strategy: str) -> bool:
     if strategy == "Manual":
         return start_request(work.vm) is not None
     if strategy == "RerunOnFailure":
-        # A stopped VM stays stopped until requested; the recorded strategy shows that it has run.
+        # A stopped VM waits for a request; the recorded strategy shows that it has run.
         return start_request(work.vm) is not None or recorded != strategy
     return False

@@ -1,7 +1,7 @@
-"""The third ControllerRevision: a VM's spec as it was when its guest was started.
+"""The start revision: a ControllerRevision with a VM's spec at its guest's start.
 
-It belongs to the VM's generation: a guest that is started again without a change of the VM's spec keeps the one of
-before, although the VM may refer to other revisions of its instancetype and preference by now.
+It belongs to the VM's generation. If the guest starts again without a change of the VM's spec, the old revision stays,
+although the VM may refer to other revisions of its instancetype and preference by now.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ PREFIX = "revision-start-vm-"
 
 
 class StartRevisions:
-    """Knows which of them each VM owns."""
+    """The start revisions by VM."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._cache = context.caches["ControllerRevision"]
-        self._keys: dict[str, set[Key]] = {}  # of a VM's uid
+        self._keys: dict[str, set[Key]] = {}  # by the VM's uid
         self._owners: dict[Key, str] = {}
         self._cache.on_change(self._changed)
 
@@ -47,7 +47,7 @@ class StartRevisions:
             self._keys.setdefault(owner, set()).add(key)
 
     async def create(self, vm: Manifest) -> str:
-        """Records the VM's spec unless that of its generation is recorded; other records go. Returns the name."""
+        """Records the VM's spec unless its generation is recorded, and deletes other records. Returns the name."""
         metadata = vm["metadata"]
         recorded = False
         for manifest in self._owned(vm):
@@ -72,17 +72,17 @@ class StartRevisions:
         return name
 
     async def remove(self, vm: Manifest) -> None:
-        """Removes all records of a VM."""
+        """Deletes all records of a VM."""
         for manifest in self._owned(vm):
             await self._delete(manifest)
 
     def last_spec(self, vm: Manifest) -> Manifest | None:
-        """The VM's spec at the last start, None where no record of it is left."""
+        """The VM's spec at the last start; None without a record."""
         generations = {_generation(manifest): manifest for manifest in self._owned(vm)}
         return generations[max(generations)]["data"]["spec"] if generations else None
 
     def spec_of(self, vmi: Manifest) -> Manifest | None:
-        """The VM's spec of which this VMI was made, None where its record is gone."""
+        """The VM's spec from which this VMI was made; None without a record."""
         name = (vmi.get("status") or {}).get("virtualMachineRevisionName") or ""
         found = self._cache.get((vmi["metadata"]["namespace"], name))
         return found["data"]["spec"] if found is not None else None

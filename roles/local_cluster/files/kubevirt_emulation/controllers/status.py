@@ -1,4 +1,4 @@
-"""A VM's status, from the VM, its VMI and how its synchronization went."""
+"""A VM's status, computed from the VM, its VMI and the outcome of its synchronization."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kubevirt_emulation.controllers.context import Context, Work
 Manifest = dict[str, Any]
 
 _STARTING_PHASES = ("", "Pending", "Scheduling", "Scheduled")
-# A VM has all conditions of its VMI, but for these, which are about the VM itself.
+# A VM has all conditions of its VMI except these, which are its own.
 _OF_THE_VM = ("Ready", "Failure", "RestartRequired")
 
 
 async def write(context: Context, work: Work, stored: Manifest) -> bool:
-    """Writes the status if it differs from the stored one; whether requests are left in it for another look."""
+    """Writes the status if it differs from the stored one. Returns whether it contains requests to process."""
     status = compute(work)
     if status == stored:
         return False
@@ -25,13 +25,13 @@ async def write(context: Context, work: Work, stored: Manifest) -> bool:
 
 
 def compute(work: Work) -> Manifest:
-    """The status as it is to be; the references in work.vm's status are kept."""
+    """The new status; the references in work.vm's status are kept."""
     vm, vmi = work.vm, work.vmi
     status = dict(vm_state.status(vm))
     _set(status, "created", vmi is not None)
     _set(status, "ready", vmi is not None and vmi_state.condition(vmi, "Ready") is not None)
     if vmi is not None or status.get("runStrategy"):
-        # It shows that the VM was started before.
+        # The recorded strategy shows that the VM was started before.
         status["runStrategy"] = vm_state.run_strategy_of(vm)
     if vmi is not None:
         status["desiredGeneration"] = vm["metadata"]["generation"]
@@ -46,7 +46,7 @@ def compute(work: Work) -> Manifest:
 
 
 def _set(status: Manifest, name: str, value: Any) -> None:
-    """Go leaves empty fields out."""
+    """Sets a field; Go omits empty fields."""
     if value:
         status[name] = value
     else:
@@ -54,7 +54,7 @@ def _set(status: Manifest, name: str, value: Any) -> None:
 
 
 def _pending(vm: Manifest, vmi: Manifest | None) -> list[Manifest]:
-    """The requests that are still to be carried out."""
+    """The requests that are not processed yet."""
     pending = vm_state.requests(vm)
     if pending and pending[0]["action"] == "Stop":
         if vmi is None or pending[0].get("uid") != vmi["metadata"]["uid"]:
@@ -77,7 +77,7 @@ def _snapshots(vm: Manifest) -> list[Manifest]:
 
 
 def _conditions(work: Work) -> list[Manifest]:
-    """The VM's own conditions and those of its VMI, which it keeps when the VMI is gone."""
+    """The VM's own conditions and those of its VMI, which remain after the VMI is gone."""
     vmi = work.vmi
     found = {entry["type"]: entry for entry in vm_state.status(work.vm).get("conditions") or []}
     if work.failure is None:
@@ -104,7 +104,7 @@ def _ready(vmi: Manifest | None) -> Manifest:
 
 
 def _said(condition: Manifest) -> tuple[str, str]:
-    """What makes a condition another one; a new message alone does not, nor is it taken over."""
+    """The part of a condition that counts for a change; a new message alone is neither a change nor copied."""
     return condition["status"], condition.get("reason") or ""
 
 

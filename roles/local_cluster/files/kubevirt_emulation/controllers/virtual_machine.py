@@ -1,4 +1,4 @@
-"""The VM controller: brings each VM to what its spec says, one step after the other."""
+"""The VM controller: reconciles each VM step by step."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ WORKERS = 24
 
 
 class VirtualMachineController:
-    """Works on VMs that have changed, or whose VMI or DataVolume has.
+    """Reconciles VMs after a change of the VM, its VMI or its DataVolumes.
 
-    Changes of instancetypes, preferences and the KubeVirt object are no reason to look at a VM again.
+    Changes of instancetypes, preferences and the KubeVirt object do not queue VMs.
     """
 
     def __init__(self, context: Context) -> None:
@@ -74,8 +74,8 @@ class VirtualMachineController:
                 self._queue.add(key)
         except ApiError as error:
             if error.code == 404 and self._vms.get(key) is None:
-                return  # gone meanwhile
-            # Lost races and namespaces that are going away are no news.
+                return  # deleted meanwhile
+            # Conflicts, and namespaces that are terminating, are expected.
             expected = error.code in (404, 409) or "is being terminated" in str(error)
             log.log(logging.DEBUG if expected else logging.WARNING, "%s/%s: %s", *key, error)
             self._queue.retry(key)
@@ -104,7 +104,7 @@ class VirtualMachineController:
             await live_update.sync(self._context, work)
 
     async def _end(self, work: Work) -> None:
-        """The VM is being deleted: first its VMI goes, unless it is to stay, then the finalizer."""
+        """Deletes the VMI of a deleted VM (unless it is to be orphaned), then removes the finalizer."""
         finalizers = work.vm["metadata"].get("finalizers") or []
         if work.vmi is not None and vm_state.ORPHAN not in finalizers:
             await vmi_factory.stop(self._context, self._revisions, work)
@@ -115,7 +115,7 @@ class VirtualMachineController:
             work.vm = {**answer, "status": work.vm["status"]}
 
     def _vmi_of(self, vm: Manifest) -> Manifest | None:
-        """The VM's own VMI; one that a VM of the same name had before is another's."""
+        """The VM's own VMI, not that of an earlier VM of the same name."""
         metadata_ = vm["metadata"]
         vmi = self._vmis.get((metadata_["namespace"], metadata_["name"]))
         owners = (vmi or {"metadata": {}})["metadata"].get("ownerReferences") or []

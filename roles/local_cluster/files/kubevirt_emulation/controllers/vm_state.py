@@ -1,4 +1,4 @@
-"""What a VM's spec and status say."""
+"""Accessors for a VM's spec and status."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 Manifest = dict[str, Any]
 
 FINALIZER = "kubevirt.io/virtualMachineControllerFinalize"
-# Put on an object whose dependents are to outlive it.
+# The finalizer of an object whose dependents are to be orphaned.
 ORPHAN = "orphan"
 
 
 def run_strategy_of(vm: Manifest) -> str:
-    """The run strategy, also where the deprecated `running` gives it."""
+    """The run strategy, also from the deprecated field `running`."""
     spec = vm["spec"]
     if spec.get("running") is not None:
         return "Always" if spec["running"] else "Halted"
@@ -24,23 +24,23 @@ def status(vm: Manifest) -> Manifest:
 
 
 def condition(vm: Manifest, name: str) -> Manifest | None:
-    """The condition that the VM's status has, whatever it says."""
+    """The VM's condition of that type, whatever its status."""
     return next((entry for entry in status(vm).get("conditions") or [] if entry["type"] == name), None)
 
 
 def requests(vm: Manifest) -> list[Manifest]:
-    """The state change requests that virt-api has left."""
+    """The state change requests from virt-api."""
     return status(vm).get("stateChangeRequests") or []
 
 
 def is_stop_requested(vm: Manifest, vmi: Manifest) -> bool:
-    """Whether the next request is to stop this very VMI."""
+    """Whether the next request is to stop this VMI."""
     pending = requests(vm)
     return bool(pending) and pending[0]["action"] == "Stop" and pending[0].get("uid") == vmi["metadata"]["uid"]
 
 
 def start_request(vm: Manifest) -> Manifest | None:
-    """The next request, if it is to start."""
+    """The next request, if it is a start."""
     pending = requests(vm)
     return pending[0] if pending and pending[0]["action"] == "Start" else None
 

@@ -14,14 +14,14 @@ from kubevirt_emulation.resources import VMI
 
 Manifest = dict[str, Any]
 
-# Keeps the VMI until the (imitated) node has ended it.
+# Keeps the VMI until the emulated node has ended it.
 FINALIZER = "foregroundDeleteVirtualMachine"
 
 _FAILED = "Failure while starting VMI: "
 
 
 async def start(context: Context, revisions: StartRevisions, work: Work, paused: bool) -> None:
-    """Creates the VMI of work.vm; raises Failure."""
+    """Creates the VMI of work.vm. Raises Failure."""
     restart_required.settle(work)
     vm = work.vm
     configuration = context.configuration
@@ -48,7 +48,7 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
         work.vmi = await context.client.create(VMI, vm["metadata"]["namespace"], manifest)
     except ApiError as error:
         if error.reason == "AlreadyExists":
-            raise  # one of before is still going; tried again
+            raise  # the old one is still being deleted; retry
         context.recorder.warning(vm, "FailedCreate", f"Error creating virtual machine instance: {error}")
         raise Failure("FailedCreate", _FAILED + str(error)) from None
     context.caches["VirtualMachineInstance"].observe(work.vmi)
@@ -60,7 +60,7 @@ async def start(context: Context, revisions: StartRevisions, work: Work, paused:
 
 
 async def stop(context: Context, revisions: StartRevisions, work: Work) -> bool:
-    """Deletes the VMI, once; whether it did. work.vmi stays until it is gone."""
+    """Deletes the VMI, once. Returns whether it did. work.vmi stays until it is gone."""
     vmi = work.vmi
     if vmi is None or vmi_state.is_being_deleted(vmi):
         return False

@@ -1,4 +1,4 @@
-"""What a VMI's status says."""
+"""Accessors for a VMI's status."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def conditions(vmi: Manifest) -> list[Manifest]:
 
 
 def ready(time: str) -> Manifest:
-    """The condition of a guest that runs, since then."""
+    """The condition of a running guest. time: of its transition."""
     return {"type": "Ready", "status": "True", "lastProbeTime": None, "lastTransitionTime": time}
 
 
 def paused(time: str) -> list[Manifest]:
-    """The conditions of a guest that is paused, since then: its pod has a gate that keeps it from being ready."""
+    """The conditions of a paused guest, which its pod's readiness gate makes unready. time: of their transition."""
     reason, message = "PausedByUser", "VMI was paused by user"
     times = {"lastProbeTime": None, "lastTransitionTime": time}
     return [
@@ -42,5 +42,5 @@ def paused(time: str) -> list[Manifest]:
 
 
 def condition(vmi: Manifest, name: str) -> Manifest | None:
-    """The condition, if it is True."""
+    """The condition of that type if it is True."""
     return next((entry for entry in conditions(vmi) if entry["type"] == name and entry["status"] == "True"), None)

@@ -1,4 +1,4 @@
-"""Which changes of volumes and disks a running guest can be given (pure)."""
+"""Which changes of volumes and disks a running guest can take (pure)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Manifest = dict[str, Any]
 
 
 def volumes_change_live(vm: Manifest, then: Manifest, wanted: Manifest) -> bool:
-    """Whether all volumes that changed can be plugged, or are replaced by migration.
+    """Whether all changed volumes can be hotplugged, or are replaced by migration.
 
     then, wanted: VMI specs.
     """
@@ -28,7 +28,7 @@ def volumes_change_live(vm: Manifest, then: Manifest, wanted: Manifest) -> bool:
 
 
 def disks_change_live(then: Manifest, wanted: Manifest) -> bool:
-    """Whether all disks that changed are those of volumes that can be plugged."""
+    """Whether all changed disks belong to volumes that can be hotplugged."""
     volumes_then, volumes = _by_name(then.get("volumes")), _by_name(wanted.get("volumes"))
     left = _by_name(then["domain"]["devices"].get("disks"))
     for disk in wanted["domain"]["devices"].get("disks") or []:

@@ -1,4 +1,4 @@
-"""Puts everything into the cluster that makes it look like one with KubeVirt. Running it again changes nothing."""
+"""Installs everything that makes the cluster look like one with KubeVirt. Running it again changes nothing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from kubevirt_emulation.resources import CUSTOM, KINDS, KUBEVIRT
 
 Manifest = dict[str, Any]
 
-POLL = 0.05  # seconds between two looks at something that is about to be there
+POLL = 0.05  # seconds between two reads
 
 
 async def install_api(client: Client, config: Config) -> None:
-    """The kinds and the namespace: what the emulation itself needs before it can serve.
+    """Installs the kinds and the namespace, which the emulation needs before it can serve.
 
-    The Service comes with them, since the API server takes an APIService of an unknown Service for unavailable.
-    Returns once all kinds can be listed.
+    Also the Service, because the API server treats an APIService without one as unavailable. Returns once all kinds can
+    be listed.
     """
     await asyncio.gather(
         *(apply(client, crd) for crd in openapi.crds(release.of(config.kubevirt_version))),
@@ -34,10 +34,10 @@ async def install_api(client: Client, config: Config) -> None:
 
 
 async def create_kubevirt(client: Client) -> None:
-    """The KubeVirt object and, with it, a default StorageClass; where the first is there, all stays as it is.
+    """Creates the KubeVirt object and a default StorageClass. If the KubeVirt object exists, changes nothing.
 
-    So a StorageClass that is deleted stays away. The API server lets the first objects of a new kind wait for two
-    seconds: best begun early, beside the rest.
+    A deleted StorageClass therefore stays deleted. The API server delays the first objects of a new kind by two
+    seconds, so start this early and concurrently.
     """
     try:
         await client.create(KUBEVIRT, NAMESPACE, _kubevirt())
@@ -49,7 +49,7 @@ async def create_kubevirt(client: Client) -> None:
 
 
 async def register(client: Client, config: Config) -> None:
-    """Roles, then the emulation as webhook and aggregated API. Returns once requests are passed on to it."""
+    """Installs the roles, and registers webhooks and the aggregated API. Returns once requests arrive."""
     await asyncio.gather(*(apply(client, manifest) for manifest in roles.manifests()))
     ca_bundle = base64.b64encode(Path(config.ca_file).read_bytes()).decode()
     await asyncio.gather(
@@ -74,7 +74,10 @@ def _kubevirt() -> Manifest:
 
 
 def _storage_class() -> Manifest:
-    """Provisions nothing. KubeVirt only wants to know where a persistent TPM or EFI would be kept."""
+    """A StorageClass that provisions nothing.
+
+    KubeVirt only needs to know where a persistent TPM or EFI would be stored.
+    """
     annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
     return {
         "apiVersion": "storage.k8s.io/v1",
@@ -85,7 +88,7 @@ def _storage_class() -> Manifest:
 
 
 async def apply(client: Client, manifest: Manifest) -> None:
-    """Creates the object, or gives the one that is there this content; others' fields stay."""
+    """Creates or updates the object; fields of other managers stay."""
     resource = KINDS[manifest["kind"]]
     meta = manifest["metadata"]
     path = resource.path(meta.get("namespace", ""), meta["name"])
@@ -101,14 +104,14 @@ async def _served(client: Client, kind: str) -> None:
             await client.request("GET", f"{KINDS[kind].path()}?limit=1")
             return
         except ApiError as error:
-            # 429 and 500: its storage is being set up.
+            # 429 and 500: the storage of the kind is being set up.
             if error.code not in (404, 429, 500):
                 raise
         await asyncio.sleep(POLL)
 
 
 async def _available(client: Client) -> None:
-    """Waits until the API server passes requests for subresources on."""
+    """Waits until the API server forwards requests for subresources."""
     for version in SUBRESOURCE_VERSIONS:
         while True:
             try:

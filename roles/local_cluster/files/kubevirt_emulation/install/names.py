@@ -6,12 +6,12 @@ from typing import Any
 
 NAMESPACE = "kubevirt"
 SERVICE = "virt-api"
-# The users whose rights the webhooks and controllers of KubeVirt have.
+# The service accounts of KubeVirt's webhooks and controllers.
 API_ACCOUNT = "kubevirt-apiserver"
 CONTROLLER_ACCOUNT = "kubevirt-controller"
 CONTROLLER_USER = f"system:serviceaccount:{NAMESPACE}:{CONTROLLER_ACCOUNT}"
 API_USER = f"system:serviceaccount:{NAMESPACE}:{API_ACCOUNT}"
-# Marks what the emulation has installed.
+# Marks the objects of the emulation.
 LABELS = {"app.kubernetes.io/managed-by": "kubevirt-emulation", "kubevirt.io": ""}
 
 SUBRESOURCE_GROUP = "subresources.kubevirt.io"

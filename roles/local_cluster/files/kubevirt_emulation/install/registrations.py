@@ -1,6 +1,6 @@
 """How the API server reaches the emulation: Service, APIServices and webhook configurations.
 
-The Service is of type ExternalName, since endpoints may not be loopback addresses.
+The Service has the type ExternalName, because endpoints must not be loopback addresses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def service(port: int) -> Manifest:
 
 
 def api_services(port: int, ca_bundle: str) -> list[Manifest]:
-    """The subresources' API group in its versions; ca_bundle: PEM in base64."""
+    """The APIServices of the subresources' versions. ca_bundle: PEM in base64."""
     return [
         {
             "apiVersion": "apiregistration.k8s.io/v1",
@@ -51,7 +51,7 @@ def api_services(port: int, ca_bundle: str) -> list[Manifest]:
 
 
 def webhook_configurations(port: int, ca_bundle: str) -> list[Manifest]:
-    """The webhooks of virt-api. Without it nothing that they look at can be written (failurePolicy Fail)."""
+    """The webhooks of virt-api. While the emulation is down, their objects cannot be written (failurePolicy Fail)."""
     mutating = [_webhook(hook, port, ca_bundle) for hook in names.WEBHOOKS if hook.mutating]
     validating = [_webhook(hook, port, ca_bundle) for hook in names.WEBHOOKS if not hook.mutating]
     return [
@@ -90,7 +90,7 @@ def _webhook(hook: names.Webhook, port: int, ca_bundle: str) -> Manifest:
                 "scope": "*",
             }
         ],
-        # The emulation need not ask itself about what its own controllers write.
+        # The emulation's own controllers need no check of their writes.
         "matchConditions": [
             {"name": "not-from-virt-controller", "expression": f"request.userInfo.username != '{CONTROLLER_USER}'"}
         ]

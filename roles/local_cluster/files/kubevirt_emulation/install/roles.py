@@ -1,4 +1,4 @@
-"""The cluster roles that KubeVirt comes with, as far as its instance types, VMs and subresources go."""
+"""KubeVirt's cluster roles for instance types, VMs and subresources."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ _RULES = {
         _rule("instancetype.kubevirt.io", _INSTANCETYPES, READ),
     ],
     "instancetype.kubevirt.io:view": [_rule("instancetype.kubevirt.io", _CLUSTER_WIDE, READ)],
-    # Everybody may ask what the cluster's KubeVirt is.
+    # Everyone may read the version of the cluster's KubeVirt.
     "kubevirt.io:default": [
         _rule(SUBRESOURCE_GROUP, ["version"], ["get", "list"]),
         _rule("kubevirt.io", ["kubevirts"], ["get", "list"]),
     ],
-    # What virt-api reads with; it may not read VolumeSnapshots.
+    # virt-api's own permissions, without VolumeSnapshots.
     API_ACCOUNT: [_rule("", ["persistentvolumeclaims"], READ), _rule("cdi.kubevirt.io", ["*"], READ)],
 }
-# These roles become part of the cluster's own admin, edit and view.
+# These roles are aggregated into the cluster's admin, edit and view.
 _AGGREGATED = ("admin", "edit", "view")
 
 
 def manifests() -> list[Manifest]:
-    """Cluster roles, bindings and the accounts of KubeVirt's components."""
+    """Cluster roles, bindings and the service accounts of KubeVirt's components."""
     roles = [_role(name, rules) for name, rules in _RULES.items()]
     bindings = [
         _binding("instancetype.kubevirt.io:view", {"kind": "Group", "name": "system:authenticated"}),

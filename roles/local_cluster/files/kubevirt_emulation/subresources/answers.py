@@ -1,4 +1,4 @@
-"""What virt-api's subresources answer: Status objects, and plain text where its router speaks."""
+"""The responses of virt-api's subresources: Status objects, and plain text from its router."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Manifest = dict[str, Any]
 
 
 class Refused(Exception):
-    """The request is answered with a Status."""
+    """The response is a Status."""
 
     def __init__(self, code: int, reason: str, message: str, details: Manifest | None = None) -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 def not_found(kind: str, name: str) -> Refused:
-    """kind: lower case and singular, as KubeVirt has it here."""
+    """kind: lower case and singular, as in KubeVirt."""
     return Refused(404, "NotFound", f'{kind}.kubevirt.io "{name}" not found', _details(kind, name))
 
 
@@ -50,7 +50,7 @@ def internal(message: str) -> Refused:
 
 
 def from_api(error: ApiError) -> Refused:
-    """A failure of the API server behind, passed on."""
+    """Passes on an error of the API server."""
     refused = internal(str(error))
     if error.body.get("kind") == "Status" and error.code in (409, 422):
         refused.code, refused.status = error.code, error.body

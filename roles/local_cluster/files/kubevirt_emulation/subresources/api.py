@@ -1,4 +1,4 @@
-"""The aggregated API `subresources.kubevirt.io`: routes, discovery, and the manners of virt-api's router."""
+"""The aggregated API `subresources.kubevirt.io`: routes, discovery, and the behaviour of virt-api's router."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Verb = Callable[[str, str, Manifest], Awaitable[None]]
 
 _VM_VERBS = ("start", "stop", "restart")
 _VMI_VERBS = ("pause", "unpause")
-# What the binaries of a release say of their making; it has nothing to do with how they behave.
+# Build information in a release's binaries; it does not affect behaviour.
 _BUILD = {
     "gitCommit": "",
     "gitTreeState": "clean",
@@ -46,7 +46,7 @@ class SubresourceApi:
         self._power = Power(client)
 
     def routes(self) -> list[web.RouteDef]:
-        """The routes; a path with another method is 405, another path 404."""
+        """The routes; a known path with another method is 405, an unknown path 404."""
         group = f"/apis/{SUBRESOURCE_GROUP}"
         result = [web.get(group, self._group)]
         for version in SUBRESOURCE_VERSIONS:
@@ -64,7 +64,7 @@ class SubresourceApi:
         return result
 
     def _verb(self, verb: str, act: Verb, code: int = 202) -> Handler:
-        """PUT of a verb that answers without content; its body holds options."""
+        """Handles PUT of an action with options in its body; the response is empty."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
             if "*/*" not in request.headers.get("Accept", "*/*"):
@@ -131,7 +131,7 @@ class SubresourceApi:
 
 @web.middleware
 async def answer_failures(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Turns what handlers raise into virt-api's answers. Only the API server may ask: it shows its certificate."""
+    """Turns exceptions of handlers into virt-api's responses. Rejects clients without the API server's certificate."""
     is_subresource = request.path.startswith("/apis/")
     if is_subresource and request.transport is not None and not request.transport.get_extra_info("peercert"):
         return text_response("401: Unauthorized", 401)

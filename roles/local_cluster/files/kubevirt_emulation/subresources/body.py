@@ -1,4 +1,4 @@
-"""Options in the body of a subresource request, read as Go's decoders read them, with their words."""
+"""Options in the body of a subresource request, parsed like Go's decoders, with their errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kubevirt_emulation.subresources.answers import Refused, bad_request
 
 Manifest = dict[str, Any]
 
-# Go's name of the options' struct, and the types of those fields that are checked here.
+# Go's name of the struct → the types of the fields that are checked here.
 _TYPES: dict[str, dict[str, type]] = {
     "StartOptions": {"paused": bool, "dryRun": list},
     "StopOptions": {"gracePeriod": int, "dryRun": list},
@@ -40,7 +40,7 @@ def options(content: bytes, struct: str) -> Manifest:
 
 
 def _is_of(wanted: type, value: Any) -> bool:
-    """As isinstance, but true is no number."""
+    """Like isinstance, but a boolean is not a number."""
     return isinstance(value, wanted) and isinstance(value, bool) == (wanted is bool)
 
 

@@ -1,7 +1,7 @@
-"""virt-api's answer to PUT .../namespaces/NAMESPACE/expand-vm-spec, which expands a VM that is nowhere stored.
+"""virt-api's response to PUT .../namespaces/NAMESPACE/expand-vm-spec, which expands a VM that is not stored.
 
-The checks of the body are those of virt-api's own OpenAPI validation, which knows types, required fields and choices
-and, other than kube-apiserver, forbids unknown fields. Of several mistakes KubeVirt names them in random order.
+The body is checked as by virt-api's own OpenAPI validation: types, required fields, choices and, unlike kube-apiserver,
+unknown fields. KubeVirt lists several errors in random order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ Json = dict[str, Any]
 
 _TOP_LEVEL: Final = ("apiVersion", "kind", "metadata", "spec", "status")
 _QUANTITY_TYPES: Final = ("string", "integer", "number")
-# Their zero is the default of a required field, so that it may be missing; the CRD or a webhook may refuse the zero.
+# Types whose zero value is the default of a required field, which may therefore be missing; the CRD or a webhook may
+# reject the zero value.
 _DEFAULTED: Final = ("string", "boolean", "integer")
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -31,7 +32,7 @@ _NODE_POLICIES: Final = ("Honor", "Ignore")
 _SCHEMES: Final = ("HTTP", "HTTPS")
 _PREFERRED: Final = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.preference"
 _REQUIRED: Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
-# What fields of Kubernetes' own types may be, in the spec of a VMI.
+# The choices of Kubernetes' own fields in the spec of a VMI.
 _VMI_CHOICES: Final = {
     **{
         f"{terms}.{requirements}.operator": _NODE_OPERATORS
@@ -49,7 +50,7 @@ _VMI_CHOICES: Final = {
     "topologySpreadConstraints.nodeTaintsPolicy": _NODE_POLICIES,
     "topologySpreadConstraints.whenUnsatisfiable": ("DoNotSchedule", "ScheduleAnyway"),
 }
-# By the whole path, in a VM or a VMI.
+# By full path, in a VM or a VMI.
 _CHOICES: Final = {
     **{
         f"spec.dataVolumeTemplates.spec.{target}.{field}": choices
@@ -71,7 +72,7 @@ class Response(NamedTuple):
 def expand_vm_spec(
     body: Any, namespace: str, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST
 ) -> Response:
-    """Expands the VM of a request's JSON body in a namespace. All failures are 400; a panic of KubeVirt is 500."""
+    """Expands the VM in a request's JSON body, in a namespace. All errors are 400; a panic of KubeVirt is 500."""
     if not isinstance(body, dict):
         kind = "bool" if isinstance(body, bool) else _type_name(body)
         return _unreadable(f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
@@ -97,8 +98,9 @@ def expand_vm_spec(
 
 
 def mistakes(manifest: Json, spec_type: str = "VirtualMachineSpec", release: Release = NEWEST) -> Iterator[str]:
-    """What is wrong with the manifest of a VM, or of a VMI (`VirtualMachineInstanceSpec`), by virt-api's OpenAPI
-    schema, in its words."""
+    """The errors in the manifest of a VM or of a VMI (`VirtualMachineInstanceSpec`), by virt-api's OpenAPI schema and
+    in its words.
+    """
     for key in manifest:
         if key not in _TOP_LEVEL:
             yield f".{key} in body is a forbidden property"
@@ -108,7 +110,7 @@ def mistakes(manifest: Json, spec_type: str = "VirtualMachineSpec", release: Rel
 
 
 def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:
-    # Without a type anything goes, and so does a quantity as a number.
+    # Without a type every value is valid; a quantity may also be a number.
     types = _QUANTITY_TYPES if "anyOf" in expected else (expected["type"],) if "type" in expected else ()
     if types and not _is_of(types, value) and not (value is None and expected.get("nullable")):
         yield f'{path} in body must be of type {",".join(types)}: "{_type_name(value)}"'
@@ -117,7 +119,7 @@ def _mistakes(expected: Json, value: Any, path: str) -> Iterator[str]:
         if value not in choices:
             yield f"{path} in body should be one of [{' '.join(choices)}]"
     elif isinstance(value, list):
-        # The path does not say which entry of a list it is.
+        # The path does not contain the index.
         for entry in value:
             yield from _mistakes(expected.get("items", {}), entry, path)
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""expand-spec of a stored VM and expand-vm-spec of one that is sent: `_resolver` does the work."""
+"""expand-spec of a stored VM, and expand-vm-spec of a VM in the request; `_resolver` expands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Manifest = dict[str, Any]
 async def stored_vm(
     client: Client, objects: Objects, configuration: KubeVirtConfiguration, namespace: str, name: str
 ) -> Manifest:
-    """The stored VM, expanded; raises Refused."""
+    """The stored VM, expanded. Raises Refused."""
     vm = await get(client, VM, namespace, name)
     if vm is None:
         raise not_found("virtualmachine", name)
@@ -36,7 +36,7 @@ async def stored_vm(
 async def given_vm(
     objects: Objects, configuration: KubeVirtConfiguration, namespace: str, body: Any
 ) -> endpoint.Response:
-    """The VM in the body, expanded; or why it is refused."""
+    """The VM in the body, expanded, or the error."""
     answer = await objects.resolve(
         lambda lookup: endpoint.expand_vm_spec(body, namespace, lookup, configuration.defaults, configuration.release)
     )

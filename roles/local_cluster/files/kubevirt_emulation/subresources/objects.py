@@ -1,4 +1,4 @@
-"""Objects as they are now: a request for a subresource decides by what the API server has, not by a cache."""
+"""Current objects: subresources read from the API server, not from a cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Manifest = dict[str, Any]
 
 
 async def get(client: Client, resource: Resource, namespace: str, name: str) -> Manifest | None:
-    """The object, or None if there is none."""
+    """The object, or None if it does not exist."""
     try:
         return await client.get(resource, namespace, name)
     except ApiError as error:

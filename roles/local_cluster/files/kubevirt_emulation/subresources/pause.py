@@ -1,4 +1,4 @@
-"""pause and unpause of a VMI. The node is imitated: conditions are all there is to it."""
+"""pause and unpause of a VMI, which only set conditions, because there is no guest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Manifest = dict[str, Any]
 
 
 async def set_paused(client: Client, namespace: str, name: str, options: Manifest, wanted: bool) -> None:
-    """Pauses or resumes; raises Refused or ApiError."""
+    """Pauses or resumes a VMI. Raises Refused or ApiError."""
     vmi = await get(client, VMI, namespace, name)
     if vmi is None:
         raise not_found("virtualmachineinstance", name)

@@ -1,7 +1,7 @@
 """start, stop and restart of a VM.
 
-For run strategies that own the decision the spec is changed, for the others a request is left in the VM's status,
-which the VM controller carries out.
+If the run strategy decides, the spec changes. Otherwise a request goes into the VM's status, and the VM controller
+carries it out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _START = {"action": "Start"}
 
 
 class Power:
-    """The three requests. Each takes the options of the body and raises Refused or ApiError."""
+    """The three actions. Each takes the options of the body and raises Refused or ApiError."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -80,7 +80,7 @@ class Power:
         metadata = vm["metadata"]
         dry_run = "?dryRun=All" if is_dry_run(options) else ""
         path = VM.path(metadata["namespace"], metadata["name"]) + dry_run
-        # `running` is the deprecated other way of saying this; both together are refused.
+        # `running` is the deprecated alternative; both together are rejected.
         says_running = vm["spec"].get("running") is not None
         spec: Manifest = {"running": strategy == "Always"} if says_running else {"runStrategy": strategy}
         await self._client.request("PATCH", path, {"spec": spec}, "application/merge-patch+json")

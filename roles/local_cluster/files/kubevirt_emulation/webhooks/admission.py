@@ -1,4 +1,4 @@
-"""AdmissionReviews: what the API server asks a webhook, and what it is answered."""
+"""AdmissionReviews: requests of the API server to a webhook, and responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Manifest = dict[str, Any]
 
 
 class Review(NamedTuple):
-    """One question. user: who writes. object: as it would be stored; old: as it is stored, None on creation."""
+    """A request. user: the writer. object: to be stored. old: the stored object, None on creation."""
 
     uid: str
     operation: str
@@ -28,7 +28,7 @@ class Review(NamedTuple):
 
 
 def read(review: Manifest) -> Review:
-    """Reads the body of a request."""
+    """Parses the body of a request."""
     request = review["request"]
     return Review(
         request["uid"],
@@ -42,9 +42,10 @@ def read(review: Manifest) -> Review:
 
 
 class Answer(NamedTuple):
-    """patch: JSON patch of a mutating webhook. status: why the object is refused, None if it is not.
+    """A response.
 
-    crashed: virt-api panics, and so does not answer.
+    patch: JSON patch of a mutating webhook. status: why the object is rejected, or None.
+    crashed: virt-api panics and does not respond.
     """
 
     patch: tuple[Manifest, ...] = ()
@@ -54,11 +55,11 @@ class Answer(NamedTuple):
 
     @classmethod
     def refusing(cls, response: Response) -> Answer:
-        """What `_resolver` foresees of an object that is not stored."""
+        """The Answer for the resolver's refusal of an object."""
         return cls(status=response.status(), crashed=response.crash)
 
     def to_review(self, uid: str) -> Manifest:
-        """The body of the answer."""
+        """The body of the response."""
         response: Manifest = {"uid": uid, "allowed": self.status is None}
         if self.status is not None:
             response["status"] = self.status
@@ -71,6 +72,6 @@ class Answer(NamedTuple):
 
 
 def not_of_schema(mistakes: list[str]) -> Manifest:
-    """The Status of an object that virt-api's own schema refuses; its causes have a message only."""
+    """The Status for an object that virt-api's own schema rejects; its causes have only a message."""
     causes = [{"message": text} for text in mistakes]
     return {"message": ", ".join(mistakes), "reason": "Invalid", "code": 422, "details": {"causes": causes}}

@@ -1,4 +1,4 @@
-"""The validating webhooks of instancetypes and preferences, both scopes: `_resolver` does the work."""
+"""The validating webhooks of instancetypes and preferences of both scopes; `_resolver` validates."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ class InstancetypeValidator:
         )
         if not answer.allowed:
             return Answer.refusing(answer)
-        # A VM that names the object may come before the watch has brought it.
+        # A VM with this object may arrive before the watch delivers the object.
         self._caches[review.kind].expect(review.object)
         return Answer(warnings=answer.warnings)

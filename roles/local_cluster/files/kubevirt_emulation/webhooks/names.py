@@ -1,4 +1,4 @@
-"""The webhooks that are registered: KubeVirt's names, which its messages contain, and their paths."""
+"""The registered webhooks: KubeVirt's names, which its messages contain, and their paths."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Webhook(NamedTuple):
-    """kind: what it looks at. operations: when. mutating: whether it may change the object."""
+    """kind: of the objects. operations: that trigger it. mutating: it may change the object."""
 
     name: str
     path: str

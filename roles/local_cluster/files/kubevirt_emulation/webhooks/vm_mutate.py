@@ -1,4 +1,4 @@
-"""The VM's mutating webhook: infers, sets what is stored with every VM, and writes the spec in canonical form."""
+"""The VM's mutating webhook: infers, sets defaults, and writes the spec in canonical form."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class VmMutator:
 
 
 def stored(review: Review, lookup: Lookup, config: Configuration, release: Release = NEWEST) -> Answer:
-    """The patch that makes a VM what is stored (VMsMutator.Mutate)."""
+    """The patch from a VM to its stored form (VMsMutator.Mutate)."""
     mistakes = list(endpoint.mistakes(review.object, release=release))
     if mistakes:
         return Answer(status=not_of_schema(mistakes))
@@ -56,13 +56,13 @@ def stored(review: Review, lookup: Lookup, config: Configuration, release: Relea
 
 
 def set_defaults(template: Manifest, config: Configuration) -> None:
-    """What a VM is stored with."""
+    """Sets the defaults that are stored with a VM."""
     defaults.set_architecture(template["spec"], config)
     defaults.set_machine_type(template["spec"], config)
 
 
 def set_identity(template: Manifest, behaves: Behaviour) -> None:
-    """What a new VM is given besides: its identity and, if it has PCI Express, the topology of today."""
+    """Sets a new VM's identity and, with PCI Express, the current version of the PCI topology."""
     spec = template["spec"]
     for field in behaves.new_firmware:
         spec["domain"].setdefault("firmware", {}).setdefault(field, str(uuid.uuid4()))

@@ -1,4 +1,4 @@
-"""The VM's validating webhook: instancetype and preference first (`_resolver`), then the VM's own rules (`rules/`)."""
+"""The VM's validating webhook: instancetype and preference first (`_resolver`), then other rules (`rules/`)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class VmValidator:
 
 
 def check(review: Review, lookup: Lookup, cluster: Cluster) -> Response:
-    """VMsAdmitter.Admit. Steps that find something are the last."""
+    """VMsAdmitter.Admit. The first step with causes is the last."""
     vm = release_schema.canonical("VirtualMachine", review.object, cluster.release)
     vm["metadata"]["namespace"] = review.namespace
     stored = copy(vm["spec"])
-    # It leaves the VM with its instancetype, preference and defaults applied.
+    # It applies instancetype, preference and defaults to the VM.
     response = validate_vm.virtual_machine(vm, lookup, cluster.defaults, cluster.release)
     if not response.allowed:
         return response

@@ -1,4 +1,4 @@
-"""The VMI's mutating webhook: a new VMI gets its defaults, whoever creates it."""
+"""The VMI's mutating webhook: sets the defaults of a new VMI, whoever creates it."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def stored(
     allowed: Limits | None = NO_LIMITS,
     release: Release = NEWEST,
 ) -> Answer:
-    """The patch that makes a VMI what is stored (VMIsMutator.Mutate).
+    """The patch from a VMI to its stored form (VMIsMutator.Mutate).
 
     cpu_model, allowed: as for set_vmi_defaults.
     """
     mistakes = list(endpoint.mistakes(review.object, "VirtualMachineInstanceSpec", release))
     if mistakes:
         return Answer(status=not_of_schema(mistakes))
-    # A template holds a VMI's spec as the VMI itself does.
+    # A template contains the same spec as a VMI.
     unreadable = unmarshal.message("VirtualMachineInstanceTemplateSpec", review.object, "VirtualMachineInstance")
     if unreadable is not None:
         return Answer(status=bad_request(unreadable).status())

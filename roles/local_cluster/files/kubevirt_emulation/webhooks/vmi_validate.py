@@ -1,4 +1,4 @@
-"""The validating webhook of new VMIs, whoever makes them."""
+"""The validating webhook of new VMIs, whoever creates them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class VmiValidator:
 
 
 def check(review: Review, cluster: Cluster) -> Response:
-    """VMICreateAdmitter.Admit of a VMI that has its defaults."""
+    """VMICreateAdmitter.Admit of a VMI with its defaults."""
     spec = release_schema.canonical("VirtualMachineInstanceSpec", review.object["spec"], cluster.release)
     vmi = {**review.object, "spec": spec}
     try:

@@ -1,4 +1,4 @@
-"""Amounts of resources as Go's resource.Quantity gives them."""
+"""Amounts of resources, as Go's resource.Quantity returns them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NANOS_PER_MILLI: Final = 10**6
 
 
 def amount(resources: dict[str, Any], field: str, name: str) -> Quantity:
-    """`requests` or `limits` (field) of `cpu` or `memory` (name); 0 where there is none."""
+    """The `requests` or `limits` (field) of `cpu` or `memory` (name); 0 if absent."""
     return quantity.parse((resources.get(field) or {}).get(name, "0"))
 
 

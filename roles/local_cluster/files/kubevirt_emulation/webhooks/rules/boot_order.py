@@ -1,4 +1,4 @@
-"""Which disk goes with which volume, and in what order devices boot (validateBootOrder)."""
+"""Pairs of disk and volume, and the boot order of devices (validateBootOrder)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         yield from _order(disk, field, seen)
     for index, interface in enumerate(devices.get("interfaces", ())):
         if interface.get("bootOrder") == 0:
-            # KubeVirt names the spec where it means the interface.
+            # KubeVirt's field names the spec instead of the interface.
             field = f"{path}[{index}]"
             yield Cause(INVALID, f"{field} must have a boot order > 0, if supplied", f"{field}.bootOrder")
         else:
@@ -39,7 +39,7 @@ def _no_volume(disk: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
 
 
 def _unfit(disk: Spec, volume: Spec, field: str) -> Iterator[Cause]:
-    """A disk whose volume cannot be what the disk is."""
+    """Causes for a disk whose volume has another type than the disk requires."""
     if "lun" in disk and "persistentVolumeClaim" not in volume and "dataVolume" not in volume:
         message = f"{field}.lun can only be mapped to a DataVolume or PersistentVolumeClaim volume."
         yield Cause(INVALID, message, f"{field}.lun")
@@ -54,7 +54,7 @@ def _unfit(disk: Spec, volume: Spec, field: str) -> Iterator[Cause]:
 
 
 def _order(device: Spec, field: str, seen: set[int]) -> Iterator[Cause]:
-    """Adds the device's place to those seen."""
+    """Causes for the device's boot order; adds it to `seen`."""
     order = device.get("bootOrder")
     if order is None:
         return

@@ -1,4 +1,4 @@
-"""What a rule gives: causes, and the types of them that KubeVirt's API names."""
+"""The causes that rules return, and their types in KubeVirt's API."""
 
 from __future__ import annotations
 

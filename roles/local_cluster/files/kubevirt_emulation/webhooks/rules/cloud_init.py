@@ -1,4 +1,4 @@
-"""The data of cloud-init volumes: one source of each kind, and not too much (validateVolumes)."""
+"""The data of cloud-init volumes: one source of each kind, of limited size (validateVolumes)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Final
 
 from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause, Spec
 
-# KubeVirt does not look at the second if the volume has the first.
+# KubeVirt ignores the second if the volume has the first.
 _TYPES: Final = ("cloudInitNoCloud", "cloudInitConfigDrive")
 _SECRETS: Final = {"user": "secretRef", "network": "networkDataSecretRef"}
 MOST: Final = 2048  # bytes
 
 
 def check(volume: Spec, field: str) -> Iterator[Cause]:
-    """What is wrong with a volume's cloud-init data. field: the volume's path."""
+    """Causes for a volume's cloud-init data. field: the volume's path."""
     kind = next((name for name in _TYPES if name in volume), None)
     if kind is None:
         return
@@ -53,11 +53,11 @@ def _data(source: Spec, part: str, kind: str, field: str) -> Generator[Cause, No
 
 
 def _decoded(text: str) -> tuple[int, bool]:
-    """How many bytes Go's base64.StdEncoding reads, and whether these are all. Line breaks do not count."""
+    """The number of bytes that Go's base64.StdEncoding reads, and whether it reads all. Line breaks do not count."""
     text = text.replace("\r", "").replace("\n", "")
     try:
         return len(base64.b64decode(text, validate=True)), True
     except (binascii.Error, ValueError):
         readable = re.match("[A-Za-z0-9+/]*", text)
-        # Four characters are three bytes.
+        # Four characters encode three bytes.
         return len(readable[0]) // 4 * 3 if readable else 0, False

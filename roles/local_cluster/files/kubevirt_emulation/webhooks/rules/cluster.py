@@ -1,4 +1,4 @@
-"""What rules ask about a cluster: its KubeVirt configuration as values."""
+"""A cluster's KubeVirt configuration as values for the rules."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _EMULATED_MACHINES: Final[Mapping[str, tuple[str, ...]]] = {
 class Cluster(NamedTuple):
     """A cluster's KubeVirt configuration, as far as rules need it.
 
-    defaults: what decides on the defaults of VMs. developer: `developerConfiguration`, which holds the feature gates.
-    live_updates: whether changes reach running guests (vmRolloutStrategy). emulated_machines: patterns of the machine
-    types that may be used, for an architecture. pci_selectors: `VENDOR:DEVICE` by name of a permitted PCI device.
-    persistent_reservation: whether LUNs may be reserved (SCSI). release: of KubeVirt.
+    defaults: of VMs. developer: `developerConfiguration`, with the feature gates.
+    live_updates: changes reach running guests (vmRolloutStrategy). emulated_machines: architecture → patterns of
+    permitted machine types. pci_selectors: permitted PCI device → `VENDOR:DEVICE`.
+    persistent_reservation: LUNs may be reserved (SCSI). release: of KubeVirt.
     """
 
     defaults: Configuration = Configuration()
@@ -42,16 +42,16 @@ class Cluster(NamedTuple):
 
     @property
     def behaviour(self) -> Behaviour:
-        """What its release does differently."""
+        """The behaviour of the release."""
         return behaviour.of(self.release)
 
     def closed_gates(self) -> frozenset[str]:
-        """The feature gates that the release asks for and that are not open."""
+        """Required feature gates of the release that are not open."""
         return self.release.gates.difference(self.developer.get("featureGates") or ())
 
     @property
     def architecture(self) -> str:
-        """That of VMs which name none."""
+        """The architecture of VMs without one."""
         return self.defaults.architecture
 
     def has_gate(self, gate: str) -> bool:
@@ -59,7 +59,7 @@ class Cluster(NamedTuple):
         return gates.is_open(gate, self.developer)
 
     def machines_for(self, architecture: str) -> tuple[str, ...]:
-        """Patterns of the machine types that VMs may use; an unknown architecture counts as amd64."""
+        """Patterns of the permitted machine types; an unknown architecture counts as amd64."""
         return self.emulated_machines.get(architecture, self.emulated_machines[AMD64])
 
 
@@ -78,7 +78,7 @@ def read(configuration: dict[str, Any], architecture: str, release: Release = NE
 
 
 def _machines(configuration: dict[str, Any]) -> Mapping[str, tuple[str, ...]]:
-    """ClusterConfig.GetEmulatedMachines: one list for all architectures hides those of each."""
+    """ClusterConfig.GetEmulatedMachines: a list for all architectures overrides those of each."""
     if configuration.get("emulatedMachines") is not None:
         return dict.fromkeys(_EMULATED_MACHINES, tuple(configuration["emulatedMachines"]))
     machines = dict(_EMULATED_MACHINES)
@@ -98,7 +98,7 @@ def _pci_selectors(configuration: dict[str, Any]) -> Mapping[str, str]:
 
 
 def _persistent_reservation(configuration: dict[str, Any]) -> bool:
-    """ClusterConfig.PersistentReservationEnabled: the setting that followed the gate, else the gate."""
+    """ClusterConfig.PersistentReservationEnabled: the setting, or the feature gate that it replaced."""
     enabled = (configuration.get("persistentReservationConfiguration") or {}).get("enabled")
     if enabled is not None:
         return bool(enabled)

@@ -1,4 +1,4 @@
-"""CPU: requests and limits, topology, features, and what needs what (vmi-create-admitter.go)."""
+"""CPU: requests and limits, topology, features and dependencies (vmi-create-admitter.go)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def request_within_limit(spec: Spec, path: str, _cluster: Cluster) -> Iterator[C
 
 
 def numa(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateNUMA; its gate is always open today."""
+    """validateNUMA; its gate is always open by now."""
     domain = spec["domain"]
     cpu = domain.get("cpu") or {}
     if "guestMappingPassthrough" not in (cpu.get("numa") or {}):

@@ -1,4 +1,4 @@
-"""What dedicated CPUs ask of requests, limits and topology (validateCpuPinning, vmi-create-admitter.go)."""
+"""Requests, limits and topology that dedicated CPUs require (validateCpuPinning, vmi-create-admitter.go)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def dedicated(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 
 
 def vcpus(cpu: Spec) -> int:
-    """hwutil.GetNumberOfVCPUs: what is not set counts as nothing, not as 0."""
+    """hwutil.GetNumberOfVCPUs: unset numbers are ignored, not 0."""
     product = 0
     for count in (cpu.get("cores", 0), cpu.get("sockets", 0), cpu.get("threads", 0)):
         if count:

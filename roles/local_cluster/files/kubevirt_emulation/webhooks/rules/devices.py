@@ -1,4 +1,4 @@
-"""Devices that are neither disks nor interfaces, and their feature gates (vmi-create-admitter.go)."""
+"""Devices other than disks and interfaces, and their feature gates (vmi-create-admitter.go)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def virtual_gpu_displays(spec: Spec, path: str, _cluster: Cluster) -> Iterator[C
 
 
 def _shows_boot(gpu: Spec) -> bool:
-    """countConfiguredMDEVRamFBs: `ramFB: {}` without `enabled` does not count, no `ramFB` at all does."""
+    """countConfiguredMDEVRamFBs: `ramFB: {}` without `enabled` does not count, an absent `ramFB` does."""
     display = (gpu.get("virtualGPUOptions") or {}).get("display")
     if display is None or display.get("enabled") is False:
         return False

@@ -1,6 +1,6 @@
 """Disks: names, targets, buses, serial numbers, block sizes (pkg/storage/admitters/disks.go).
 
-Some causes name a path twice (`disks.domain.devices.disks[0]`), as KubeVirt does.
+As in KubeVirt, some causes name a path twice (`disks.domain.devices.disks[0]`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def persistent_reservation(spec: Spec, path: str, cluster: Cluster) -> Iterator[
 
 
 def _target(disk: Spec) -> str:
-    """The target whose bus counts; "" where there is none."""
+    """The target whose bus counts; "" if there is none."""
     return next((target for target in TARGETS if target in disk), "")
 
 

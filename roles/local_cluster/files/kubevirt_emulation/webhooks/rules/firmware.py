@@ -24,7 +24,7 @@ def machine_type(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateEmulatedMachine."""
     machine = (spec["domain"].get("machine") or {}).get("type")
     allowed = cluster.machines_for(spec.get("architecture", ""))
-    # A star of Go's filepath.Match stops at a slash, and no pattern has one.
+    # A star of Go's filepath.Match stops at a slash, and no pattern contains a slash.
     if machine and ("/" in machine or not any(fnmatchcase(machine, pattern) for pattern in allowed)):
         field = f"{path}.domain.machine.type"
         yield Cause(INVALID, f"{field} is not supported: {machine} (allowed values: [{' '.join(allowed)}])", field)
@@ -50,7 +50,7 @@ def acpi_tables(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
 
 
 def boot(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateFirmware and, of validateDomainSpec, secure boot."""
+    """validateFirmware, and the secure boot part of validateDomainSpec."""
     domain = spec["domain"]
     firmware = domain.get("firmware") or {}
     loader = firmware.get("bootloader") or {}
@@ -116,7 +116,7 @@ def launch_security(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 
 
 def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
-    """What an encrypted guest lacks or may not have. kind: SEV, SNP or TDX."""
+    """What an encrypted guest lacks or must not have. kind: SEV, SNP or TDX."""
     domain = spec["domain"]
     if kind == "TDX" and has_smm(domain):
         yield "TDX does not work along with SMM"

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from _resolver.instancetype.webhooks.admission import NOT_SUPPORTED, Cause
 
-# Open unless `disabledFeatureGates` names them (Beta). Gates that are not listed here are closed unless
-# `featureGates` names them; those of features in general availability are asked for by no rule.
+# Open unless `disabledFeatureGates` names them (Beta). Other gates are closed unless `featureGates` names them; no rule
+# needs those of generally available features.
 _BETA: Final = frozenset(
     (
         "DeclarativeHotplugVolumes",
@@ -20,12 +20,12 @@ _BETA: Final = frozenset(
     )
 )
 
-# Gates of bindings that are gone, and the binding that each was for.
+# Gates of removed bindings → the binding.
 _DISCONTINUED: Final = {"Passt": "passt", "Macvtap": "macvtap"}
 
 
 def is_open(gate: str, developer_configuration: dict[str, Any]) -> bool:
-    """Whether a gate is open; one that is both switched on and off is (featuregate.IsEnabled)."""
+    """Whether a gate is open; a gate that is both enabled and disabled is open (featuregate.IsEnabled)."""
     if gate in (developer_configuration.get("featureGates") or []):
         return True
     if gate in (developer_configuration.get("disabledFeatureGates") or []):
@@ -34,7 +34,7 @@ def is_open(gate: str, developer_configuration: dict[str, Any]) -> bool:
 
 
 def discontinued(spec: dict[str, Any], developer_configuration: dict[str, Any]) -> Iterator[Cause]:
-    """A new VM may not use what a gate of a discontinued feature once was for (featuregate.ValidateFeatureGates)."""
+    """Causes if a new VM uses a discontinued feature and its gate is set (featuregate.ValidateFeatureGates)."""
     interfaces = spec["domain"]["devices"].get("interfaces", ())
     for gate in developer_configuration.get("featureGates") or []:
         binding = _DISCONTINUED.get(gate)

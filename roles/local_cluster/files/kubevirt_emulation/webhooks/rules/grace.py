@@ -1,4 +1,4 @@
-"""GPUs of NVIDIA Grace and what they need (grace_io_virtualization.go)."""
+"""NVIDIA Grace GPUs and their requirements (grace_io_virtualization.go)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 
 
 def template_annotations(spec: Spec, found: dict[str, str], path: str, cluster: Cluster) -> Iterator[Cause]:
-    """validateGraceIOVirtualizationAnnotations. found: the template's annotations; path: of its metadata."""
+    """validateGraceIOVirtualizationAnnotations. found: the template's annotations. path: of its metadata."""
     grace, _ambiguous = _requested(spec, "spec", cluster)
     if not grace:
         return
@@ -63,7 +63,7 @@ def _needed(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 
 
 def _requested(spec: Spec, path: str, cluster: Cluster) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """gracePCIDeviceRequests: (field, resource name) of devices that are Grace GPUs, and of those that may be."""
+    """gracePCIDeviceRequests: (field, resource name) of devices that are Grace GPUs, and of devices that may be."""
     grace, ambiguous = [], []
     for kind in ("gpus", "hostDevices"):
         for index, device in enumerate(spec["domain"]["devices"].get(kind, ())):

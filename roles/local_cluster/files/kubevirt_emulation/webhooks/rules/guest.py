@@ -53,7 +53,7 @@ def service_account(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]
 
 
 def probes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateProbe; and that probes by network have the pod network."""
+    """validateProbe, and the rule that network probes need the pod network."""
     given = [(f"{path}.{name}", spec[name]) for name in PROBES if name in spec]
     for field, probe in given:
         count = sum(handler in probe for handler in _HANDLERS)

@@ -16,7 +16,7 @@ _UNKNOWN_PROTOCOL: Final = "Unknown protocol, only TCP or UDP allowed"
 
 
 def check(interface: Spec, on_pod: bool, field: str, cluster: Cluster) -> Iterator[Cause]:
-    """validatePortConfiguration, validatePortRangesConfiguration. on_pod: its network is the pod's."""
+    """validatePortConfiguration, validatePortRangesConfiguration. on_pod: the network is the pod network."""
     if on_pod:
         yield from _names(interface.get("ports", ()), f"{field}.ports")
         for index, port in enumerate(interface.get("ports", ())):

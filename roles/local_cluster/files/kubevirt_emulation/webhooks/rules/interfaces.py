@@ -1,4 +1,4 @@
-"""Interfaces: state, binding, name, model, addresses, DHCP (pkg/network/admitter). Their ports: interface_ports."""
+"""Interfaces: state, binding, name, model, addresses, DHCP (pkg/network/admitter). For ports see interface_ports."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _DISCONTINUED: Final = {
     "macvtap": "Macvtap network binding has been discontinued since v1.3",
 }
 _RESERVED_MAC: Final = "02:00:00:00:00:00"
-# Six, eight or twenty bytes, as Go's net.ParseMAC reads them.
+# Six, eight or twenty bytes, as in Go's net.ParseMAC.
 _MAC_LENGTHS: Final = (6, 8, 20)
 _LONGEST_MAC: Final = 6
 _PRIVATE_OPTIONS: Final = range(224, 255)
 
 
 def discontinued(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateDiscontinuedBindings: looked at when a VM or VMI is created."""
+    """validateDiscontinuedBindings, when a VM or VMI is created."""
     for interface, field in _interfaces(spec, path):
         for binding, message in _DISCONTINUED.items():
             if binding in interface:
@@ -143,9 +143,9 @@ def _dhcp(options: Spec | None, field: str, path: str) -> Iterator[Cause]:
 
 
 def is_ip(text: str, version: int = 0) -> bool:
-    """Whether Go takes it; version: 4 for addresses that have a form of IPv4.
+    """Whether Go parses the address. version: 4 for addresses with an IPv4 form.
 
-    Zeros in front of numbers do not count: KubeVirt takes them away when it reads the address.
+    Leading zeros of numbers do not count, because KubeVirt removes them.
     """
     try:
         address = ipaddress.ip_address(text if ":" in text else re.sub(r"\b0+(?=[0-9])", "", text))

@@ -68,7 +68,7 @@ def huge_pages(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 
 
 def guest_within_limit(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
-    """validateGuestMemoryLimit, which does not look where changes reach running guests."""
+    """validateGuestMemoryLimit, which is skipped if changes reach running guests."""
     guest = (spec["domain"].get("memory") or {}).get("guest")
     limit = amount(spec["domain"]["resources"], "limits", "memory")
     if cluster.live_updates or guest is None or limit.value == 0:
@@ -87,7 +87,7 @@ def reserved_overhead(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause
 
 
 def requested_at_all(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """ValidateVirtualMachineInstanceMandatoryFields: of VMIs only."""
+    """ValidateVirtualMachineInstanceMandatoryFields; only for VMIs."""
     memory = spec["domain"].get("memory") or {}
     requested = amount(spec["domain"]["resources"], "requests", "memory").value
     if requested == 0 and "guest" not in memory and "hugepages" not in memory:

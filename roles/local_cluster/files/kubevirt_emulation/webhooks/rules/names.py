@@ -1,4 +1,4 @@
-"""What Kubernetes says about names (k8s.io/apimachinery/pkg/util/validation). All functions list what is wrong."""
+"""Kubernetes' rules for names (k8s.io/apimachinery/pkg/util/validation). All functions list the errors."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def label_value(value: str) -> list[str]:
 
 
 def is_port_name(name: str) -> bool:
-    """IsValidPortName; what exactly is wrong is not in KubeVirt's messages."""
+    """IsValidPortName; KubeVirt's messages do not contain the errors."""
     return (
         len(name) <= _LONGEST_PORT_NAME
         and re.fullmatch("[-a-z0-9]+", name) is not None

@@ -1,4 +1,4 @@
-"""Networks, and how networks and interfaces belong together (pkg/network/admitter)."""
+"""Networks, and their relation to interfaces (pkg/network/admitter)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SOURCES = ("pod", "multus", "resourceClaim")
 
 
 def by_name(spec: Spec) -> dict[str, Spec]:
-    """The networks by name; of two that share one, the last."""
+    """The networks by name; of duplicates the last."""
     return {network["name"]: network for network in spec.get("networks", ())}
 
 
@@ -40,7 +40,7 @@ def one_source(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
 
 
 def multus_name(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateMultusNetworkSource, which stops at the first."""
+    """validateMultusNetworkSource, which stops at the first error."""
     for index, network in enumerate(spec.get("networks", ())):
         if "multus" in network and not network["multus"].get("networkName"):
             yield Cause(REQUIRED, "CNI delegating plugin must have a networkName", f"{path}.networks[{index}]")

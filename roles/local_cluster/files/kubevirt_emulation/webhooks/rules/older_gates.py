@@ -1,4 +1,4 @@
-"""What only older releases refuse: what needs a feature gate there that is no longer needed."""
+"""Feature gates that only older releases require."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All rules in KubeVirt's order, in which the causes of a refusal are listed."""
+"""All rules in KubeVirt's order, which is also the order of a refusal's causes."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
 """ValidateVirtualMachineInstanceSpec: of VMs and VMIs."""
 
 _VMI_RULES: Final[tuple[Rule, ...]] = (
-    # KubeVirt applies the rules of networks twice to a VMI, so that each of their causes is there twice.
+    # KubeVirt applies the network rules twice to a VMI, so their causes appear twice.
     interfaces.discontinued,
     *_NETWORK_RULES,
     *SPEC_RULES,
@@ -109,16 +109,18 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
 
 
 def new_vm(stored: Spec, applied: Spec, cluster: Cluster) -> list[Cause]:
-    """What a VM may not have when it is created; if there is anything, KubeVirt looks no further (VMsAdmitter.Admit).
+    """Causes for a new VM. If there are any, KubeVirt stops here (VMsAdmitter.Admit).
 
-    stored, applied: the VMI spec as it was sent, and with instancetype, preference and defaults.
+    stored, applied: the VMI spec as sent, and with instancetype, preference and defaults.
     """
     closed = list(gates.discontinued(stored, cluster.developer))
     return closed or list(interfaces.discontinued(applied, "spec", cluster))
 
 
 def vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
-    """ValidateVirtualMachineSpec of a VM's canonical spec, whose template has instancetype, preference and defaults."""
+    """ValidateVirtualMachineSpec of a VM's canonical spec, whose template has instancetype, preference and defaults
+    applied.
+    """
     template, path = spec["template"], "spec.template"
     yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", cluster)
     annotations = template["metadata"].get("annotations") or {}
@@ -131,7 +133,10 @@ def vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
 
 
 def vmi(manifest: dict[str, Any], cluster: Cluster, by_kubevirt: bool) -> Iterator[Cause]:
-    """VMICreateAdmitter.Admit of a new VMI with a canonical spec. by_kubevirt: one of its service accounts makes it."""
+    """VMICreateAdmitter.Admit of a new VMI with a canonical spec.
+
+    by_kubevirt: a service account of KubeVirt creates it.
+    """
     spec = manifest["spec"]
     yield from gates.discontinued(spec, cluster.developer)
     yield from _apply(_VMI_RULES, spec, "spec", cluster)
@@ -142,7 +147,7 @@ def vmi(manifest: dict[str, Any], cluster: Cluster, by_kubevirt: bool) -> Iterat
 
 
 def warnings(spec: Spec) -> list[str]:
-    """What a user reads about a VM that is taken. spec: the VM's."""
+    """Warnings about an accepted VM. spec: the VM's."""
     deprecated = "spec.running is deprecated, please use spec.runStrategy instead."
     return [deprecated] if spec.get("running") is not None else []
 

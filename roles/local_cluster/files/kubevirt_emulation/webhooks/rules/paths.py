@@ -1,4 +1,4 @@
-"""Paths of files within containers."""
+"""Paths of files in containers."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def absolute_path(path: str, field: str) -> Iterator[Cause]:
 
 def _clean(path: str) -> str:
     """Go's filepath.Join("/", path)."""
-    # Two leading slashes have a meaning to POSIX, and so to Python, but not to Go.
+    # Two leading slashes are special in POSIX and so in Python, but not in Go.
     return posixpath.normpath("/" + path.lstrip("/"))

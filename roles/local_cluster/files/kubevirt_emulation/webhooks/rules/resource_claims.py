@@ -1,4 +1,4 @@
-"""Devices by resource claim (dynamic resource allocation; pkg/dra/admitter)."""
+"""Devices through resource claims (dynamic resource allocation; pkg/dra/admitter)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Request = tuple[str, str]
 
 
 class _Kind(NamedTuple):
-    """field: under `devices`. name: in messages. gate: of devices by claim. mixes: whether both ways go together."""
+    """field: in `devices`.
+
+    name: in messages. gate: for devices through claims. mixes: devices with and without claims may be combined.
+    """
 
     field: str
     name: str
@@ -73,7 +76,7 @@ def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
 
 
 def _devices(devices: list[Spec], kind: _Kind, field: str, cluster: Cluster) -> tuple[list[Cause], dict[Request, int]]:
-    """validateDRADevices: what is wrong, and the first device that asks for each request."""
+    """validateDRADevices: the causes, and the first device for each request."""
     causes: list[Cause] = []
     first: dict[Request, int] = {}
     claimed = {index: device for index, device in enumerate(devices) if _is_claimed(device)}

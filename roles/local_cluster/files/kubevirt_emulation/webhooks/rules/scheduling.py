@@ -1,4 +1,4 @@
-"""Affinity and topology spread constraints, which KubeVirt checks as Kubernetes does (validate-k8s-utils.go)."""
+"""Affinity and topology spread constraints, checked as in Kubernetes (validate-k8s-utils.go)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_AN_OPERATOR: Final = "not a valid selector operator"
 
 
 def affinity(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateSpecAffinity, whose fields lack the step `affinity`."""
+    """validateSpecAffinity, whose fields lack `affinity`."""
     found = spec.get("affinity") or {}
     node = found.get("nodeAffinity") or {}
     field = f"{path}.nodeAffinity"
@@ -61,7 +61,7 @@ def topology_spread(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]
             supported = ", ".join(map(_shown, _UNSATISFIABLE))
             message = f"Unsupported value: {_shown(action)}: supported values: {supported}"
             yield _error(f"{field}.whenUnsatisfiable", message)
-        # The field lacks the constraint's position.
+        # The field lacks the constraint's index.
         yield from _label_selector(constraint.get("labelSelector"), f"{path}.labelSelector")
         for other in constraints[index + 1 :]:
             if (other.get("topologyKey", ""), other.get("whenUnsatisfiable", "")) == (key, action):
@@ -163,7 +163,7 @@ def _required(field: str, detail: str) -> Cause:
 
 
 def _error(field: str, body: str) -> Cause:
-    """Whatever Kubernetes calls it, KubeVirt passes on that the value is invalid."""
+    """KubeVirt reports every error of Kubernetes as an invalid value."""
     return Cause(INVALID, f"{field}: {body}", field)
 
 

@@ -1,4 +1,4 @@
-"""What is the VM's own: its template's metadata, run strategy, DataVolume templates (vms-admitter.go)."""
+"""The VM's own fields: its template's metadata, run strategy, DataVolume templates (vms-admitter.go)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
 
 
 def metadata(found: dict[str, Any], path: str, cluster: Cluster, reserved_labels: bool = False) -> Iterator[Cause]:
-    """ValidateVirtualMachineInstanceMetadata. path: of the metadata. reserved_labels: KubeVirt itself writes them."""
+    """ValidateVirtualMachineInstanceMetadata.
+
+    path: of the metadata. reserved_labels: KubeVirt itself writes the metadata.
+    """
     annotations, field = found.get("annotations") or {}, f"{path}.annotations"
     if not reserved_labels and _RESERVED_LABELS & set(found.get("labels") or {}):
         message = "creation of the following reserved kubevirt.io/ labels on a VMI object is prohibited"
@@ -124,7 +127,7 @@ def _data_volume(template: Spec, field: str) -> Cause | None:
 
 
 def data_volume_namespaces(vm: Spec, old: Spec | None, namespace: str) -> Iterator[Cause]:
-    """validateVirtualMachineDataVolumeTemplateNamespace: as long as the templates change. old: the stored VM's spec."""
+    """validateVirtualMachineDataVolumeTemplateNamespace, if the templates change. old: the stored VM's spec."""
     templates = vm.get("dataVolumeTemplates", ())
     if old is not None and old.get("dataVolumeTemplates", ()) == templates:
         return

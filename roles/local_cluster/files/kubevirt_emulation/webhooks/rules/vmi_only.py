@@ -1,4 +1,4 @@
-"""What KubeVirt looks at only once a VMI is to be made: Hyper-V features and what an architecture has.
+"""Rules only for VMIs: Hyper-V features, and limits of architectures.
 
 KubeVirt: pkg/virt-api/webhooks/{hyperv,amd64,arm64,s390x}.go.
 """
@@ -80,7 +80,7 @@ def _watchdog(watchdog: Spec | None, architecture_: str, field: str) -> Iterator
 
 
 def _arm64(spec: Spec, path: str) -> Iterator[Cause]:
-    """ValidateVirtualMachineInstanceArm64Setting, but for the video device."""
+    """ValidateVirtualMachineInstanceArm64Setting, except for the video device."""
     domain, devices = spec["domain"], spec["domain"]["devices"]
     if "bios" in ((domain.get("firmware") or {}).get("bootloader") or {}):
         message = "Arm64 does not support bios boot, please change to uefi boot"

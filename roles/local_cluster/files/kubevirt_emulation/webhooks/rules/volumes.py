@@ -1,4 +1,4 @@
-"""Volumes, and which disk goes with which (vmi-create-admitter.go, pkg/storage/admitters). Cloud-init: cloud_init."""
+"""Volumes, and their disks (vmi-create-admitter.go, pkg/storage/admitters). For cloud-init see cloud_init."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SOURCES: Final = (
     "memoryDump",
     "containerPath",
 )
-# Sources of which a VM has at most one, as the message names them.
+# Sources of which a VM has at most one → their name in messages.
 _SINGLE: Final = {
     "serviceAccount": "serviceAccount volume",
     "downwardMetrics": "downwardMetric volume",
     "memoryDump": "memory dump volume",
 }
-# Sources that name an object, and in which field.
+# Sources that name an object → the field.
 _NAMES: Final = {"configMap": "name", "secret": "secretName", "serviceAccount": "serviceAccountName"}
 _EXISTS, _MAY_EXIST = "Disk", "DiskOrCreate"
 _RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
@@ -104,7 +104,7 @@ def no_utility_volumes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cau
 
 
 def mapped(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateVirtualMachineInstanceSpecVolumeDisks: of VMIs only, in which every volume is mapped to something."""
+    """validateVirtualMachineInstanceSpecVolumeDisks: every volume must be mapped; only for VMIs."""
     devices = spec["domain"]["devices"]
     disks = {disk["name"] for disk in devices.get("disks", ())}
     filesystems = {filesystem["name"] for filesystem in devices.get("filesystems", ())}

@@ -1,0 +1,173 @@
+"""A VM before and after an upgrade: what its next start gives it, and what the new KubeVirt does to a running guest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..api import release_schema
+from ..api.effects import LIVE, NOTHING, RESTART
+from ..api.matcher import ROLES
+from ..api.redaction import redact
+from ..api.tree import copy, differences
+from ..declare.status import HALTED, has_guest, run_strategy
+from ..instancetype.find import naming
+from ..instancetype.vmi import live_update, outstanding, vmi
+from ..instancetype.vmi.cluster import Cluster
+from ..instancetype.vmi.guest import guest
+from ..instancetype.vmi.hot_plug import Update
+from ..instancetype.webhooks import gates, validate_vm
+from ..instancetype.webhooks.admission import invalid
+from ..instancetype.webhooks.live_updates import live_updates
+from ..pod.amounts import texts
+from ..pod.environment import Environment
+from ..pod.pod import Unrenderable
+from ..pod.resources import around, launch
+from ..refresh.drift import Drift, drift
+
+Manifest = dict[str, Any]
+
+
+class Side(NamedTuple):
+    """A cluster before or after the upgrade. place: what decides on its pods."""
+
+    cluster: Cluster
+    place: Environment
+
+
+class Start(NamedTuple):
+    """What a start makes. spec: of the VMI as it is stored. pod: {requests, limits}, quantities by resource.
+
+    problem: why KubeVirt cannot start the VM, in its words; the rest is empty then, or only the pod.
+    """
+
+    spec: Manifest | None = None
+    pod: Mapping[str, Any] = MappingProxyType({})
+    problem: str = ""
+
+    @property
+    def guest(self) -> Manifest:
+        return guest(self.spec) if self.spec is not None else {}
+
+
+class Machine(NamedTuple):
+    """vm: the live VM. before, after: its next start on either side.
+
+    changes: of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
+    refusal, refusal_before: why KubeVirt rejects any change of the VM after the upgrade, and now; "" if it does not.
+    effect: NOTHING, LIVE or RESTART: what it takes for a running guest to match the VM.
+    asked: why the new KubeVirt asks for a restart, "" if it does not.
+    pinned: whether the upgrade makes a pin of the captured revision. refresh: the drift after the upgrade.
+    """
+
+    vm: Manifest
+    before: Start
+    after: Start
+    changes: tuple[dict[str, Any], ...]
+    lost: tuple[str, ...]
+    refusal: str
+    refusal_before: str
+    effect: str
+    asked: str
+    pinned: bool
+    refresh: Drift
+
+    @property
+    def label(self) -> str:
+        metadata = self.vm["metadata"]
+        return f"{metadata['namespace']}/{metadata['name']}"
+
+
+def side(cluster: Cluster) -> Side:
+    return Side(cluster, around(cluster.kubevirt))
+
+
+def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> Machine:
+    """instance: the VM's VMI, None if there is none or it is unknown."""
+    was, will = start(vm, before), start(vm, after)
+    changes: list[dict[str, Any]] = []
+    if was.spec is not None and will.spec is not None:
+        for one in differences(was.spec, will.spec):
+            old, new = redact(one["before"], one["after"])
+            changes.append({**one, "before": old, "after": new})
+    update = _update(vm, instance, after.cluster)
+    effect = NOTHING
+    if has_guest(vm) and (changes or update.restart_required is not None):
+        effect = RESTART
+    elif update.patch:
+        effect = LIVE
+    refresh = drift(vm, after.cluster.objects, after.cluster.kubevirt)
+    return Machine(
+        vm,
+        was,
+        will,
+        tuple(changes),
+        _lost(vm, before, after),
+        refusal(vm, after.cluster),
+        refusal(vm, before.cluster),
+        effect,
+        update.restart_required or "",
+        _pinned(vm, after) and not _pinned(vm, before),
+        refresh,
+    )
+
+
+def start(vm: Manifest, where: Side) -> Start:
+    cluster = where.cluster
+    built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    if built.spec is None or built.metadata is None:
+        return Start(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
+    try:
+        spec, pod = launch(built.metadata, built.spec, cluster.kubevirt, where.place)
+    except Unrenderable as error:
+        return Start(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
+    return Start(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
+
+
+def refusal(vm: Manifest, cluster: Cluster) -> str:
+    """Why KubeVirt would reject changes of a stored VM, by conflicts, requirements, missing objects or gates; or ""."""
+    admitted = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
+    answer = validate_vm.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
+    if not answer.allowed:
+        return answer.message
+    spec, path, closed = admitted["spec"]["template"]["spec"], "spec.template.spec", cluster.kubevirt.closed_gates
+    causes = [
+        *gates.architecture(spec, path, cluster.configuration.architecture, closed),
+        *gates.persistent_state(spec, path, closed),
+        *(live_updates(spec, path) if cluster.kubevirt.live_updates else ()),
+    ]
+    return invalid(causes).message if causes else ""
+
+
+def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update:
+    """What the new KubeVirt does to a running guest as soon as it runs: it compares the VM with the guest's start, both
+    as it reads them itself."""
+    phase = ((instance or {}).get("status") or {}).get("phase")
+    if instance is None or phase != "Running" or run_strategy(vm) == HALTED:
+        return Update()
+    started = outstanding.started_spec(vm, instance, cluster.objects)
+    if started is None:
+        return Update()
+    then = vmi.build({**vm, "spec": started, "status": {}}, cluster.objects, cluster.configuration, cluster.release)
+    now = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    if then.spec is None or now.spec is None:
+        return Update()
+    return live_update.compare(then.spec, now.spec, instance, live=cluster.kubevirt.live_updates)
+
+
+def _lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
+    dropped, known = (
+        [
+            path
+            for path, _value in release_schema.unknown("VirtualMachineSpec", vm["spec"], where.cluster.release, "spec")
+        ]
+        for where in (after, before)
+    )
+    return tuple(path for path in dropped if path not in known)
+
+
+def _pinned(vm: Manifest, where: Side) -> bool:
+    """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
+    release = where.cluster.release
+    return release.captures_in_status and any(naming.referenced(vm, role, release).pinned for role in ROLES)

@@ -1,0 +1,297 @@
+"""A cluster with random VMs that is upgraded: what upgrade_info says before, beside what is seen after."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kubernetes import client, config, dynamic
+from kubernetes.utils.quantity import parse_quantity
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import differences
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.guest import guest
+from modules_support import execute
+
+Manifest = dict[str, Any]
+
+NAMESPACE = "fleet"
+_TYPES = "instancetype.kubevirt.io/v1beta1"
+_MERGE = "application/merge-patch+json"
+_TOPOLOGIES = ("sockets", "cores", "threads", "spread", "any", "preferSockets", "preferSpread", "preferCores")
+
+
+def _some(chance: random.Random, *entries: tuple[float, str, Any]) -> Manifest:
+    """Of the entries those that chance has, nested by the dots of their paths."""
+    made: Manifest = {}
+    for share, path, value in entries:
+        if chance.random() < share:
+            *above, last = path.split(".")
+            inside = made
+            for name in above:
+                inside = inside.setdefault(name, {})
+            inside[last] = value
+    return made
+
+
+def _instancetype(chance: random.Random) -> Manifest:
+    dedicated = chance.random() < 0.2
+    more = _some(
+        chance,
+        (0.3, "memory.overcommitPercent", chance.choice((10, 25))),
+        (0.2, "memory.maxGuest", "64Gi"),
+        (0.2, "cpu.maxSockets", 32),
+        (0.2, "cpu.model", "host-model"),
+        (0.2, "ioThreadsPolicy", chance.choice(("shared", "auto"))),
+        (0.2, "annotations", {"size": "some"}),
+        (0.2, "nodeSelector", {"zone": "a"}),
+        (0.2, "launchSecurity", {"sev": {}}),
+        (0.2, "schedulerName", "other"),
+    )
+    cpu = {"guest": chance.choice((1, 2, 3, 4, 8)), "dedicatedCPUPlacement": dedicated, **more.pop("cpu", {})}
+    memory = {"guest": chance.choice(("1Gi", "2000Mi", "4Gi")), **more.pop("memory", {})}
+    return {"cpu": cpu, "memory": memory, **more}
+
+
+def _preference(chance: random.Random) -> Manifest:
+    return _some(
+        chance,
+        (0.6, "cpu.preferredCPUTopology", chance.choice(_TOPOLOGIES)),
+        (0.2, "cpu.spreadOptions", {"across": "CoresThreads", "ratio": 2}),
+        (0.3, "devices.preferredDiskBus", chance.choice(("virtio", "sata"))),
+        (0.2, "devices.preferredDiskDedicatedIoThread", True),
+        (0.3, "devices.preferredInterfaceModel", "e1000e"),
+        (0.2, "devices.preferredInterfaceMasquerade", {}),
+        (0.2, "devices.preferredRng", {}),
+        (0.3, "devices.preferredPanicDeviceModel", "hyperv"),
+        (0.2, "devices.preferredVideoType", "virtio"),
+        (0.2, "devices.preferredAutoattachInputDevice", True),
+        (0.2, "firmware.preferredUseEfi", True),
+        (0.2, "firmware.preferredUseBios", True),
+        (0.3, "machine.preferredMachineType", chance.choice(("", "q35"))),
+        (0.2, "features.preferredAcpi", {}),
+        (0.2, "clock.preferredClockOffset", {"utc": {}}),
+        (0.2, "preferredTerminationGracePeriodSeconds", 60),
+        (0.2, "preferredArchitecture", "amd64"),
+        (0.2, "requirements.memory.guest", "1Gi"),
+        (0.2, "requirements.cpu.guest", 1),
+    )
+
+
+def _vm(chance: random.Random, number: int, sizes: int, preferences: int) -> Manifest:
+    spec = _some(
+        chance,
+        (0.2, "domain.devices.rng", {}),
+        (0.2, "domain.devices.panicDevices", [{}]),
+        (0.2, "domain.devices.tpm", {}),
+        (0.2, "domain.devices.disks", [{"name": "root", "disk": {}}]),
+        (0.2, "domain.devices.autoattachPodInterface", False),
+        (0.2, "domain.firmware.bootloader", {"efi": {"secureBoot": False}}),
+        (0.2, "domain.machine", {"type": "q35"}),
+        (0.2, "evictionStrategy", "None"),
+        (0.2, "terminationGracePeriodSeconds", 30),
+    )
+    spec.setdefault("domain", {}).setdefault("devices", {})
+    spec["volumes"] = [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}]
+    made: Manifest = {"runStrategy": chance.choice(("Always", "Always", "Halted")), "template": {"spec": spec}}
+    if chance.random() < 0.75:
+        made["instancetype"] = {"name": f"size-{chance.randrange(sizes)}", "kind": "VirtualMachineInstancetype"}
+    else:
+        spec["domain"]["cpu"] = {"cores": chance.choice((1, 2)), "sockets": 2}
+        spec["domain"]["memory"] = {"guest": "1Gi"}
+    if chance.random() < 0.7:
+        made["preference"] = {"name": f"linux-{chance.randrange(preferences)}", "kind": "VirtualMachinePreference"}
+    if "instancetype" in made and chance.random() < 0.1:
+        spec["domain"]["memory"] = {"maxGuest": "32Gi"}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": f"vm-{number:03}"},
+        "spec": made,
+    }
+
+
+class Cluster:
+    """A cluster by its kubeconfig, whatever release runs there now."""
+
+    def __init__(self, kubeconfig: Path, quiet: float = 1.5) -> None:
+        """quiet: after how many seconds without a change nothing more is expected."""
+        self._kubeconfig, self._quiet = kubeconfig, quiet
+        # VMs that were changed after the start of their guests.
+        self.changed: set[str] = set()
+
+    def run(self, module: str, **options: Any) -> Manifest:
+        done = execute(module, {"kubeconfig": str(self._kubeconfig), **options})
+        assert not done.get("failed"), done["msg"]
+        return done
+
+    def create(self, count: int, seed: int, chance_of_change: float = 0.15) -> None:
+        """As many VMs that the cluster accepts. Some running ones are changed after their start."""
+        chance = random.Random(seed)
+        sizes, preferences = max(4, count // 6), max(4, count // 6)
+        with config.new_client_from_config(str(self._kubeconfig)) as connection:
+            api = dynamic.DynamicClient(connection)
+            client.CoreV1Api(connection).create_namespace({"metadata": {"name": NAMESPACE}})
+            for kind, name, made in (
+                *(("VirtualMachineInstancetype", f"size-{n}", _instancetype(chance)) for n in range(sizes)),
+                *(("VirtualMachinePreference", f"linux-{n}", _preference(chance)) for n in range(preferences)),
+            ):
+                manifest = {"apiVersion": _TYPES, "kind": kind, "metadata": {"name": name}, "spec": made}
+                self._create(api, manifest)
+            accepted, number = 0, 0
+            while accepted < count:
+                accepted += self._create(api, _vm(chance, number, sizes, preferences))
+                number += 1
+        self.settle()
+        for name, vm in self.vms().items():
+            if chance.random() < chance_of_change and vm["spec"]["runStrategy"] == "Always":
+                self.changed.add(name)
+                own = vm["spec"]["template"]["spec"]["domain"].get("cpu")
+                change = {"domain": {"cpu": {"sockets": 3}}} if own else {"terminationGracePeriodSeconds": 17}
+                self.patch(name, {"spec": {"template": {"spec": change}}})
+        self.settle()
+
+    @staticmethod
+    def _create(api: Any, manifest: Manifest) -> bool:
+        """Whether the API accepts the object; the releases differ in that."""
+        resource = api.resources.get(api_version=manifest["apiVersion"], kind=manifest["kind"])
+        try:
+            resource.create(manifest, namespace=NAMESPACE)
+        except dynamic.exceptions.DynamicApiError as error:
+            assert error.status in (400, 422, 500), error
+            return False
+        return True
+
+    def _items(self, kind: str) -> dict[str, Manifest]:
+        with config.new_client_from_config(str(self._kubeconfig)) as connection:
+            custom = client.CustomObjectsApi(connection)
+            items = custom.list_namespaced_custom_object("kubevirt.io", "v1", NAMESPACE, kind)["items"]
+        return {item["metadata"]["name"]: item for item in items}
+
+    def vms(self) -> dict[str, Manifest]:
+        return self._items("virtualmachines")
+
+    def instances(self) -> dict[str, Manifest]:
+        """The VMIs that run."""
+        return {
+            name: item
+            for name, item in self._items("virtualmachineinstances").items()
+            if (item.get("status") or {}).get("phase") == "Running" and not item["metadata"].get("deletionTimestamp")
+        }
+
+    def pods(self) -> dict[str, Manifest]:
+        """Requests of the launcher pods by VM, as Kubernetes sums them up; none on a local cluster."""
+        with config.new_client_from_config(str(self._kubeconfig)) as connection:
+            pods = client.CoreV1Api(connection).list_namespaced_pod(NAMESPACE).items
+        found: dict[str, Manifest] = {}
+        for pod in pods:
+            if pod.metadata.deletion_timestamp:
+                continue
+            total = found.setdefault((pod.metadata.annotations or {}).get("kubevirt.io/domain", ""), {})
+            sidecars = [one for one in pod.spec.init_containers or [] if one.restart_policy == "Always"]
+            for container in (*pod.spec.containers, *sidecars):
+                for resource, amount in (container.resources.requests or {}).items():
+                    total[resource] = total.get(resource, 0) + parse_quantity(amount)
+        return found
+
+    def patch(self, name: str, body: Manifest, **query: Any) -> str:
+        """Why the patch is rejected; "" if it is not."""
+        with config.new_client_from_config(str(self._kubeconfig)) as connection:
+            vms = dynamic.DynamicClient(connection).resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+            try:
+                vms.patch(name=name, namespace=NAMESPACE, body=body, content_type=_MERGE, **query)
+            except dynamic.exceptions.DynamicApiError as error:
+                return str(json.loads(error.body)["message"])
+        return ""
+
+    def rejected(self, name: str) -> str:
+        body = {"metadata": {"annotations": {"anything": "1"}}}
+        return self.patch(name, body, query_params=[("dryRun", "All")])
+
+    def settle(self) -> None:
+        """Until nothing has changed for a while."""
+        seen, since, deadline = None, time.monotonic(), time.monotonic() + 300
+        while time.monotonic() - since < self._quiet:
+            assert time.monotonic() < deadline, "the VMs do not settle"
+            now = {
+                (kind, name): item["metadata"]["resourceVersion"]
+                for kind in ("virtualmachines", "virtualmachineinstances")
+                for name, item in self._items(kind).items()
+            }
+            if now != seen:
+                seen, since = now, time.monotonic()
+            time.sleep(0.3)
+
+    def restart_all(self) -> None:
+        """Every VM that can start has a new guest afterwards."""
+        self.patch_each({"spec": {"runStrategy": "Halted"}})
+        self.patch_each({"spec": {"runStrategy": "Always"}})
+
+    def patch_each(self, body: Manifest) -> None:
+        for name in self.vms():
+            self.patch(name, body)
+        self.settle()
+
+
+def asked_to_restart(vm: Manifest) -> bool:
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return any(one["type"] == "RestartRequired" and one["status"] == "True" for one in conditions)
+
+
+def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tuple[list[str], dict[str, int]]:
+    """What upgrade_info foresaw otherwise than it came, and how much there was of what.
+
+    upgrade: brings the cluster to the version.
+    """
+    foreseen = {
+        one["name"]: one
+        for one in cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=version)["virtual_machines"]
+    }
+    before = cluster.instances()
+    upgrade()
+    cluster.settle()
+    vms = cluster.vms()
+    wrong: list[str] = []
+    for name, vm in vms.items():
+        one = foreseen[name]
+        if asked_to_restart(vm) != one["restart_required"]:
+            wrong.append(f"{name}: restart_required {one['restart_required']}, seen {vm['status'].get('conditions')}")
+        message = cluster.rejected(name)
+        if one.get("refusal", "") not in message or bool(message) != bool(one.get("refusal")):
+            wrong.append(f"{name}: refusal {one.get('refusal')}, seen {message}")
+        if one["pinned"] != any(
+            (vm["spec"].get(role) or {}).get("revisionName") for role in ("instancetype", "preference")
+        ):
+            wrong.append(f"{name}: pinned {one['pinned']}")
+    cluster.restart_all()
+    after, pods = cluster.instances(), cluster.pods()
+    for name, one in foreseen.items():
+        if one.get("refusal"):
+            # It cannot even be stopped by its spec.
+            continue
+        if (name in after) != (not one.get("problem")):
+            wrong.append(f"{name}: problem {one.get('problem')}, but starts: {name in after}")
+        elif name in after and guest(after[name]["spec"]) != one["guest_after"]:
+            wrong.append(f"{name}: guest {one['guest_after']}, seen {guest(after[name]['spec'])}")
+        requests = {resource: parse_quantity(text) for resource, text in one["pod_after"].get("requests", {}).items()}
+        if name in pods and pods[name] != requests:
+            wrong.append(f"{name}: pod {requests}, seen {pods[name]}")
+        if name in before and name in after and name not in cluster.changed:
+            seen = differences(before[name]["spec"], after[name]["spec"])
+            if seen != one["changes"]:
+                wrong.append(f"{name}: changes {one['changes']}, seen {seen}")
+    figures = {
+        "vms": len(foreseen),
+        "running": len(before),
+        "pods": len(pods),
+        "changed before": len(cluster.changed),
+        "with changes": sum(bool(one["changes"]) for one in foreseen.values()),
+        "restart required": sum(one["restart_required"] for one in foreseen.values()),
+        "rejected": sum("refusal" in one for one in foreseen.values()),
+        "cannot start": sum("problem" in one for one in foreseen.values()),
+        "pinned": sum(one["pinned"] for one in foreseen.values()),
+    }
+    return wrong, figures

@@ -1,0 +1,47 @@
+"""The playbook upgrade_report, as users run it: with ansible-playbook."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from fleet_support import CHECKOUT, Fleet, flat
+
+
+def play(cluster: Path, folder: Path, *arguments: str) -> str:
+    environment = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "ANSIBLE_NOCOLOR": "1",
+        "K8S_AUTH_KUBECONFIG": str(cluster),
+        "LC_ALL": "C.UTF-8",
+    }
+    program = Path(sys.executable).parent / "ansible-playbook"
+    command = [str(program), "virtshape.instancetypes.upgrade_report", *arguments]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return flat(done.stdout)
+
+
+def test_pages_of_an_upgrade(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    fleet = Fleet(cluster, namespace, tmp_path)
+    fleet.size(1, "2Gi")
+    fleet.create(2)
+    where = ("-e", f"upgrade_report_namespace={namespace}")
+    told = play(cluster, tmp_path, *where, "-e", "upgrade_report_kubevirt_version=1.9.0")
+    assert "changed=0" in told
+    assert f"namespace {namespace}" in (tmp_path / "upgrade.html").read_text(encoding="utf-8")
+
+    # A catalog of one's own, in check mode.
+    (tmp_path / "ours.yml").write_text("series: {web: {sizes: {small: {cpu: 1, memory: 2Gi}}}}\n")
+    play(cluster, tmp_path, *where, "-e", "upgrade_report_catalog=ours.yml", "--check")
+    page = (tmp_path / "upgrade.html").read_text(encoding="utf-8")
+    assert "<strong>web.small</strong></td><td>VirtualMachineClusterInstancetype</td><td>new</td>" in page
+
+    file = tmp_path / "pages.html"
+    options = (*where, "-e", f"upgrade_report_file={file}")
+    play(cluster, tmp_path, *options, "-e", "upgrade_report_catalog_version=v1.4.1")
+    assert "<strong>u1.medium</strong>" in file.read_text(encoding="utf-8")

@@ -1,0 +1,94 @@
+"""The filter upgrade_page: the rehearsal of an upgrade as a page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter.upgrade_page import FilterModule
+
+upgrade_page = FilterModule().filters()["upgrade_page"]
+
+GUEST = {"vcpus": 2, "memory": "4Gi"}
+
+
+def result(**more: Any) -> dict[str, Any]:
+    vm = {
+        "namespace": "shop",
+        "name": "web",
+        "concerned": True,
+        "changes": [{"field": "domain.cpu.sockets", "before": 1, "after": 2}],
+        "guest_before": {**GUEST, "vcpus": 1},
+        "guest_after": GUEST,
+        "pod_before": {"requests": {"memory": "4Gi"}, "limits": {}},
+        "pod_after": {"requests": {"memory": "5Gi"}},
+        "lost": ["spec.template.spec.domain.devices.panicDevices"],
+        "needs": "restart",
+        "restart_required": True,
+        "pinned": True,
+        "drifted": True,
+        "refresh": {"guest_after": GUEST, "needs": "restart", "refusal": ""},
+        "refusal": "no <memory>",
+        **more,
+    }
+    quiet = {**vm, "name": "quiet", "concerned": False}
+    held = {
+        "kind": "VirtualMachineClusterPreference",
+        "namespace": "",
+        "name": "linux",
+        "becomes": "changed",
+        "changes": [{"field": "cpu", "before": None, "after": {}}],
+        "lost": ["spec.devices"],
+        "effects": [],
+        "used_by": ["shop/web"],
+    }
+    return {
+        "kubevirt": {"before": "1.4.1", "after": "1.9.0"},
+        "settings": [
+            {"setting": "live_updates", "before": False, "after": True},
+            {"setting": "required_gates", "before": ["A", "B"], "after": []},
+        ],
+        "steps": [{"when": "before", "text": "Look", "virtual_machines": ["shop/web"]}],
+        "virtual_machines": [vm, quiet],
+        "objects": [held],
+    }
+
+
+def test_what_is_on_the_page() -> None:
+    page = upgrade_page(result(), title="To <1.9>", scope="namespace shop")
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+    for words in (
+        "To &lt;1.9&gt;",
+        "KubeVirt 1.4.1 → 1.9.0",
+        "2 virtual machines 1 concerned",
+        "before Look 1 shop/web",
+        "required gates A, B none",
+        "1 vCPU, 4Gi → 2 vCPU, 4Gi",
+        "requests memory: 4Gi → 5Gi",
+        "no &lt;memory&gt;",
+        "drops spec.devices",
+        "becomes pinned",
+    ):
+        assert words in text, words
+    assert "quiet" not in text
+
+
+def test_a_vm_that_does_not_start() -> None:
+    page = upgrade_page(result(guest_after={}, pod_after={}, problem="cannot be read"))
+    assert "does not start" in page and "cannot be read" in page
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "message"),
+    [
+        ([], {}, "expected the result of the module upgrade_info"),
+        ({}, {}, "not a result of the module upgrade_info"),
+        (result(), {"rows": "many"}, "rows"),
+    ],
+)
+def test_what_is_refused(value: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(AnsibleFilterError, match=message):
+        upgrade_page(value, **options)

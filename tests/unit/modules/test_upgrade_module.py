@@ -1,0 +1,92 @@
+"""upgrade_info on a scripted cluster: what it reads, what it says, and what it does without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scripted_server import KUBEVIRTS, Store, forbidden
+
+Manifest = dict[str, Any]
+Run = Callable[..., dict[str, Any]]
+
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
+REVISIONS = "/apis/apps/v1/controllerrevisions"
+VMS = "/apis/kubevirt.io/v1/virtualmachines"
+CLUSTER = {"metadata": {"name": "kubevirt"}, "status": {"observedKubeVirtVersion": "v1.8.4"}}
+PANIC = {
+    "metadata": {"name": "linux"},
+    "spec": {"devices": {"preferredPanicDeviceModel": "hyperv"}},
+}
+
+
+def small(guest: int) -> Manifest:
+    return {
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": "small"},
+        "spec": {"cpu": {"guest": guest}, "memory": {"guest": "1Gi"}},
+    }
+
+
+def store() -> Store:
+    vm = {
+        "metadata": {"name": "web", "namespace": "shop", "uid": "x", "generation": 1},
+        "spec": {
+            "runStrategy": "Halted",
+            "instancetype": {"name": "small"},
+            "preference": {"name": "linux"},
+            "template": {"spec": {"domain": {"devices": {}}}},
+        },
+    }
+    return Store(
+        {
+            VMS: [vm],
+            REVISIONS: [],
+            KUBEVIRTS: [CLUSTER],
+            f"{TYPES}/virtualmachineclusterinstancetypes": [small(1)],
+            f"{TYPES}/virtualmachineclusterpreferences": [PANIC],
+            f"{TYPES}/virtualmachineinstancetypes": [],
+            f"{TYPES}/virtualmachinepreferences": [],
+        }
+    )
+
+
+def test_another_release_and_another_catalog(run: Run) -> None:
+    cluster = store()
+    found = run("upgrade_info", cluster, kubevirt_version="1.9.0", catalog=[small(4)])
+    assert (found["changed"], found["kubevirt"]) == (False, {"before": "1.8.4", "after": "1.9.0"})
+    assert cluster.writes == []
+    (web,) = found["virtual_machines"]
+    # It has captured nothing yet, so that the new catalog counts at once.
+    assert (web["guest_before"]["vcpus"], web["guest_after"]["vcpus"], web["concerned"]) == (1, 4, True)
+    assert "domain.devices.panicDevices" in [one["field"] for one in web["changes"]]
+    assert [(one["name"], one["becomes"], one["used_by"]) for one in found["objects"]] == [
+        ("small", "changed", ["shop/web"]),
+        ("linux", "kept", ["shop/web"]),
+    ]
+    assert [one["when"] for one in found["steps"]] == ["before", "after"]
+
+
+def test_nothing_changes_without_an_upgrade(run: Run) -> None:
+    found = run("upgrade_info", store())
+    assert [one["concerned"] for one in found["virtual_machines"]] == [False]
+    assert (found["steps"], found["settings"], found["objects"]) == ([], [], [])
+
+
+def test_what_may_not_be_read(run: Run) -> None:
+    cluster = store()
+    cluster.answers["GET", f"{TYPES}/virtualmachineclusterpreferences"] = forbidden("virtualmachineclusterpreferences")
+    found = run("upgrade_info", cluster, kubevirt_version="1.9.0")
+    assert found["virtual_machines"][0]["problem"]
+    assert any("virtualmachineclusterpreferences" in one for one in found["warnings"])
+    cluster.answers["GET", VMS] = forbidden("virtualmachines")
+    assert 'resources: ["virtualmachines"], verbs: ["list"]' in run("upgrade_info", cluster)["msg"]
+
+
+def test_what_is_refused(run: Run) -> None:
+    for options, message in (
+        ({"kubevirt_version": "next"}, "kubevirt_version: "),
+        ({"kubevirt_configuration": {"network": "x"}}, "kubevirt_configuration: malformed"),
+        ({"catalog": [{"series": {}}]}, "catalog[0]: is no manifest of an instancetype or preference"),
+    ):
+        assert run("upgrade_info", store(), **options)["msg"].startswith(message), options
