@@ -53,19 +53,33 @@ class Offer:
     def __init__(self, slices: Sequence[Manifest], used: set[Identity]) -> None:
         self._slices, self.taken = slices, used
         self._of_node: dict[str, list[Device]] = {}
+        # What nodes have answered, until devices are taken that they reach.
+        self._answers: dict[str, dict[tuple[tuple[Want, ...], str], bool | None]] = {}
         self._fitting: dict[tuple[tuple[str, ...], Identity], bool | None] = {}
 
     def fits(self, node: Node, asked: Demand) -> bool | None:
         """Whether a node has devices for a pod; None if that is not known."""
         if asked.missing or not all(_reaches(node, selector) for selector in asked.reach):
             return False
+        known = self._answers.setdefault(node.name, {})
+        key = asked.wants, asked.doubt
+        if key not in known:
+            known[key] = self._enough(node, asked)
+        return known[key]
+
+    def _enough(self, node: Node, asked: Demand) -> bool | None:
         if self.chosen(node, asked, False) is not None:
             return None if asked.doubt or self._may_stop(node, asked) else True
         return None if self.chosen(node, asked, True) is not None else False
 
     def take(self, node: Node, asked: Demand) -> None:
         """Takes devices of a node that a pod fits on."""
-        self.taken.update(self.chosen(node, asked, False) or ())
+        chosen = set(self.chosen(node, asked, False) or ())
+        self.taken |= chosen
+        if all(device.place.get("nodeName") for device in self._devices(node) if device.identity in chosen):
+            self._answers.pop(node.name, None)
+        else:
+            self._answers.clear()
 
     def chosen(self, node: Node, asked: Demand, doubtful: bool) -> list[Identity] | None:
         """Devices for all requests, None if there are not enough. doubtful: those count, too, of which it is not known

@@ -66,8 +66,8 @@ def outcome(
 def _placed(batch: Batch, vm: Asked) -> dict[str, Any]:
     """{name, namespace, judged, fits, node_count, nodes, node or problem}. judged: whether it has a pod, of which
     it is known whether it fits. nodes: those it fits on before it is placed."""
-    known = _known(batch, vm.pod)
     nodes, number, missing = _place(batch, vm.pod, vm.problem)
+    known = _known(batch, vm.pod, number is not None)
     found = {**_head(vm), "judged": known, "fits": number is not None, **nodes}
     return {**found, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
 
@@ -79,7 +79,7 @@ def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
     """
     nodes = _fitting(batch, vm.pod)
     missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
-    doubt = {} if vm.pod is None or _known(batch, vm.pod) else {"judged": False}
+    doubt = {} if vm.pod is None or _known(batch, vm.pod, bool(nodes["nodes"])) else {"judged": False}
     migration = {**doubt, "fits": bool(nodes["nodes"]), **nodes, **missing}
     return {**_head(vm), "fits": True, "node": vm.node, "migration": migration}
 
@@ -92,16 +92,16 @@ def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
     pod = drain.target(guest, labels)
     nodes, number, missing = _place(batch, pod)
-    known = {} if number is not None or not batch.unsure(pod) else {"judged": False}
+    known = {} if _known(batch, pod, number is not None) else {"judged": False}
     name = guest.vm or guest.name
     found = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
     target = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
     return {**found, **known, **nodes, **target}
 
 
-def _known(batch: Batch, pod: Workload | None) -> bool:
+def _known(batch: Batch, pod: Workload | None, fits: bool) -> bool:
     """Whether there is an answer for a pod: some of the devices that it claims may be beyond what can be told."""
-    return pod is not None and (pod.devices is None or bool(batch.fitting(pod)) or not batch.unsure(pod))
+    return pod is not None and (fits or pod.devices is None or not batch.unsure(pod))
 
 
 def _place(batch: Batch, pod: Workload | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:

@@ -221,6 +221,15 @@ def test_pods_take_devices_one_after_the_other() -> None:
     assert problem(batch.state, pods[2]) == "0 of 3 nodes have free devices for its claims"
 
 
+def test_nodes_share_devices() -> None:
+    there = known(claim(), slices=[slice_of(device("d"), device("e"), allNodes=True)])
+    asks = demand([{"resourceClaimName": "c"}], "shop", there)
+    batch = Batch(State([node_of("a"), node_of("b")], [], offer=Offer(there.slices, set())))
+    pods = [pod_of(name)._replace(devices=asks) for name in "xyz"]
+    assert [batch.place(pod) is not None for pod in pods] == [True, True, False]
+    assert batch.fitting(pods[0]) == []
+
+
 def test_problems() -> None:
     def told(asks: Demand | None, *slices: Manifest, **requests: str) -> str:
         state = State([node_of("a"), node_of("b")], [], offer=Offer(slices, set()))
