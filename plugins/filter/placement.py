@@ -15,7 +15,10 @@ description:
     and node affinity, required affinity and anti-affinity between pods, and topology spread.
   - Places the VMs in the order given, each on the node with the most free resources. kube-scheduler may choose other
     nodes, so VMs that only just fit may not fit in another order.
-  - Ignores volumes, claims of dynamic resource allocation, and preemption.
+  - Counts the devices of ResourceSlices for claims of dynamic resource allocation. Without CEL, the filter evaluates
+    selectors that compare C(device.driver) and attributes of devices for equality; a VM whose devices have other
+    selectors, constraints or alternatives may be not judged.
+  - Ignores volumes and preemption.
   - Works offline.
 options:
   _input:
@@ -48,6 +51,30 @@ options:
     description: The NetworkAttachmentDefinitions that the VMs use, for their devices.
     type: list
     elements: dict
+  device_classes:
+    description:
+      - The DeviceClasses. Without O(device_classes), O(resource_slices), O(resource_claims) and
+        O(resource_claim_templates), VMs with claims are not judged.
+    type: list
+    elements: dict
+  resource_slices:
+    description: The ResourceSlices.
+    type: list
+    elements: dict
+  resource_claims:
+    description: The ResourceClaims of all namespaces. Their devices are in use.
+    type: list
+    elements: dict
+  resource_claim_templates:
+    description: The ResourceClaimTemplates that the VMs name.
+    type: list
+    elements: dict
+  running:
+    description:
+      - What to assume for running VMs - V(migrate) or V(restart), as in M(virtshape.instancetypes.placement_info).
+    type: str
+    choices: [migrate, restart]
+    default: migrate
   kubevirt:
     description:
       - The cluster's KubeVirt object. The filter uses its configuration and, without O(kubevirt_version), its release.
@@ -119,7 +146,8 @@ _value:
         name: {description: Name of the VM., type: str}
         namespace: {description: Its namespace., type: str}
         judged:
-          description: Whether there is a pod to judge. Without a pod, RV(_value.virtual_machines[].problem) says why.
+          description: Whether it is known if the VM fits. Without a pod, or with devices that the filter cannot judge,
+            RV(_value.virtual_machines[].problem) says why it is not.
           type: bool
         fits:
           description: Whether the VM finds room in addition to the VMs before it. True for a running VM.
@@ -180,7 +208,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     version_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.demand import (
+    Resources,
+    resources,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
     answering,
     checked,
@@ -206,9 +239,16 @@ def _placement(
     objects: Any = (),
     drain: Any = (),
     instancetypes: Any = (),
+    device_classes: Any = None,
+    resource_slices: Any = None,
+    resource_claims: Any = None,
+    resource_claim_templates: Any = None,
+    running: Any = MIGRATE,
     accept_unknown_fields: Any = False,
 ) -> dict[str, Any]:
     name = "placement"
+    if running not in (MIGRATE, RESTART):
+        raise AnsibleFilterError(f"{name}: running: choose from {MIGRATE}, {RESTART}, not {running!r}")
     if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
         raise AnsibleFilterError(f"{name}: drain: expected a list of names, found {drain!r}")
     found = checked(name, "kubevirt", kubevirt, one_manifest) if kubevirt is not None else None
@@ -220,15 +260,33 @@ def _placement(
         None if networks is None else manifests(name, "networks", networks),
         list(drain),
         manifests(name, "instancetypes", instancetypes),
+        devices=_resources(
+            name,
+            device_classes=device_classes,
+            resource_slices=resource_slices,
+            resource_claims=resource_claims,
+            resource_claim_templates=resource_claim_templates,
+        ),
     )
     known = manifests(name, "objects", objects)
     accept = truth("accept_unknown_fields", name, accept_unknown_fields)
     release = answering(name, kubevirt_version or version_of(found or {}) or None)
     try:
         given = [gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)]
-        return placement(given, cluster, known, found, release)
+        return placement(given, cluster, known, found, release, running)
     except (FieldError, Unanswerable) as error:
         raise AnsibleFilterError(f"{name}: {' '.join(str(error).split())}") from error
+
+
+def _resources(name: str, **given: Any) -> Resources | None:
+    if all(value is None for value in given.values()):
+        return None
+    lists = [manifests(name, option, value or ()) for option, value in given.items()]
+    for option, some in zip(given, lists):
+        for one in some:
+            if not (one.get("metadata") or {}).get("name"):
+                raise AnsibleFilterError(f"{name}: {option}: an object has no name")
+    return resources(*lists)
 
 
 class FilterModule:

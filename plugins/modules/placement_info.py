@@ -13,8 +13,11 @@ description:
   - Computes the virt-launcher pod of each VM for the cluster's KubeVirt, and the nodes that pass the filters of
     kube-scheduler for this pod, in addition to the running pods.
   - Checks resources and number of pods, taints, node selectors and node affinity, required affinity and anti-affinity
-    between pods, topology spread, and volumes that only some nodes reach. Ignores claims of dynamic resource
-    allocation, limits of volumes per node, local volumes that are not bound yet, and preemption.
+    between pods, topology spread, and volumes that only some nodes reach. Ignores limits of volumes per node, local
+    volumes that are not bound yet, and preemption.
+  - Counts the devices of ResourceSlices for claims of dynamic resource allocation. Without CEL, the module evaluates
+    selectors that compare C(device.driver) and attributes of devices for equality; a VM whose devices have other
+    selectors, constraints or alternatives may be not judged.
   - Places stopped VMs in order, each on the node with the most free resources. kube-scheduler may choose other nodes.
     For a running VM, computes whether a migration to the VM's next size finds room, or with O(running=restart) a
     restart.
@@ -117,7 +120,8 @@ virtual_machines:
       type: str
       returned: always
     judged:
-      description: Whether there is a pod to judge. Without a pod, RV(virtual_machines[].problem) says why.
+      description: Whether it is known if the VM fits. Without a pod, or with devices that the module cannot judge,
+        RV(virtual_machines[].problem) says why it is not.
       type: bool
       returned: always
     fits:

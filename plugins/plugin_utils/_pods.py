@@ -15,7 +15,7 @@ from ..module_utils._resolver.placement.question import Cluster
 from ..module_utils._resolver.pod import resources as resource
 from ..module_utils._resolver.pod.environment import Environment
 from ..module_utils._resolver.pod.manifests import hard_of, labels_of, metadata_of, network_resources
-from ..module_utils._resolver.pod.of_vm import KEEP
+from ..module_utils._resolver.pod.of_vm import KEEP, MIGRATE
 from ..module_utils._resolver.pod.pod import Unrenderable
 from ..module_utils._resolver.quota import question as admission
 from ._questions import Given, Unanswerable, parts
@@ -62,11 +62,12 @@ def placement(
     objects: Sequence[Manifest] = (),
     kubevirt: Manifest | None = None,
     release: Release = NEWEST,
+    of_running: str = MIGRATE,
 ) -> dict[str, Any]:
     """The placement of VMs in a cluster; see question.placement. objects: instancetypes, preferences and revisions."""
     known = _kubevirt(kubevirt, release)
     try:
-        return question.placement(vms, Objects(list(objects)), known, cluster)
+        return question.placement(vms, Objects(list(objects)), known, cluster, of_running)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _of_configuration(error, kubevirt) from None
 

@@ -9,13 +9,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
 from _resolver.placement.batch import Batch  # noqa: E402
+from _resolver.placement.demand import Resources, demand, resources  # noqa: E402
+from _resolver.placement.devices import Offer, taken  # noqa: E402
 from _resolver.placement.node import node  # noqa: E402
 from _resolver.placement.state import State  # noqa: E402
 from _resolver.placement.storage import reaching, storage  # noqa: E402
@@ -32,11 +34,25 @@ _GO = (1, 24)
 _BUILD = CHECKOUT / ".cache" / "kube_scheduler"
 
 
-def ours(case: Case) -> list[list[str]]:
-    """The nodes that each pending pod of a cluster fits on, by the resolver."""
+class Ours(NamedTuple):
+    """The nodes that a pod fits on, by the resolver, and those of which it does not know."""
+
+    fits: list[str]
+    unknown: list[str]
+
+    def agrees(self, said: list[str]) -> bool:
+        """Whether the pod fits on the nodes that kube-scheduler says, and on no others."""
+        return set(self.fits) <= set(said) <= {*self.fits, *self.unknown}
+
+
+def ours(case: Case) -> list[Ours]:
+    """What the resolver says of each pending pod of a cluster."""
     placing = Batch(_state(case))
-    fitting = [placing.fitting(pod) for pod in _pending(case)]
-    return [[placing.state.nodes[number].name for number in numbers] for numbers in fitting]
+    names = [node.name for node in placing.state.nodes]
+    return [
+        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.unsure(pod))))
+        for pod in _pending(case)
+    ]
 
 
 def batch(case: Case) -> list[str]:
@@ -48,12 +64,19 @@ def batch(case: Case) -> list[str]:
 
 def _pending(case: Case) -> list[Workload]:
     known = storage(*(case.get(part, ()) for part in ("claims", "volumes", "classes")))
-    return [reaching(of_manifest(pod), known) for pod in case["pending"]]
+    there = _resources(case)
+    pods = [reaching(of_manifest(pod), known) for pod in case["pending"]]
+    return [pod._replace(devices=demand(pod.resource_claims, pod.namespace, there)) for pod in pods]
+
+
+def _resources(case: Case) -> Resources:
+    return resources(*(case.get(part, ()) for part in ("device_classes", "slices", "device_claims", "claim_templates")))
 
 
 def _state(case: Case) -> State:
     spaces = {name: {"kubernetes.io/metadata.name": name} for name in ("shop", "office")}
-    return State(map(node, case["nodes"]), map(of_manifest, case["pods"]), spaces)
+    offer = Offer(case.get("slices", ()), taken(case.get("device_claims", ())))
+    return State(map(node, case["nodes"]), map(of_manifest, case["pods"]), spaces, offer)
 
 
 def judge(cases: list[Case]) -> Verdicts:

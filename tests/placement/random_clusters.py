@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from random_devices import with_devices
+
 Manifest = dict[str, Any]
 
 ZONES = ("a", "b", "c")
@@ -15,14 +17,18 @@ EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 GPU = "example.com/gpu"
 
 
-def cluster(seed: int, pending: int = 4) -> Manifest:
+def cluster(seed: int, pending: int = 4, devices: bool = True) -> Manifest:
     """{nodes, pods, pending}. pending: how many pods are to be placed. Half of the clusters have storage, too: {claims,
-    volumes, classes}."""
+    volumes, classes}. devices: whether a fourth has claims of devices, see random_devices.with_devices."""
     draw = random.Random(seed)
     nodes = [_node(draw, number) for number in range(draw.randint(1, 7))]
     pods = [_pod(draw, f"run-{number}", draw.choice(nodes)) for number in range(draw.randint(0, 14))]
     made = {"nodes": nodes, "pods": pods, "pending": [_pod(draw, f"new-{number}") for number in range(pending)]}
-    return {**made, **_storage(random.Random(f"storage {seed}"), made)} if seed % 2 else made
+    if seed % 2:
+        return {**made, **_storage(random.Random(f"storage {seed}"), made)}
+    if seed % 4 == 2 and devices:
+        return {**made, **with_devices(random.Random(f"devices {seed}"), made)}
+    return made
 
 
 def _storage(draw: random.Random, made: Manifest) -> Manifest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged import CASES, batch, ours, recorded
+from judged import CASES, Case, batch, ours, recorded
 from random_clusters import cluster
 
 VERDICTS = recorded()
@@ -17,11 +17,31 @@ def test_nothing_is_missing() -> None:
 
 
 def test_the_same_nodes_for_each_pod_alone() -> None:
-    wrong = [seed for seed, said in enumerate(VERDICTS) if ours(cluster(seed)) != said]
+    wrong = [seed for seed, said in enumerate(VERDICTS) if not _agree(cluster(seed), said)]
     assert not wrong, f"clusters with these seeds differ: {wrong[:10]}"
+
+
+def _agree(case: Case, said: list[list[str]]) -> bool:
+    answers = zip(ours(case), said)
+    return all(got.agrees(wanted) and (not got.unknown or "slices" in case) for got, wanted in answers)
+
+
+def test_claims_of_devices_are_frequent_and_mostly_known() -> None:
+    with_claims = [
+        (pod, got, said)
+        for seed in range(2, len(VERDICTS), 4)
+        for pod, got, said in zip(cluster(seed)["pending"], ours(cluster(seed)), VERDICTS[seed])
+        if pod["spec"].get("resourceClaims")
+    ]
+    assert len(with_claims) >= 400
+    assert sum(not got.unknown for _pod, got, _said in with_claims) > len(with_claims) / 2
+    assert sum(bool(got.fits) for _pod, got, _said in with_claims) > 20
+    assert sum(not said for _pod, _got, said in with_claims) > 100
 
 
 def test_in_a_batch_the_first_pod_goes_where_it_fits_alone() -> None:
     for seed, said in enumerate(VERDICTS[:200]):
-        first = batch(cluster(seed))[0]
+        if seed % 4 == 2:
+            continue
+        first = batch(cluster(seed, devices=False))[0]
         assert first in (said[0] or [""]), seed

@@ -131,3 +131,38 @@ def test_a_vm_without_a_pod_is_an_answer() -> None:
     assert "conflicts" in found[3]["problem"]
     running = placement([vm("web")], nodes=[node("x")], pods=[launcher("web", "x")])["virtual_machines"][0]
     assert running["fits"] and "not found" in running["migration"]["problem"]
+
+
+def test_claims_of_devices() -> None:
+    claiming = vm()
+    claiming["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "c"}]
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu"}}
+    given = {
+        "device_classes": {"metadata": {"name": "gpu"}},
+        "resource_slices": [
+            {
+                "metadata": {"name": "s"},
+                "spec": {"driver": "x", "pool": {"name": "p"}, "allNodes": True, "devices": [{"name": "d"}]},
+            }
+        ],
+        "resource_claims": [
+            {"metadata": {"name": "c", "namespace": "shop"}, "spec": {"devices": {"requests": [request]}}}
+        ],
+    }
+    (one,) = placement(claiming, nodes=[node("x")], objects=[LARGE], **given)["virtual_machines"]
+    assert (one["judged"], one["fits"]) == (True, True)
+    (one,) = placement(claiming, nodes=[node("x")], objects=[LARGE])["virtual_machines"]
+    assert (one["judged"], one["fits"]) == (False, False)
+    with pytest.raises(AnsibleFilterError, match="placement: device_classes: an object has no name"):
+        placement(claiming, nodes=[node("x")], objects=[LARGE], device_classes=[{}])
+
+
+def test_restarts() -> None:
+    small = [node("x", memory="10Gi")]
+    running = {"nodes": small, "objects": [LARGE], "pods": [launcher("web", "x")]}
+    (one,) = placement(vm(), **running)["virtual_machines"]
+    assert one["migration"]["fits"] is False
+    (one,) = placement(vm(), running="restart", **running)["virtual_machines"]
+    assert (one["fits"], one["node"]) == (True, "x")
+    with pytest.raises(AnsibleFilterError, match="placement: running: choose from migrate, restart, not 'keep'"):
+        placement(vm(), running="keep", **running)

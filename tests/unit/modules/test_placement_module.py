@@ -159,3 +159,35 @@ def test_what_is_refused(run: Run) -> None:
         ({"names": ["z"]}, "names: no such virtual machine in shop: z"),
     ):
         assert message in run("placement_info", store(), namespace="shop", **options)["msg"], options
+
+
+def test_claims_of_devices(run: Run) -> None:
+    claiming = vm("a")
+    claiming["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+    request = {"requests": [{"name": "r", "deviceClassName": "gpu"}]}
+    kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": 'device.driver == "x"'}}]}}
+    devices = {"driver": "x", "pool": {"name": "p"}, "nodeName": "y", "devices": [{"name": "d", "basic": {}}]}
+    offer = {"metadata": {"name": "s"}, "spec": devices}
+    template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": {"devices": request}}}
+
+    # What no cluster with such a VM lacks is an API for it, in one of its versions.
+    cluster = store(claiming)
+    assert (
+        "ResourceClaimTemplate t does not exist"
+        in run("placement_info", cluster, namespace="shop")["virtual_machines"][0]["problem"]
+    )
+    for name, some in (
+        ("deviceclasses", [kind]),
+        ("resourceslices", [offer]),
+        ("resourceclaims", []),
+        ("resourceclaimtemplates", [template]),
+    ):
+        cluster.lists[f"/apis/resource.k8s.io/v1beta1/{name}"] = some
+    (one,) = run("placement_info", cluster, namespace="shop")["virtual_machines"]
+    assert (one["judged"], one["fits"], one["node"]) == (True, True, "y")
+
+    cluster.answers["GET", "/resourceslices"] = forbidden("resourceslices")
+    found = run("placement_info", cluster, namespace="shop")
+    assert [(one["judged"], one["fits"]) for one in found["virtual_machines"]] == [(False, False)]
+    assert "the devices of the cluster are not known" in found["virtual_machines"][0]["problem"]
+    assert found["warnings"][0].startswith("resourceslices are not taken into account: ")

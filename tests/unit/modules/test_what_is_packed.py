@@ -25,7 +25,7 @@ MOST = {
     "instancetype": 315,
     "instancetype_info": 185,
     "lease": 85,
-    "placement_info": 410,
+    "placement_info": 435,
     "preference": 315,
     "preference_info": 185,
     "quota_info": 420,

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare.needs import referred
+from ..._resolver.placement.demand import Resources, resources
 from ..._resolver.placement.question import Cluster, placement
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -16,6 +17,13 @@ Manifest = dict[str, Any]
 
 
 ALL: Final = "*"
+# Name, plural's end, and whether it is of a namespace; in the order of demand.resources.
+_CLAIMING: Final = (
+    ("DeviceClass", "es", False),
+    ("ResourceSlice", "s", False),
+    ("ResourceClaim", "s", True),
+    ("ResourceClaimTemplate", "s", True),
+)
 _VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
 _KIND: Final = "VirtualMachineClusterInstancetype"
 
@@ -40,9 +48,44 @@ def where_vms_fit(
     namespaces, quotas, networks = optional
     lookup.gather(need for vm in vms for need in referred(vm, known.release))
     samples = _instancetypes(lookup, instancetypes)
-    disks = _storage(session, warnings)
-    cluster = Cluster(nodes, pods, namespaces or [], quotas or [], networks, drain, samples, *disks)
+    claims, volumes, classes = _storage(session, warnings) or ([], [], [])
+    cluster = Cluster(
+        nodes,
+        pods,
+        namespaces or [],
+        quotas or [],
+        networks,
+        drain,
+        samples,
+        claims,
+        volumes,
+        classes,
+        _devices(session, warnings) if _anything_claimed(vms, pods, drain) else None,
+    )
     return placement(vms, lookup, known, cluster, of_running), warnings
+
+
+def _anything_claimed(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
+    """Whether a VM, or a pod on a drained node, has claims of devices."""
+    templates = [(vm.get("spec") or {}).get("template") or {} for vm in vms]
+    moved = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") in drain]
+    return any((one.get("spec") or {}).get("resourceClaims") for one in (*templates, *moved))
+
+
+def _devices(session: Session, warnings: list[str]) -> Resources | None:
+    """What there is for claims, in the newest version that the cluster serves; None if that may not be read."""
+    for version in ("v1", "v1beta2", "v1beta1"):
+        doubts: list[str] = []
+        found = [
+            if_any(session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), doubts)
+            for name, end, namespaced in _CLAIMING
+        ]
+        warnings += doubts
+        if all(some is not None for some in found):
+            return resources(*(some or [] for some in found))
+        if doubts:
+            return None
+    return resources([], [], [], [])
 
 
 def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:

@@ -6,7 +6,7 @@ import heapq
 import json
 from typing import Final
 
-from .fit import eligible, has_room, obstacle
+from .fit import eligible, has_devices, has_room, obstacle
 from .pod_rules import rules
 from .state import State
 from .workload import Workload
@@ -43,7 +43,20 @@ class Batch:
     def fitting(self, pod: Workload) -> list[int]:
         """The nodes that a pod fits on now."""
         held = rules(self.state, pod)
-        return [number for number in self._with_room(pod) if not obstacle(self.state.nodes[number], held)]
+        return [
+            number
+            for number in self._with_room(pod)
+            if not obstacle(self.state.nodes[number], held) and has_devices(self.state, pod, number)
+        ]
+
+    def unsure(self, pod: Workload) -> list[int]:
+        """The nodes that a pod would fit on but for its devices, of which it is not known whether they do."""
+        held = rules(self.state, pod)
+        return [
+            number
+            for number in self._with_room(pod)
+            if not obstacle(self.state.nodes[number], held) and has_devices(self.state, pod, number) is None
+        ]
 
     def place(self, pod: Workload) -> int | None:
         """The number of the node that a pod is placed on; None if it fits on none."""
@@ -77,7 +90,7 @@ class Batch:
 
     def _minds_others(self, pod: Workload) -> bool:
         affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
-        return bool(affine or pod.spread or self.state.repelled(pod))
+        return bool(affine or pod.spread or pod.devices or self.state.repelled(pod))
 
     def _of_rest(self, pod: Workload) -> int | None:
         numbers = self.fitting(pod)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..api.quantity import human
-from .fit import eligible, lacking, obstacle
+from .fit import eligible, has_devices, lacking, obstacle
 from .node import Node
 from .node_rules import is_selected, repelling, unreached, unselected
 from .pod_rules import rules
@@ -23,10 +23,13 @@ def problem(state: State, pod: Workload) -> str:
         return "there are no nodes"
     if pod.waits_for:
         return f"its claim {pod.waits_for} is not bound"
-    found = [*_missing_devices(state, pod), *_not_for_it(state, pod)]
+    if pod.devices is not None and pod.devices.missing:
+        return pod.devices.missing
+    found = [*_missing_devices(state, pod), *_unclaimable(state, pod), *_not_for_it(state, pod)]
     numbers = eligible(state, pod)
-    if numbers:
-        found.append(_best(state, pod, numbers))
+    best = _best(state, pod, numbers) if numbers else ""
+    if best:
+        found.append(best)
     return "; ".join(found)
 
 
@@ -35,6 +38,17 @@ def _missing_devices(state: State, pod: Workload) -> Iterator[str]:
         having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
         if name not in _PLAIN and having < len(state.nodes):
             yield f"{having} of {len(state.nodes)} nodes {'has' if having == 1 else 'have'} {name}"
+
+
+def _unclaimable(state: State, pod: Workload) -> Iterator[str]:
+    answers = [has_devices(state, pod, number) for number in range(len(state.nodes))]
+    having, unknown = answers.count(True), answers.count(None)
+    if having < len(answers):
+        verb = "has" if having == 1 else "have"
+        yield f"{having} of {len(answers)} nodes {verb} free devices for its claims"
+    if unknown:
+        doubt = pod.devices.doubt if pod.devices is not None else ""
+        yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"
 
 
 def _not_for_it(state: State, pod: Workload) -> Iterator[str]:
@@ -74,7 +88,8 @@ def _best(state: State, pod: Workload, numbers: list[int]) -> str:
     best = min(numbers, key=shortage)
     parts = [_amount(name, amount) for name, amount in lacking(state, pod, best).items()]
     other = obstacle(state.nodes[best], held)
-    return f"{state.nodes[best].name} lacks {' and '.join([*parts, *([other] if other else [])])}"
+    lacks = [*parts, *([other] if other else [])]
+    return f"{state.nodes[best].name} lacks {' and '.join(lacks)}" if lacks else ""
 
 
 def _amount(name: str, amount: int) -> str:

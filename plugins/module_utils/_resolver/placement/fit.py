@@ -29,6 +29,11 @@ def has_room(state: State, pod: Workload, number: int) -> bool:
     return all(amount <= node.allocatable.get(name, 0) - used.get(name, 0) for name, amount in pod.requests.items())
 
 
+def has_devices(state: State, pod: Workload, number: int) -> bool | None:
+    """Whether a node has the devices that a pod claims; None if that is not known."""
+    return pod.devices is None or state.offer.fits(state.nodes[number], pod.devices)
+
+
 def lacking(state: State, pod: Workload, number: int) -> dict[str, int]:
     """How much of which resource a node lacks; `pods` is 1 if it may not run another."""
     node, used = state.nodes[number], state.used[number]

@@ -45,17 +45,17 @@ def is_selected(node: Node, workload: Workload) -> bool:
         return False
     affinity = workload.affinity.get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return required is None or any(_holds(term, node) for term in required.get("nodeSelectorTerms") or ())
+    return required is None or any(holds(term, node) for term in required.get("nodeSelectorTerms") or ())
 
 
 def unreached(node: Node, workload: Workload) -> Iterator[str]:
     """The claims of a pod that cannot be reached from a node."""
     for name, selector in workload.reach:
-        if not any(_holds(term, node) for term in selector.get("nodeSelectorTerms") or ()):
+        if not any(holds(term, node) for term in selector.get("nodeSelectorTerms") or ()):
             yield name
 
 
-def _holds(term: Mapping[str, Any], node: Node) -> bool:
+def holds(term: Mapping[str, Any], node: Node) -> bool:
     labels, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not labels and not fields:
         return False

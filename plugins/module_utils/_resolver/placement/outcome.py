@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from . import drain
 from .batch import Batch
 from .capacity import Sample, capacity
+from .devices import Offer
 from .explain import problem
 from .node import Node
 from .state import State
@@ -44,13 +45,14 @@ def outcome(
     drained: Sequence[str] = (),
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
     samples: Sequence[Sample] = (),
+    offer: Offer | None = None,
 ) -> dict[str, Any]:
     """{virtual_machines, drained, instancetypes}: see the functions below and capacity.capacity.
 
     nodes: those that are drained are cordoned. pods: those that run. asked: placed in their order, after the guests of
-    drained nodes. samples: one for each instancetype.
+    drained nodes. samples: one for each instancetype. offer: the devices for claims.
     """
-    batch = Batch(State(nodes, pods, namespaces))
+    batch = Batch(State(nodes, pods, namespaces, offer))
     labels = {node.name: node.labels for node in nodes}
     moved = [_moved(batch, guest, labels[guest.node]) for guest in drain.guests(pods, drained)]
     results = [_migrated(batch, vm) if vm.node else _placed(batch, vm) for vm in asked]
@@ -62,10 +64,11 @@ def outcome(
 
 
 def _placed(batch: Batch, vm: Asked) -> dict[str, Any]:
-    """{name, namespace, judged, fits, node_count, nodes, node or problem}. judged: whether it has a pod. nodes: those
-    it fits on before it is placed."""
+    """{name, namespace, judged, fits, node_count, nodes, node or problem}. judged: whether it has a pod, of which
+    it is known whether it fits. nodes: those it fits on before it is placed."""
     nodes, number, missing = _place(batch, vm.pod, vm.problem)
-    found = {**_head(vm), "fits": number is not None, **nodes}
+    known = _known(batch, vm.pod, number is not None)
+    found = {**_head(vm), "judged": known, "fits": number is not None, **nodes}
     return {**found, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
 
 
@@ -76,7 +79,8 @@ def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
     """
     nodes = _fitting(batch, vm.pod)
     missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
-    migration = {"fits": bool(nodes["nodes"]), **nodes, **missing}
+    doubt = {} if vm.pod is None or _known(batch, vm.pod, bool(nodes["nodes"])) else {"judged": False}
+    migration = {**doubt, "fits": bool(nodes["nodes"]), **nodes, **missing}
     return {**_head(vm), "fits": True, "node": vm.node, "migration": migration}
 
 
@@ -86,11 +90,18 @@ def _head(vm: Asked) -> dict[str, Any]:
 
 def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
-    nodes, number, missing = _place(batch, drain.target(guest, labels))
+    pod = drain.target(guest, labels)
+    nodes, number, missing = _place(batch, pod)
+    known = {} if _known(batch, pod, number is not None) else {"judged": False}
     name = guest.vm or guest.name
     found = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
     target = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
-    return {**found, **nodes, **target}
+    return {**found, **known, **nodes, **target}
+
+
+def _known(batch: Batch, pod: Workload | None, fits: bool) -> bool:
+    """Whether there is an answer for a pod: some of the devices that it claims may be beyond what can be told."""
+    return pod is not None and (fits or pod.devices is None or not batch.unsure(pod))
 
 
 def _place(batch: Batch, pod: Workload | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:

@@ -12,6 +12,8 @@ from ..pod.manifests import Manifest, environments, labels_of, malformed, name_o
 from ..pod.of_vm import MIGRATE, RESTART, NoPod, launched, sample
 from ..pod.resources import around
 from .capacity import Sample
+from .demand import Resources, demand
+from .devices import Offer, taken
 from .node import Node, node
 from .outcome import Asked, outcome, running
 from .storage import claims_of, reaching, storage
@@ -22,7 +24,8 @@ class Cluster(NamedTuple):
     """Where VMs are to run, as manifests. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
     Namespaces, quotas: the ResourceQuotas, networks: the NetworkAttachmentDefinitions, None: not known. drain: the
     names of nodes to empty. instancetypes: those of which more VMs may be wanted. claims, volumes, classes: the
-    PersistentVolumeClaims, PersistentVolumes and StorageClasses."""
+    PersistentVolumeClaims, PersistentVolumes and StorageClasses. devices: what there is for claims of devices, None:
+    not known."""
 
     nodes: Sequence[Manifest]
     pods: Sequence[Manifest] = ()
@@ -34,6 +37,7 @@ class Cluster(NamedTuple):
     claims: Sequence[Manifest] = ()
     volumes: Sequence[Manifest] = ()
     classes: Sequence[Manifest] = ()
+    devices: Resources | None = None
 
 
 def placement(
@@ -50,11 +54,15 @@ def placement(
     disks = storage(cluster.claims, cluster.volumes, cluster.classes)
     pods = [reaching(_workload(manifest), disks) for manifest in cluster.pods if not is_over(manifest)]
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
+    if cluster.drain:
+        pods = [_claiming(pod, cluster) if pod.node in cluster.drain else pod for pod in pods]
     there = running(pods)
+    restarted: set[tuple[str, str]] = set()
     if of_running == RESTART:
         keys = {(namespace_of(vm), name_of(vm)) for vm in vms}
-        gone = {id(there.pop(key)) for key in keys & there.keys()}
-        pods = [pod for pod in pods if id(pod) not in gone]
+        gone = [there.pop(key) for key in keys & there.keys()]
+        restarted = {(pod.namespace, pod.name) for pod in gone}
+        pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
     surroundings = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
     asked = []
     for vm in vms:
@@ -65,11 +73,20 @@ def placement(
             owner = source.owner if source is not None else ""
             made = launched(vm, lookup, kubevirt, surroundings[namespace], owner, labels.get(place))
             pod = of_pod(made.pod, name_of(vm), namespace)._replace(claims=claims_of(made.spec.get("volumes") or ()))
-            asked.append(Asked(name_of(vm), namespace, reaching(pod, disks), place))
+            asked.append(Asked(name_of(vm), namespace, _claiming(reaching(pod, disks), cluster), place))
         except (NoPod, FieldError) as error:
             asked.append(Asked(name_of(vm), namespace, None, place, " ".join(str(error).split())))
     samples = [_sample(one, kubevirt) for one in cluster.instancetypes]
-    return outcome(nodes, pods, asked, cluster.drain, spaces, samples)
+    return outcome(nodes, pods, asked, cluster.drain, spaces, samples, _offer(cluster.devices, frozenset(restarted)))
+
+
+def _claiming(pod: Workload, cluster: Cluster) -> Workload:
+    """The pod with what its claims of devices need."""
+    return pod._replace(devices=demand(pod.resource_claims, pod.namespace, cluster.devices))
+
+
+def _offer(known: Resources | None, gone: frozenset[tuple[str, str]]) -> Offer | None:
+    return Offer(known.slices, taken(known.claims.values(), gone)) if known is not None else None
 
 
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:

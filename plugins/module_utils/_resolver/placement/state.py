@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..api.label_selector import matches
+from .devices import Offer
 from .node import Counts, Node
 from .workload import Workload
 
@@ -16,11 +17,16 @@ Test = Callable[[Workload], bool]
 class State:
     """Nodes by index, with what is used of each. Nothing but `place` changes it.
 
-    namespaces: the labels of the namespaces by name, for affinity that selects by them.
+    namespaces: the labels of the namespaces by name, for affinity that selects by them. offer: the devices for claims,
+    of which those of the pods are taken.
     """
 
     def __init__(
-        self, nodes: Iterable[Node], pods: Iterable[Workload], namespaces: Mapping[str, Mapping[str, str]] | None = None
+        self,
+        nodes: Iterable[Node],
+        pods: Iterable[Workload],
+        namespaces: Mapping[str, Mapping[str, str]] | None = None,
+        offer: Offer | None = None,
     ) -> None:
         self.nodes = list(nodes)
         self.namespaces = namespaces or {}
@@ -31,7 +37,8 @@ class State:
         index = {node.name: number for number, node in enumerate(self.nodes)}
         for pod in pods:
             if pod.node in index:
-                self.place(pod, index[pod.node])
+                self.place(pod._replace(devices=None), index[pod.node])
+        self.offer = offer or Offer((), set())
 
     def place(self, pod: Workload, number: int) -> None:
         """Lets a pod run on the node with the number."""
@@ -39,6 +46,8 @@ class State:
         for name, amount in pod.requests.items():
             used[name] = used.get(name, 0) + amount
         self.pods[number].append(pod)
+        if pod.devices is not None:
+            self.offer.take(self.nodes[number], pod.devices)
         for test, counts in self._counts.values():
             counts[number] += test(pod)
         for term in pod.required("podAntiAffinity"):

@@ -11,6 +11,7 @@ from ..pod.container import of_entry
 from ..pod.labels import CREATED_BY
 from ..pod.pod import Pod
 from ..pod.totals import requests
+from .demand import Demand
 from .node import Counts, count
 
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
@@ -21,7 +22,8 @@ class Workload(NamedTuple):
     """A pod. requests: without zeros and resources that kube-scheduler does not look at. The rest is as in a pod's
     spec. terminating: it is being deleted. node: where it runs, "" if it does not yet. claims: the names of its
     PersistentVolumeClaims. reach: of claims, by name, the node selectors that all have to hold, waits_for: a claim that
-    has to be bound first, "" for none; see storage.py."""
+    has to be bound first, "" for none; see storage.py. devices: what its claims of devices (resource_claims) need, None
+    for none; see devices.py."""
 
     name: str
     namespace: str
@@ -36,6 +38,8 @@ class Workload(NamedTuple):
     claims: tuple[str, ...] = ()
     reach: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     waits_for: str = ""
+    resource_claims: tuple[Mapping[str, Any], ...] = ()
+    devices: Demand | None = None
 
     @property
     def owner(self) -> str:
@@ -64,6 +68,7 @@ def of_pod(made: Pod, name: str, namespace: str) -> Workload:
         made.affinity,
         tuple(made.tolerations),
         tuple(made.spread),
+        resource_claims=tuple(made.claims),
     )
 
 
@@ -82,6 +87,7 @@ def of_manifest(manifest: Mapping[str, Any]) -> Workload:
         bool(metadata.get("deletionTimestamp")),
         spec.get("nodeName") or "",
         tuple(_claims(spec.get("volumes") or ())),
+        resource_claims=tuple(spec.get("resourceClaims") or ()),
     )
 
 

@@ -1,4 +1,4 @@
-"""The few questions the launcher asks the servers it started. No proxy of the environment is used."""
+"""Requests of the launcher to the servers that it started. Proxies of the environment are not used."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from local_cluster.errors import LauncherError
 from local_cluster.ports import HOST
 
-_TIMEOUT = 15.0  # seconds; who is slower, also on a machine that has much else to do, counts as frozen
+_TIMEOUT = 15.0  # seconds; a server that is slower, even on a busy machine, counts as frozen
 _NAMESPACES = "/api/v1/namespaces"
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _DATA_SOURCES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/{}/datasources"
-# A DataSource as clusters with KubeVirt have them. No disk is behind it, since no guest boots: by the annotation the
-# emulation takes a copy of it for filled.
+# A DataSource as in clusters with KubeVirt. It has no disk, because no guest boots; the annotation makes the emulation
+# treat a copy of it as filled.
 _BOOT_SOURCE = "fedora"
 _BOOT_LABELS = {
     "instancetype.kubevirt.io/default-instancetype": "u1.medium",
@@ -37,8 +37,10 @@ def call(
     content_type: str = "",
     accept: str = "application/json",
 ) -> tuple[int, bytes]:
-    """Status and body of a request on loopback; `body` is sent as JSON. Raises OSError or http.client.HTTPException
-    without an answer."""
+    """Status and body of a request on loopback; `body` is sent as JSON.
+
+    Raises OSError or http.client.HTTPException if there is no response.
+    """
     context = ssl.create_default_context(cafile=str(ca))
     headers = {"Accept": accept}
     if token:
@@ -55,7 +57,7 @@ def call(
 
 
 def answers(port: int, ca: Path) -> bool:
-    """Whether a server whose certificate `ca` signed answers at all, with whatever status."""
+    """Whether a server with a certificate signed by `ca` responds, with any status."""
     try:
         call(port, "/", ca=ca)
     except (OSError, http.client.HTTPException):
@@ -64,7 +66,7 @@ def answers(port: int, ca: Path) -> bool:
 
 
 class ApiServer:
-    """One API server."""
+    """A client for an API server."""
 
     def __init__(self, port: int, ca: Path, token: str) -> None:
         self._port = port
@@ -72,14 +74,14 @@ class ApiServer:
         self._token = token
 
     def is_ready(self) -> bool:
-        """Whether /readyz answers 200."""
+        """Whether /readyz returns 200."""
         try:
             return call(self._port, "/readyz", ca=self._ca, token=self._token)[0] == http.client.OK
         except (OSError, http.client.HTTPException):
             return False
 
     def discovers(self, group: str, resource: str) -> bool:
-        """Whether discovery lists `resource`: a moment after it can be used."""
+        """Whether discovery lists `resource`, which is usable a moment later."""
         try:
             status, body = call(self._port, "/apis", ca=self._ca, token=self._token, accept=_DISCOVERY)
         except (OSError, http.client.HTTPException):
@@ -91,7 +93,7 @@ class ApiServer:
         return any(found["resource"] == resource for found in served)
 
     def version(self) -> str:
-        """The version the server gives itself, such as v1.34.4."""
+        """The version that the server reports, such as v1.34.4."""
         return str(json.loads(call(self._port, "/version", ca=self._ca, token=self._token)[1])["gitVersion"])
 
     def reference_policy(self) -> str:
@@ -100,12 +102,12 @@ class ApiServer:
         return str((configuration.get("instancetype") or {}).get("referencePolicy") or "reference")
 
     def set_reference_policy(self, policy: str) -> int:
-        """Change it; return the generation of the configuration that says so."""
+        """Set the policy. Return the generation of the configuration that contains it."""
         patch = {"spec": {"configuration": {"instancetype": {"referencePolicy": policy}}}}
         return int(self._kubevirt("PATCH", patch, "application/merge-patch+json")["metadata"]["generation"])
 
     def follows_configuration(self, generation: int) -> bool:
-        """Whether VMs that are created from now on are treated as KubeVirt's configuration of `generation` says."""
+        """Whether new VMs are treated according to the given generation of KubeVirt's configuration."""
         status = self._kubevirt("GET").get("status") or {}
         return int(status.get("observedGeneration", 0)) >= generation
 
@@ -118,7 +120,7 @@ class ApiServer:
         self._done("POST", _NAMESPACES, {"metadata": {"name": name}})
 
     def create_boot_source(self, namespace: str) -> None:
-        """Create the DataSource `fedora` in a namespace that has none, so that a VM can be declared by it alone."""
+        """Create the DataSource `fedora`, if missing, so that a VM can be declared with nothing else."""
         source = {"pvc": {"name": _BOOT_SOURCE, "namespace": namespace}}
         body = {
             "apiVersion": "cdi.kubevirt.io/v1beta1",

@@ -1,7 +1,7 @@
-"""Building the control plane once, where it is kept, and what the build is doing.
+"""Builds the control plane once, caches it, and reports progress.
 
-A built binary lies in a folder named by the hash of everything that decides what it is, so a change of the sources
-leads to a new folder and an old one is never overwritten.
+The folder of a binary is named by the hash of everything that determines the binary. A change of the sources creates a
+new folder, and no binary is overwritten.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """What is to be built: a version of Kubernetes (see `versions`) and where the sources lie.
+    """What to build: a version of Kubernetes (see `versions`) from the given sources.
 
     Raises LauncherError for a version that cannot be built.
     """
@@ -58,14 +58,14 @@ class ControlPlane:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of the sources that decide what is built."""
+        """The names of the sources that determine the binary."""
         return "main.go", self.modules, str(Path(self.modules).with_suffix(".sum"))
 
     @property
     def flags(self) -> list[str]:
         """The flags of `go build`."""
         major, minor, _patch = self.version.split(".")
-        # Without these the server would call itself v0.0.0-master, which clients cannot parse.
+        # Otherwise the server would report v0.0.0-master, which clients cannot parse.
         variables = {"gitVersion": f"v{self.version}", "gitMajor": major, "gitMinor": minor}
         defined = " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in variables.items())
         modules = [] if self.modules == "go.mod" else [f"-modfile={self.modules}"]
@@ -73,7 +73,7 @@ class ControlPlane:
 
     @property
     def binary(self) -> Path:
-        """Where the binary lies, or will lie."""
+        """The path of the binary, whether or not it exists."""
         digest = hashlib.sha256("\n".join([sys.platform, platform.machine(), *self.flags]).encode())
         for name in self.files:
             text = (self.sources / name).read_bytes()
@@ -82,10 +82,11 @@ class ControlPlane:
 
 
 def build(wanted: ControlPlane, progress: Progress) -> tuple[Path, bool]:
-    """Build the control plane unless it is there; return its path and whether it was built now.
+    """Build the control plane unless it exists. Return its path and whether it was built now.
 
-    Two builds at once do not meet: the second waits for the first. After a build, binaries that were not used for
-    long are removed. Raises LauncherError when Go is missing or fails."""
+    Of concurrent builds the second waits for the first. Afterwards, binaries that have not been used for long are
+    removed. Raises LauncherError if Go is missing or fails.
+    """
     binary = wanted.binary
     if use(binary):
         return binary, False
@@ -105,7 +106,7 @@ def build(wanted: ControlPlane, progress: Progress) -> tuple[Path, bool]:
 
 
 def use(binary: Path) -> bool:
-    """Note that the binary is used now; return whether it is there."""
+    """Record that the binary is in use. Return whether it exists."""
     try:
         os.utime(binary)
     except FileNotFoundError:
@@ -114,8 +115,10 @@ def use(binary: Path) -> bool:
 
 
 def remove_unused(keep: Path, now: float | None = None) -> list[Path]:
-    """Remove the folders of binaries (and of failed builds) that were not used for `UNUSED` seconds, but not `keep`
-    nor one in which a build is under way; return them. `now` is in seconds since the epoch."""
+    """Remove and return the folders of binaries and failed builds that were not used for `UNUSED` seconds.
+
+    `keep`, and folders of running builds, stay. now: seconds since the epoch.
+    """
     oldest = (time.time() if now is None else now) - UNUSED
     removed = []
     for folder in sorted(binary_cache().iterdir()):
@@ -124,7 +127,7 @@ def remove_unused(keep: Path, now: float | None = None) -> list[Path]:
         try:
             old = used.stat().st_mtime < oldest
         except OSError:
-            continue  # nothing that a build has left
+            continue  # not a build's folder
         if old and folder != keep and not _lock(binary).is_held():
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
@@ -148,7 +151,7 @@ def _run_go(
                 cwd=wanted.sources,
                 env=_environment(),
                 start_new_session=True,
-                # Go holds the lock too: should this launcher be killed, the next one waits for what it left.
+                # Go holds the lock too: if this launcher is killed, the next one waits for the build that continues.
                 pass_fds=(lock.descriptor,),
             )
         try:
@@ -170,13 +173,13 @@ def _run_go(
 
 
 def _complaint(log: Path) -> str:
-    """What go build said first that is neither a package's name nor a download."""
+    """The first message of go build that is neither a package's name nor a download."""
     lines = log.read_text(errors="replace").splitlines()
     return next((line for line in lines if ": " in line and not line.startswith(("#", "go: downloading "))), "")
 
 
 def status(wanted: ControlPlane) -> dict[str, Any]:
-    """Whether the control plane is `built`, `underway` or neither, and what is being done."""
+    """Whether the control plane is `built`, `underway` or neither, and the progress."""
     binary = wanted.binary
     log = binary.with_name("build.log")
     built = binary.is_file()
@@ -192,8 +195,10 @@ def status(wanted: ControlPlane) -> dict[str, Any]:
 
 
 def wait(wanted: ControlPlane, seconds: float) -> None:
-    """Return when the build under way ends, or after `seconds`. One that was only just asked for has
-    `_BEGINS_WITHIN` seconds to begin."""
+    """Return when the running build ends, or after `seconds`.
+
+    A build that was just requested may take `_BEGINS_WITHIN` seconds to begin.
+    """
     deadline = time.monotonic() + seconds
     last_seen = time.monotonic()
     while time.monotonic() < deadline and time.monotonic() - last_seen < _BEGINS_WITHIN:
@@ -210,13 +215,13 @@ def _lock(binary: Path) -> Lock:
 
 
 def _environment() -> dict[str, str]:
-    """The user's own (GOPROXY, GOFLAGS, GOCACHE, ...) without what would build something else than meant."""
+    """The user's environment (GOPROXY, GOFLAGS, GOCACHE, ...) without variables that would change the result."""
     kept = {name: value for name, value in os.environ.items() if name not in ("GOOS", "GOARCH")}
     return {**kept, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GO111MODULE": "on", "GOWORK": "off"}
 
 
 def _reporter(log: Path, progress: Progress) -> Callable[[float], None]:
-    """A function of the seconds so far that says every `REPORT_EVERY` seconds what the build is doing."""
+    """A function of the seconds so far that reports the progress every `REPORT_EVERY` seconds."""
     said = 0.0
 
     def report(seconds: float) -> None:
@@ -229,8 +234,10 @@ def _reporter(log: Path, progress: Progress) -> Callable[[float], None]:
 
 
 def describe(log: Path, now: float | None = None) -> str:
-    """What the build that writes `log` is doing, such as "compiled 512 of about 2,400 packages (1 min 10 s)".
-    `now` is in seconds since the epoch."""
+    """The progress of the build that writes `log`, such as "compiled 512 of about 2,400 packages (1 min 10 s)".
+
+    now: seconds since the epoch.
+    """
     try:
         lines = log.read_text(errors="replace").splitlines()
     except OSError:
@@ -239,7 +246,7 @@ def describe(log: Path, now: float | None = None) -> str:
     downloads = sum(line.startswith("go: downloading ") for line in lines)
     compiled = sum(not line.startswith(("#", "go: ")) for line in lines)
     if not compiled:
-        # Go's own cache may have everything already; then there is only the link to wait for.
+        # Go's cache may contain all packages; then only linking is left.
         text = f"downloaded {downloads} modules" if downloads else "looking for packages to compile"
     else:
         text = f"compiled {compiled:,} of {PACKAGES} packages"

@@ -1,7 +1,7 @@
 """The command line: `python -m local_cluster {build,start,stop,status,faults}`.
 
-The result is one JSON object on stdout, with `changed`; progress goes to stderr, a line each. A failure is
-`{"failed": true, "msg": ...}` and exit code 1 (2 for a wrong command line, 130 when a signal ended it).
+The result is a JSON object on stdout, with `changed`; progress goes to stderr. A failure is `{"failed": true, "msg":
+...}` and exit code 1 (2 for a wrong command line, 130 after a signal).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from local_cluster.paths import Layout, check_name, default_state_dir
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run a command and return its exit code."""
     options = _parser().parse_args(argv)
     try:
         _check_libraries()

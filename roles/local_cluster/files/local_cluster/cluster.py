@@ -1,7 +1,7 @@
-"""Starting, stopping and looking at one cluster.
+"""Starts, stops and inspects a cluster.
 
-A cluster is up to three processes: `control-plane` (etcd, kube-apiserver and kube-controller-manager), `emulation`
-and `fault-proxy`. They belong to nobody once they run; later launchers know them by their records.
+A cluster is up to three processes: `control-plane` (etcd, kube-apiserver and kube-controller-manager), `emulation` and
+`fault-proxy`. They outlive the launcher; later launchers find them by their records.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ GRACE = {FAULT_PROXY: 5.0, EMULATION: 5.0, CONTROL_PLANE: 10.0}
 TITLES = {CONTROL_PLANE: "the API server", EMULATION: "the KubeVirt emulation", FAULT_PROXY: "the fault proxy"}
 PORT_ATTEMPTS = 5
 _POLL = 0.05  # seconds
-_GIVE_UP_ON_LAUNCHER = 45.0  # seconds until a launcher that does not follow SIGTERM is killed
+_GIVE_UP_ON_LAUNCHER = 45.0  # seconds until a launcher that ignores SIGTERM is killed
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user chose for one cluster; to change it, the cluster is started again."""
+    """The user's settings of a cluster; a change needs a new start."""
 
     name: str
     kubernetes_version: str = field(default_factory=versions.default)
@@ -55,20 +55,20 @@ class Settings:
     """Whether a fault proxy runs too."""
 
     def check(self) -> None:
-        """Raise LauncherError where they name what there is not."""
+        """Raise LauncherError for unknown values."""
         problem = releases.problem(self.kubevirt_version)
         if problem:
             raise LauncherError(problem)
 
     def parts(self) -> list[str]:
-        """The processes that the cluster consists of."""
+        """The processes of the cluster."""
         wanted = {CONTROL_PLANE: True, EMULATION: self.emulation, FAULT_PROXY: self.faults}
         return [part for part, present in wanted.items() if present]
 
 
 @dataclass(frozen=True)
 class Adjustments:
-    """What can be changed while the cluster runs; None leaves it as it is."""
+    """Settings that can change while the cluster runs; None leaves one unchanged."""
 
     namespaces: Sequence[str] = ()
     """Those that are to exist, each created with a boot source; others stay."""
@@ -77,7 +77,7 @@ class Adjustments:
     fault_seed: int | None = None
 
     def check(self, settings: Settings) -> None:
-        """Raise LauncherError where they cannot be had with these settings."""
+        """Raise LauncherError if these settings do not permit them."""
         for name in self.namespaces:
             if not is_label(name):
                 raise LauncherError(
@@ -97,7 +97,7 @@ class _Ended(LauncherError):
 
 
 class _Cluster:
-    """One cluster's directory with what is known of its running parts."""
+    """A cluster's directory, and the state of its parts."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -105,12 +105,12 @@ class _Cluster:
         self.state: dict[str, Any] = state if isinstance(state, dict) else {}
 
     def running(self) -> dict[str, int]:
-        """The process number of each part that runs."""
+        """Part → process number of each running part."""
         found = {part: processes.recorded(self.layout.process(part)) for part in GRACE}
         return {part: process.pid for part, process in found.items() if process is not None}
 
     def port(self, part: str) -> int:
-        """The port on which `part` listened in the last complete start; 0 when unknown."""
+        """The port of `part` in the last complete start; 0 if unknown."""
         value = self.state.get("ports", {}).get(part, 0)
         return value if isinstance(value, int) else 0
 
@@ -122,7 +122,7 @@ class _Cluster:
         return f"https://{ports.HOST}:{self.port(CONTROL_PLANE)}"
 
     def api(self) -> ApiServer:
-        """The running API server, as its administrator."""
+        """The running API server, with the administrator's credentials."""
         return ApiServer(self.port(CONTROL_PLANE), self.layout.pki / "ca.crt", pki.token(self.layout.pki, "admin"))
 
     def switch(self) -> faults.Switch:
@@ -130,7 +130,7 @@ class _Cluster:
         return faults.Switch(self.layout, self.port(FAULT_PROXY))
 
     def why_not_healthy(self) -> str:
-        """Why this cluster does not count as running as it was started; "" when it does."""
+        """Why this cluster does not run as it was started; "" if it does."""
         if not self.state:
             return "it was not started"
         running = self.running()
@@ -161,10 +161,10 @@ def start(
     timeout: float,
     check: bool = False,
 ) -> dict[str, Any]:
-    """Bring the cluster to run with `settings` and `adjustments`; each part has `timeout` seconds to become ready.
+    """Make the cluster run with `settings` and `adjustments`; each part has `timeout` seconds to become ready.
 
-    Unchanged when it runs so already. For other adjustments it goes on running. Otherwise whatever is left of an
-    earlier run is ended first; data that were not removed by a stop are used again. With `check`, only tell.
+    A cluster that already does so is unchanged; different adjustments do not restart it. Otherwise everything left of
+    an earlier run is stopped first; data that a stop has kept are reused. check: only report.
     """
     began = time.monotonic()
     settings.check()
@@ -190,7 +190,7 @@ def start(
                 data.place(layout.etcd, settings.data)
                 _start_parts(layout, cluster, settings, binary, progress, timeout)
             except BaseException:
-                # Whatever went wrong, Ctrl-C and `stop` included: nothing half-started stays.
+                # After any failure, including Ctrl-C and `stop`, stop the parts that have started.
                 with _signals_ignored():
                     _stop_parts(layout)
                 raise
@@ -201,7 +201,7 @@ def start(
 
 
 def _adjust(cluster: _Cluster, settings: Settings, wanted: Adjustments, timeout: float, *, check: bool = False) -> bool:
-    """Change what can be changed while the cluster runs; return whether there was anything to change."""
+    """Change the settings that can change while the cluster runs. Return whether there were any."""
     missing = [name for name in wanted.namespaces if not cluster.api().has_namespace(name)]
     changed = bool(missing)
     for name in missing:
@@ -221,7 +221,7 @@ def _adjust(cluster: _Cluster, settings: Settings, wanted: Adjustments, timeout:
 
 
 def set_faults(switch: faults.Switch, rules: Sequence[Any], seed: int | None, *, check: bool = False) -> bool:
-    """Replace the rules of a proxy unless it has these; return whether it had others."""
+    """Replace the rules of a proxy unless it has these. Return whether it had others."""
     now = switch.show()
     if (now["rules"], now["seed"]) == (list(rules), seed):
         return False
@@ -231,7 +231,7 @@ def set_faults(switch: faults.Switch, rules: Sequence[Any], seed: int | None, *,
 
 
 def running_faults(layout: Layout) -> faults.Switch:
-    """The faults of the cluster's running proxy. Raises LauncherError where there is none."""
+    """The faults of the cluster's running proxy. Raises LauncherError if there is none."""
     cluster = _Cluster(layout)
     if FAULT_PROXY not in cluster.running():
         raise LauncherError(
@@ -241,8 +241,10 @@ def running_faults(layout: Layout) -> faults.Switch:
 
 
 def stop(layout: Layout, *, keep_data: bool = False, remove: bool = False, check: bool = False) -> dict[str, Any]:
-    """End the cluster, also one that is starting. Its data are removed unless `keep_data`; with `remove` also its
-    kubeconfig, certificates and logs."""
+    """Stop the cluster, even while it starts.
+
+    Its data are removed unless `keep_data`; with `remove`, also its kubeconfig, certificates and logs.
+    """
     cluster = _Cluster(layout)
     unkept = data.present(layout.etcd) and not keep_data
     changed = bool(cluster.running() or processes.recorded(layout.process(LAUNCHER)) or unkept)
@@ -263,7 +265,7 @@ def stop(layout: Layout, *, keep_data: bool = False, remove: bool = False, check
 
 
 def status(layout: Layout) -> dict[str, Any]:
-    """How the cluster is: `state` is running, stopped, broken (parts of it run) or absent; `reason` says why."""
+    """The state of the cluster: `state` is running, stopped, broken (some parts run) or absent; `reason` says why."""
     cluster = _Cluster(layout)
     running = cluster.running()
     reason = cluster.why_not_healthy()
@@ -301,7 +303,7 @@ def _planned(settings: Settings, wanted: ControlPlane) -> dict[str, Any]:
 
 
 def _why_start(cluster: _Cluster, settings: Settings, wanted: ControlPlane) -> str:
-    """Why the cluster has to be started (again) to run with `settings`; "" when it runs so."""
+    """Why the cluster must be started (again) to run with `settings`; "" if it does."""
     reason = cluster.why_not_healthy()
     if reason:
         return reason
@@ -318,7 +320,7 @@ def _why_start(cluster: _Cluster, settings: Settings, wanted: ControlPlane) -> s
 
 @contextmanager
 def _locked(layout: Layout, *, starting: bool) -> Iterator[None]:
-    """Hold the cluster's lock. A launcher that starts is on record, so that one that stops can end it."""
+    """Hold the cluster's lock. A starting launcher is recorded, so that a stopping one can end it."""
     lock = Lock(layout.lock)
     lock.acquire(None if starting else _Interrupter(layout))
     try:
@@ -333,7 +335,7 @@ def _locked(layout: Layout, *, starting: bool) -> Iterator[None]:
 
 
 class _Interrupter:
-    """Ends the launcher that holds the lock in order to start the cluster; waits for one that stops it."""
+    """Ends the launcher that holds the lock to start the cluster; waits for one that stops it."""
 
     def __init__(self, layout: Layout) -> None:
         self._record = layout.process(LAUNCHER)
@@ -349,7 +351,7 @@ class _Interrupter:
 
 @contextmanager
 def _signals_ignored() -> Iterator[None]:
-    """A second Ctrl-C must not break off the cleaning up after the first."""
+    """Ignore a second Ctrl-C during the cleanup after the first."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     try:
@@ -378,7 +380,7 @@ def _start_parts(
         )
     api = ApiServer(used[CONTROL_PLANE], layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
     if settings.emulation:
-        # The garbage collector asks every 30 seconds which kinds there are; KubeVirt's are to be in its first answer.
+        # The garbage collector reads the kinds every 30 seconds; its first read must include KubeVirt's.
         _wait_until(lambda: api.discovers("kubevirt.io", "virtualmachines"), layout, CONTROL_PLANE, timeout)
     control_plane.start_controllers_file(layout).touch(mode=0o600)
     if settings.faults:
@@ -420,7 +422,7 @@ def _start_control_plane(
     except _Ended:
         if not had_data or layout.data_kept.exists():
             raise
-        # What a crash or a full disk left of unkept data need not be readable.
+        # A crash or a full disk may have damaged data that nobody asked to keep.
         progress("the data of an earlier run is unusable; starting without data")
         layout.remove_data()
         data.place(layout.etcd, settings.data)
@@ -430,7 +432,7 @@ def _start_control_plane(
 def _with_free_port(
     layout: Layout, part: str, preferred: int, run: Callable[[int], None], *, fixed: bool = False
 ) -> int:
-    """Call `run` with a free port, again with another one when somebody took it in between; return the port."""
+    """Call `run` with a free port, and again with another if that was taken meanwhile. Return the port."""
     for attempt in range(PORT_ATTEMPTS):
         port = ports.choose(preferred if attempt == 0 or fixed else 0)
         try:
@@ -469,8 +471,8 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
         record_as=layout.process(CONTROL_PLANE),
         log=layout.log(CONTROL_PLANE),
         cwd=layout.run,
-        # Half as many garbage collections, which are a fifth of its CPU time while objects are created, for a third
-        # more memory.
+        # Fewer garbage collections, which take a fifth of the CPU time while objects are created, for a third more
+        # memory.
         env=_without_proxy({"GOGC": "200", **os.environ}),
     )
     api = ApiServer(port, layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
@@ -528,10 +530,12 @@ def _wait_until(ready: Callable[[], bool], layout: Layout, part: str, timeout: f
 
 
 def _without_proxy(env: dict[str, str]) -> dict[str, str]:
-    """The API server calls webhooks by their Service's name, which would go to a proxy; all of it is on loopback."""
+    """The environment without proxies: the API server calls webhooks by their Service's name, but all are on
+    loopback.
+    """
     return {name: value for name, value in env.items() if not name.lower().endswith("_proxy")}
 
 
 def raise_interrupted(number: int, _frame: object) -> None:
-    """A signal handler: end what is under way, cleaning up."""
+    """Signal handler: raises Interrupted, so that the launcher cleans up."""
     raise Interrupted(f"ended by {signal.Signals(number).name}")

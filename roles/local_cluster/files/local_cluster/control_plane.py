@@ -1,4 +1,4 @@
-"""The control plane's configuration: every flag of etcd, kube-apiserver and kube-controller-manager."""
+"""The configuration of the control plane: all flags of etcd, kube-apiserver and kube-controller-manager."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from local_cluster import pki
 from local_cluster.paths import Layout
 from local_cluster.ports import HOST
 
-# etcd is reached through sockets in a folder that only its owner may enter: it would answer anybody else on a port.
-# The names are relative to the process's folder, since the path of a socket has 107 characters at most.
+# etcd listens on sockets in a private folder, because on a port it would accept every user of the machine. The names
+# are relative to the process's folder, because the path of a socket has at most 107 characters.
 ETCD_CLIENT_URL = "unix://etcd-client:0"
 ETCD_PEER_URL = "unix://etcd-peer:0"
 
-# What one expects of any cluster besides storing objects: owners' deletion reaches what they own, namespaces go away
-# with all that is in them, a new namespace gets its ServiceAccount and the CA.
+# What users expect of a cluster besides storing objects: garbage collection, deletion of namespaces with their
+# contents, and a ServiceAccount and the CA in new namespaces.
 CONTROLLERS = (
     "garbage-collector-controller",
     "namespace-controller",
     "serviceaccount-controller",
     "clusterrole-aggregation-controller",
     "root-ca-certificate-publisher-controller",
-    # Without it a namespace with a PVC would never end: admission puts a finalizer on PVCs that only it takes off.
+    # Otherwise a namespace with a PVC is never deleted: admission adds a finalizer to PVCs, which this controller
+    # removes.
     "persistentvolumeclaim-protection-controller",
 )
 
 
 def config(layout: Layout, port: int) -> dict[str, Any]:
-    """The configuration file's content (its shape is that of `config` in control_plane/main.go)."""
+    """The contents of the configuration file (for its shape see `config` in control_plane/main.go)."""
     return {
         "etcd": {
             "dir": str(layout.etcd),
@@ -43,7 +44,7 @@ def config(layout: Layout, port: int) -> dict[str, Any]:
 
 
 def start_controllers_file(layout: Layout) -> Path:
-    """Made by the launcher once the kinds that the controllers are to know are served; they begin then."""
+    """The launcher creates this file once the kinds for the controllers are served; then the controllers start."""
     return layout.run / "start-controllers"
 
 
@@ -54,7 +55,7 @@ def _api_server(layout: Layout, port: int) -> list[str]:
         f"--bind-address={HOST}",
         f"--secure-port={port}",
         f"--advertise-address={HOST}",
-        # The endpoint of the Service `kubernetes` may not be a loopback address, so there is none.
+        # The endpoint of the Service `kubernetes` must not be a loopback address, so there is none.
         "--endpoint-reconciler-type=none",
         "--service-cluster-ip-range=10.0.0.0/24",
         f"--tls-cert-file={layout.pki / 'apiserver.crt'}",
@@ -63,7 +64,7 @@ def _api_server(layout: Layout, port: int) -> list[str]:
         f"--token-auth-file={layout.pki / 'tokens.csv'}",
         "--authorization-mode=RBAC",
         "--allow-privileged=true",
-        # Instead of an hour: of all that is stored, events alone would grow for so long while tests run.
+        # The default is an hour, in which events pile up while tests run.
         "--event-ttl=15m",
         f"--service-account-issuer={issuer}",
         f"--api-audiences={issuer}",

@@ -1,4 +1,4 @@
-"""Where etcd's data lie: in the state directory, or in memory with a link from there."""
+"""The location of etcd's data: the state directory, or memory with a link to it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ PLACES = ("disk", "memory")
 
 
 def place(etcd: Path, where: str, *, memory: Path = MEMORY) -> None:
-    """Make `etcd` the folder on `disk` or in `memory`, with the data that are there already.
+    """Put the folder `etcd` on `disk` or in `memory`, with any existing data.
 
-    Only while nothing uses them. Raises LauncherError where there is no file system in memory, or too little of it."""
+    Call it only while nothing uses the data. Raises LauncherError if there is no file system in memory, or too little
+    space.
+    """
     if etcd.is_symlink() and not _is_own(etcd):
-        etcd.unlink()  # the machine was started again since
+        etcd.unlink()  # the machine was rebooted
     if where == "memory" and not etcd.is_symlink():
         _check(memory)
-        # Anybody may write there: mkdtemp makes a folder that nobody else has prepared.
+        # The directory is world-writable; mkdtemp creates a folder that nobody else has prepared.
         target = Path(tempfile.mkdtemp(prefix="virtshape-local-cluster-", dir=memory))
         if etcd.exists():
             _move(etcd, target)
@@ -41,7 +43,7 @@ def place(etcd: Path, where: str, *, memory: Path = MEMORY) -> None:
 
 
 def remove(etcd: Path) -> None:
-    """Remove the data, wherever they lie."""
+    """Remove the data, wherever they are."""
     if etcd.is_symlink():
         shutil.rmtree(etcd.resolve(), ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
@@ -74,7 +76,7 @@ def _check(memory: Path) -> None:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move a folder into an empty one, perhaps of another file system."""
+    """Move a folder into an empty one, which may be on another file system."""
     try:
         shutil.copytree(source, target, dirs_exist_ok=True)
     except BaseException:

@@ -1,4 +1,4 @@
-"""Configuration and command line of `kubevirt_emulation`, which makes the API server behave like KubeVirt's."""
+"""Configuration and command line of `kubevirt_emulation`, which makes the API server behave like one with KubeVirt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIBRARIES = ("aiohttp", "jsonpatch", "yaml")
 
 
 def config(layout: Layout, port: int, kubevirt_version: str, log_level: str) -> dict[str, Any]:
-    """The configuration file's content; the emulation's own documentation says what each key means."""
+    """The contents of the configuration file; for the keys see the emulation's own documentation."""
     return {
         "kubeconfig": str(kubeconfig(layout)),
         "host": HOST,
@@ -28,7 +28,7 @@ def config(layout: Layout, port: int, kubevirt_version: str, log_level: str) -> 
         "ca_file": str(layout.pki / "ca.crt"),
         "kubevirt_version": kubevirt_version,
         "ready_file": str(ready_file(layout)),
-        "log_level": log_level.upper(),  # as Python's logging names it
+        "log_level": log_level.upper(),  # as in Python's logging
     }
 
 
@@ -38,7 +38,7 @@ def kubeconfig(layout: Layout) -> Path:
 
 
 def ready_file(layout: Layout) -> Path:
-    """Made by the emulation once it is registered with the API server and serves."""
+    """The emulation creates this file once it serves and is registered with the API server."""
     return layout.run / "emulation.ready"
 
 
@@ -48,7 +48,7 @@ def command(config_file: Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment with the path on which the emulation finds itself and `_resolver`."""
+    """This process's environment with the import path of the emulation and of `_resolver`."""
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(FILES), str(MODULE_UTILS)]),
@@ -58,7 +58,7 @@ def environment() -> dict[str, str]:
 
 
 def check_installed() -> None:
-    """Raise LauncherError when this Python lacks a library of the emulation."""
+    """Raise LauncherError if this Python lacks a library of the emulation."""
     missing = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
     if missing:
         packages = " ".join("PyYAML" if name == "yaml" else name for name in missing)
@@ -69,7 +69,7 @@ def check_installed() -> None:
 
 
 def sources_hash() -> str:
-    """A hash of all that the emulation runs: it changes when the emulation has to be restarted."""
+    """A hash of all sources of the emulation: a change means that it must be restarted."""
     digest = hashlib.sha256()
     for folder in (EMULATION_SOURCES, MODULE_UTILS / "_resolver"):
         for file in sorted(folder.rglob("*.py")):

@@ -1,11 +1,11 @@
-"""What the launcher raises: one kind of error, whose text is for the person who called it."""
+"""The error of the launcher, for its caller."""
 
 from __future__ import annotations
 
 
 class LauncherError(Exception):
-    """Something the user has to know or do; its text is a sentence, with the last log lines where they help."""
+    """An error that the user has to know or resolve: a sentence, with the last log lines if they help."""
 
 
 class Interrupted(BaseException):
-    """A signal asked this launcher to end. Not an `Exception`, so that no handler swallows it."""
+    """A signal ended this launcher. Not an `Exception`, so that no handler swallows it."""

@@ -1,4 +1,4 @@
-"""Configuration and switch of `fault_proxy`, which stands before the API server and makes faults when asked to."""
+"""Configuration and control of `fault_proxy`, a proxy for the API server that causes faults on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTROL = "/-/faults"
 
 
 def config(layout: Layout, port: int, api_port: int) -> dict[str, Any]:
-    """The configuration file's content; the proxy's own documentation says what each key means."""
+    """The contents of the configuration file; for the keys see the proxy's own documentation."""
     return {
         "upstream": f"https://{HOST}:{api_port}",
         "ca_file": str(layout.pki / "ca.crt"),
@@ -35,7 +35,7 @@ def config(layout: Layout, port: int, api_port: int) -> dict[str, Any]:
 
 
 def ready_file(layout: Layout) -> Path:
-    """Made by the proxy once it listens."""
+    """The proxy creates this file once it listens."""
     return layout.run / "fault-proxy.ready"
 
 
@@ -45,7 +45,7 @@ def command(config_file: Path) -> list[str]:
 
 
 def sources_hash() -> str:
-    """A hash of all that the proxy runs: it changes when the proxy has to be restarted."""
+    """A hash of all sources of the proxy: a change means that it must be restarted."""
     digest = hashlib.sha256()
     for file in sorted(FAULT_PROXY_SOURCES.glob("*.py")):
         digest.update(f"{file.name}\n".encode() + file.read_bytes())
@@ -53,7 +53,7 @@ def sources_hash() -> str:
 
 
 def check(rules: Sequence[Any], seed: int | None) -> None:
-    """Raise LauncherError that names what is wrong with rules or seed."""
+    """Raise LauncherError if rules or seed are invalid."""
     try:
         Faults(list(rules), seed)
     except RuleError as error:
@@ -68,15 +68,15 @@ class Switch:
         self._port = port
 
     def show(self) -> dict[str, Any]:
-        """`rules` and `seed` as set, and `counts` since the start or the last `clear_counts`."""
+        """`rules`, `seed`, and `counts` since the start or the last `clear_counts`."""
         return self._ask("GET")
 
     def set(self, rules: Sequence[Any], seed: int | None) -> dict[str, Any]:
-        """Replace the rules and throw the dice anew. Raises LauncherError that names what is wrong with them."""
+        """Replace the rules and restart the random numbers. Raises LauncherError if rules or seed are invalid."""
         return self._ask("PUT", {"rules": list(rules), "seed": seed})
 
     def clear_counts(self) -> dict[str, Any]:
-        """Count from nothing again."""
+        """Reset the counts."""
         return self._ask("DELETE")
 
     def _ask(self, method: str, body: Any = None) -> dict[str, Any]:

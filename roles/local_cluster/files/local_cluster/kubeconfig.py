@@ -1,4 +1,4 @@
-"""Kubeconfig files with a token and the CA inside: each works by itself, wherever it is copied."""
+"""Kubeconfig files that contain the token and the CA, so that copies work anywhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from local_cluster.paths import write_secret
 
 
 def write(path: Path, *, context: str, server: str, ca: Path, user: str, token: str) -> None:
-    """Write a kubeconfig with the one context `context`, mode 0600."""
+    """Write a kubeconfig with the single context `context`, mode 0600."""
     text = yaml.safe_dump(
         {
             "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""An exclusive lock on a file, which ends with the process that holds it."""
+"""An exclusive file lock, which ends with the process that holds it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-_INTERVAL = 0.1  # seconds between two tries
+_INTERVAL = 0.1  # seconds between two attempts
 
 
 class Lock:
     """`flock` on `path`.
 
-    The file may be removed by whoever holds the lock (a cluster that is removed takes its lock
-    along), so a lock counts only while `path` still names the file that was locked.
+    The holder of the lock may remove the file (with the whole cluster), so a lock counts only while `path` names the
+    locked file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -23,8 +23,10 @@ class Lock:
         self.descriptor = -1
 
     def acquire(self, while_waiting: Callable[[float], None] | None = None) -> None:
-        """Take the lock. While another process holds it, call `while_waiting` with the seconds waited so far;
-        it may raise to give up."""
+        """Take the lock.
+
+        While another process holds it, call `while_waiting` with the seconds so far; it may raise to give up.
+        """
         began = time.monotonic()
         while not self._try():
             if while_waiting is not None:
@@ -53,7 +55,7 @@ class Lock:
         except FileNotFoundError:
             return False
         try:
-            # A shared lock: two that ask at the same time do not see each other.
+            # A shared lock, so that concurrent checks do not see each other.
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -62,7 +64,7 @@ class Lock:
         return False
 
     def release(self) -> None:
-        """Let the lock go; harmless when it is not held."""
+        """Release the lock, if held."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

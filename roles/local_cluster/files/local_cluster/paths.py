@@ -1,4 +1,4 @@
-"""Where everything lies: the cache of built binaries and the state directory of one cluster.
+"""The paths of the cache of built binaries, and of a cluster's state directory.
 
     <cache>/virtshape/control-plane/<hash>/     control-plane, build.log
     <state>/virtshape/local-cluster/<name>/     see `Layout`
@@ -33,22 +33,24 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 def _xdg(variable: str, fallback: str) -> Path:
     value = os.environ.get(variable, "")
-    # The XDG specification: a relative path is to be ignored.
+    # The XDG specification: ignore a relative path.
     return Path(value) if value.startswith("/") else Path.home() / fallback
 
 
 def binary_cache() -> Path:
-    """The folder that holds one folder for each built control plane."""
+    """The folder with one folder for each built control plane."""
     return _xdg("XDG_CACHE_HOME", ".cache") / "virtshape" / "control-plane"
 
 
 def is_label(name: str) -> bool:
-    """Whether Kubernetes would take `name` for a namespace."""
+    """Whether `name` is a valid name of a namespace."""
     return bool(_NAME.fullmatch(name))
 
 
 def check_name(name: str) -> str:
-    """Return `name` if it may name a cluster (it becomes a folder and a kubeconfig context), else raise."""
+    """Return `name` if it is a valid name of a cluster (a folder and a kubeconfig context), else raise
+    LauncherError.
+    """
     if not is_label(name):
         raise LauncherError(
             f"name: {name!r} cannot name a cluster; use lower-case letters, digits and '-', 63 characters at most"
@@ -57,29 +59,29 @@ def check_name(name: str) -> str:
 
 
 def default_state_dir(name: str) -> Path:
-    """The state directory of the cluster `name` when none is given."""
+    """The default state directory of the cluster `name`."""
     return _xdg("XDG_STATE_HOME", ".local/state") / "virtshape" / "local-cluster" / check_name(name)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The state directory of one cluster. `root` is absolute; every file in it is 0600, every folder 0700."""
+    """A cluster's state directory. `root` is absolute; files have the mode 0600, folders 0700."""
 
     root: Path
 
     @property
     def lock(self) -> Path:
-        """Held while a launcher works on this cluster. Also the mark that this directory is a launcher's."""
+        """Locked while a launcher works on this cluster. Also marks the directory as a launcher's."""
         return self.root / "local-cluster.lock"
 
     @property
     def kubeconfig(self) -> Path:
-        """The administrator's kubeconfig: what users get."""
+        """The administrator's kubeconfig, for users."""
         return self.root / "kubeconfig"
 
     @property
     def kubeconfig_faults(self) -> Path:
-        """The same through the fault proxy; only a cluster with one has it."""
+        """The same through the fault proxy, if the cluster has one."""
         return self.root / "kubeconfig-faults"
 
     @property
@@ -89,7 +91,7 @@ class Layout:
 
     @property
     def etcd(self) -> Path:
-        """etcd's data; a link if they lie in memory (see `data`)."""
+        """etcd's data; a link if they are in memory (see `data`)."""
         return self.root / "etcd"
 
     @property
@@ -99,7 +101,7 @@ class Layout:
 
     @property
     def logs(self) -> Path:
-        """One log for each process; NAME.log.1 is that of its run before."""
+        """One log for each process; NAME.log.1 is that of the previous run."""
         return self.root / "logs"
 
     @property
@@ -109,7 +111,7 @@ class Layout:
 
     @property
     def data_kept(self) -> Path:
-        """Present when the last stop was asked to keep the data: they must not be thrown away unasked."""
+        """Exists if the last stop was to keep the data, which must then not be removed without a request."""
         return self.root / "data-kept"
 
     def process(self, part: str) -> Path:
@@ -121,7 +123,7 @@ class Layout:
         return self.logs / f"{part}.log"
 
     def create(self) -> None:
-        """Make the directory and its folders; refuse one that holds something else."""
+        """Create the directory and its folders; refuse a directory with other contents."""
         if self.root.exists() and not self.root.is_dir():
             raise LauncherError(f"dir: {self.root} is not a directory")
         if self.root.is_dir() and not self.lock.exists() and any(self.root.iterdir()):
@@ -130,7 +132,7 @@ class Layout:
         self.root.chmod(0o700)
 
     def create_folders(self) -> None:
-        """Make the folders inside the directory (under the lock), except that of the data (see `data.place`)."""
+        """Create the folders inside the directory (under the lock), except the data's (see `data.place`)."""
         for folder in (self.pki, self.run, self.logs):
             folder.mkdir(mode=0o700, exist_ok=True)
 
@@ -140,18 +142,18 @@ class Layout:
         self.data_kept.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove what a launcher made and nothing else; the lock last, since it marks the directory as ours."""
+        """Remove only files of launchers; the lock last, because it marks the directory as ours."""
         self.remove_data()
         for folder in (self.run, self.logs, self.pki):
             shutil.rmtree(folder, ignore_errors=True)
         for file in (self.kubeconfig, self.kubeconfig_faults, self.cluster, self.lock):
             file.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # not empty: something of the user's, or the lock of the next launcher
+        with contextlib.suppress(OSError):  # not empty: it contains a user's files, or the lock of the next launcher
             self.root.rmdir()
 
 
 def write_secret(path: Path, text: str | bytes) -> None:
-    """Write `path` with mode 0600 in one step: a reader sees the old text or the new one, nobody else sees either."""
+    """Write `path` atomically, with mode 0600."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -171,7 +173,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """The value in `path`; None where the file is missing or is no JSON (a crash or a full disk cut it off)."""
+    """The value in `path`; None if the file is missing or not JSON (after a crash or on a full disk)."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):

@@ -1,15 +1,15 @@
-"""Keys, certificates and tokens of one cluster.
+"""Keys, certificates and tokens of a cluster.
 
     ca.crt ca.key                   signs both serving certificates; clients trust it
     apiserver.crt apiserver.key     the API server's serving certificate
     webhook.crt webhook.key         the emulation's: admission webhooks and aggregated API
     front-proxy-ca.crt .key         the aggregation layer's own CA
-    front-proxy-client.crt .key     with which the API server calls aggregated APIs
+    front-proxy-client.crt .key     the API server's client certificate for aggregated APIs
     service-account.key             signs service-account tokens
     tokens.csv                      static bearer tokens (see `USERS`)
 
-They are made once and live as long as the state directory, so that a kubeconfig stays valid when a cluster is
-stopped and started again; they are made anew when one is missing or ends soon.
+They last as long as the state directory, so that a kubeconfig stays valid across restarts. All are recreated if one is
+missing or expires soon.
 """
 
 from __future__ import annotations
@@ -61,8 +61,10 @@ class _Signer(NamedTuple):
 
 
 def ensure(folder: Path, now: datetime.datetime | None = None) -> None:
-    """Make what is missing in `folder`; everything anew when a certificate is unreadable or ends within
-    `RENEW_BEFORE`. `now` has a time zone."""
+    """Create the missing files in `folder`; all files if a certificate is unreadable or expires within `RENEW_BEFORE`.
+
+    `now` has a time zone.
+    """
     now = now or datetime.datetime.now(datetime.timezone.utc)
     if not _is_complete(folder, now):
         _make_certificates(folder, now)
@@ -71,7 +73,7 @@ def ensure(folder: Path, now: datetime.datetime | None = None) -> None:
 
 
 def token(folder: Path, user: str) -> str:
-    """The bearer token of one of `USERS`. Raises KeyError when `ensure` has not run."""
+    """The bearer token of one of `USERS`. Raises KeyError before `ensure` has run."""
     return _read_tokens(folder)[user]
 
 
@@ -124,7 +126,9 @@ def _make(
     signer: _Signer | None = None,
     names: Sequence[str] = (),
 ) -> _Signer:
-    """Make FILE.key and FILE.crt: a CA without `signer`; with `names` a serving certificate, else a client's."""
+    """Create FILE.key and FILE.crt: without `signer` a CA; with `names` a serving certificate, else a client
+    certificate.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
     is_ca = signer is None

@@ -8,7 +8,7 @@ HOST = "127.0.0.1"
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on `port` now."""
+    """Whether a server can listen on `port` now."""
     try:
         _bind(port).close()
     except OSError:
@@ -17,8 +17,10 @@ def is_free(port: int) -> bool:
 
 
 def choose(preferred: int = 0) -> int:
-    """A free port: `preferred` if it is free, else one of the system's choice. Another process may take it before it
-    is used; the caller tries again then."""
+    """A free port: `preferred` if free, else one that the system chooses.
+
+    Another process may take the port before it is used; the caller then retries.
+    """
     try:
         probe = _bind(preferred)
     except OSError:
@@ -30,7 +32,7 @@ def choose(preferred: int = 0) -> int:
 def _bind(port: int) -> socket.socket:
     probe = socket.socket()
     try:
-        # As servers do: connections that linger in TIME_WAIT do not keep a port taken.
+        # As servers do: connections in TIME_WAIT do not occupy a port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((HOST, port))
     except BaseException:

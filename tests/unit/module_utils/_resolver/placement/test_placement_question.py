@@ -13,6 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     KubeVirt,
     kubevirt_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.demand import resources
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import (
     Cluster,
     placement,
@@ -84,3 +85,63 @@ def test_networks_that_are_known() -> None:
 def test_a_vm_that_kubevirt_cannot_expand() -> None:
     machine = vm(instancetype={"name": "two"}, preference={"name": "spread"})
     assert answer(machine) == "a spread ratio of 0 divides by zero"
+
+
+def test_claims_of_devices() -> None:
+    labels = {
+        "kubevirt.io/schedulable": "true",
+        "kubernetes.io/arch": "amd64",
+        "machine-type.node.kubevirt.io/q35": "true",
+    }
+    amounts = {"cpu": "8", "memory": "20Gi", "ephemeral-storage": "9Gi", "pods": "9"}
+    amounts |= {f"devices.kubevirt.io/{name}": "9" for name in ("kvm", "tun", "vhost-net")}
+    nodes = [{"metadata": {"name": name, "labels": labels}, "status": {"allocatable": amounts}} for name in ("m", "n")]
+    machine = vm()
+    machine["metadata"]["namespace"] = "shop"
+    machine["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+    devices = {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}
+    template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": {"devices": devices}}}
+    slices = [{"spec": {"driver": "x", "pool": {"name": "p"}, "nodeName": "m", "devices": [{"name": "d"}]}}]
+
+    def answers(expression: str, pods: Any = (), claims: Any = (), of_running: str = "migrate", **more: Any) -> Any:
+        kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
+        there = resources([kind], slices, claims, [template])
+        cluster = Cluster(nodes, pods, devices=there, **more)
+        return placement([machine], Objects([]), KubeVirt(NEWEST), cluster, of_running)
+
+    def found(expression: str, **more: Any) -> dict[str, Any]:
+        return dict(answers(expression, **more)["virtual_machines"][0])
+
+    one = found('device.driver == "x"')
+    assert (one["judged"], one["fits"], one["nodes"]) == (True, True, ["m"])
+    one = found('device.driver == "y"')
+    assert (one["judged"], one["fits"], one["problem"]) == (
+        True,
+        False,
+        "0 of 2 nodes have free devices for its claims",
+    )
+    one = found("device.driver.startsWith('x')")
+    assert (one["judged"], one["fits"]) == (False, False)
+    assert "only CEL can evaluate" in one["problem"]
+
+    running = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u", "vmi.kubevirt.io/id": "web"}
+    pod = {
+        "metadata": {"name": "launcher", "namespace": "shop", "labels": running},
+        "spec": {
+            "nodeName": "m",
+            "containers": [],
+            "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}],
+        },
+    }
+    result = {"driver": "x", "pool": "p", "device": "d"}
+    own = {"name": "c", "namespace": "shop", "ownerReferences": [{"kind": "Pod", "name": "launcher"}]}
+    used = {"metadata": own, "status": {"allocation": {"devices": {"results": [result]}}}}
+    migrating = found('device.driver == "x"', pods=[pod], claims=[used])
+    assert migrating["migration"]["fits"] is False and "judged" not in migrating["migration"]
+    assert found('device.driver == "x"', pods=[pod], claims=[used], of_running="restart")["node"] == "m"
+    slices.append({"spec": {"driver": "x", "pool": {"name": "q"}, "nodeName": "n", "devices": [{"name": "e"}]}})
+    assert found("device.driver.startsWith('x')", pods=[pod])["migration"]["judged"] is False
+    (guest,) = answers("device.driver.startsWith('x')", pods=[pod], drain=["m"])["drained"]
+    assert (guest["fits"], guest["judged"]) == (False, False)
+    (guest,) = answers('device.driver == "x"', pods=[pod], drain=["m"])["drained"]
+    assert (guest["target"], "judged" in guest) == ("n", False)
