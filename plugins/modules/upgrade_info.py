@@ -166,7 +166,7 @@ virtual_machines:
     needs:
       description:
         - What it takes for the running guest to match the VM after the upgrade - V(nothing), V(live_update) or
-          V(restart).
+          V(restart). Another maximum of sockets or memory, and other requests of the pod, need no restart.
         - V(live_update) means that the new KubeVirt changes the guest at once, because changes waited for a restart.
       type: str
       returned: always

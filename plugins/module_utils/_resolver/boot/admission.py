@@ -1,4 +1,4 @@
-"""Whether CDI's webhooks take a DataVolume or a DataImportCron, in CDI's words."""
+"""Whether CDI's webhooks accept a DataVolume or a DataImportCron, in CDI's words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POPULATED_FOR: Final = "cdi.kubevirt.io/storage.populatedFor"
 _ADOPTION: Final = "cdi.kubevirt.io/allowClaimAdoption"
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
 _GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
-# Go leaves an empty value of these fields apart from a missing one: they are pointers, or below one of the parents.
+# Fields whose empty value differs from an absent one in Go: they, or one of their parents, are pointers.
 _POINTERS: Final = {
     *("source", "upload", "blank", "pvc", "storage", "platform", "selector", "sourceRef", "template"),
     *("storageClassName", "volumeMode", "preallocation", "insecureSkipVerify"),
@@ -32,10 +32,10 @@ def data_volume_refusal(
     claim: dict[str, Any] | None = None,
     claim_adoption: bool = False,
 ) -> Refusal | None:
-    """The refusal of a DataVolume, None if it is admitted.
+    """The refusal of a DataVolume; None if it is accepted.
 
-    old: the object before an update. claim: the PersistentVolumeClaim of its name, which matters for a new one.
-    claim_adoption: whether the feature gate ClaimAdoption is on.
+    old: the object before an update. claim: the PersistentVolumeClaim of that name, which counts for a new DataVolume.
+    claim_adoption: the feature gate ClaimAdoption is on.
     """
     try:
         _check_quantities(new, old)
@@ -54,7 +54,7 @@ def data_volume_refusal(
 def data_import_cron_refusal(
     new: dict[str, Any], old: dict[str, Any] | None = None, zones: Container[str] | None = None
 ) -> Refusal | None:
-    """The refusal of a DataImportCron, None if it is admitted. zones: see `schedule.parse`, as for Crash."""
+    """The refusal of a DataImportCron; None if it is accepted. For zones and Crash see `schedule.parse`."""
     try:
         _check_quantities(new, old)
     except QuantityError as error:
@@ -98,7 +98,7 @@ def _own_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Ca
 
 
 def _may_use(claim: dict[str, Any], metadata: dict[str, Any], adoption: bool) -> bool:
-    """Whether an existing claim is no obstacle: populated for the volume, to be adopted, or a DataVolume's."""
+    """Whether an existing claim is permitted: populated for the volume, to be adopted, or a DataVolume's."""
     existing = claim.get("metadata") or {}
     if (existing.get("annotations") or {}).get(_POPULATED_FOR) == metadata.get("name"):
         return True
@@ -112,7 +112,7 @@ def _may_use(claim: dict[str, Any], metadata: dict[str, Any], adoption: bool) ->
 def _same_volume(new: dict[str, Any], old: dict[str, Any]) -> bool:
     meant, before = _meaning(new), _meaning(old)
     source = new.get("source") or {}
-    # An import in several stages goes on with new checkpoints.
+    # An import in several stages continues with new checkpoints.
     if new.get("checkpoints") and any(source.get(kind) is not None for kind in ("vddk", "imageio")):
         for spec in (meant, before):
             spec.pop("checkpoints", None)
@@ -121,7 +121,9 @@ def _same_volume(new: dict[str, Any], old: dict[str, Any]) -> bool:
 
 
 def _meaning(value: Any, parent: str = "") -> Any:
-    """What of a spec counts in a comparison: quantities by value, without what is empty where Go has no pointer."""
+    """The part of a spec that counts in a comparison: quantities by value, without empty values that Go does not
+    distinguish.
+    """
     if isinstance(value, list):
         return [_meaning(entry) for entry in value]
     if parent in _QUANTITIES:

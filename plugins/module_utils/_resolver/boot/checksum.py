@@ -1,4 +1,4 @@
-"""Checksums as CDI takes them: ``ALGORITHM:HEXADECIMAL``."""
+"""Checksums in CDI's form: ``ALGORITHM:HEXADECIMAL``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 
 
 class ChecksumError(ValueError):
-    """A text that is no checksum; the message is CDI's."""
+    """A text is not a checksum; the message is CDI's."""
 
 
 def parse(text: str) -> tuple[str, str]:
-    """The algorithm, as `hashlib` has it, and the digits, both in small letters. Raises ChecksumError."""
+    """The algorithm, as in `hashlib`, and the digits, both in lower case. Raises ChecksumError."""
     algorithm, colon, digits = (part.strip().lower() for part in text.partition(":"))
     if not colon:
         raise ChecksumError(f"invalid checksum format: expected 'algorithm:hash', got '{text}'")

@@ -1,4 +1,4 @@
-"""What CDI's webhooks say of a DataVolume's spec (``validateDataVolumeSpec``)."""
+"""What CDI's webhooks check in a DataVolume's spec (``validateDataVolumeSpec``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_NAME: Final = 253
 
 
 def problems(spec: dict[str, Any], field: str) -> list[Cause]:
-    """The causes to refuse a spec whose quantities can be read. field: ``spec``, in a DataImportCron ``Template``."""
+    """The causes for a spec whose quantities are valid. field: ``spec``; in a DataImportCron ``Template``."""
     pvc, storage = spec.get("pvc"), spec.get("storage")
     if pvc is None and storage is None:
         return [Cause("Missing Data volume PVC", f"{field}.PVC")]
@@ -45,7 +45,7 @@ def _size(spec: dict[str, Any], target: dict[str, Any], name: str, field: str) -
     clone = spec.get("sourceRef") is not None or any(source.get(kind) is not None for kind in ("pvc", "snapshot"))
     wrong = ""
     if size is None:
-        # A clone is as large as its source, which CDI looks up for `storage` only.
+        # A clone has its source's size, which CDI looks up only for `storage`.
         wrong = "" if clone and name == "Storage" else "is missing"
     elif parse(str(size).strip()).value <= 0:
         wrong = "can't be equal or less than zero"
@@ -62,7 +62,7 @@ def _access_modes(modes: list[str], exactly_one: bool, field: str) -> list[Cause
         wrong = "PVC multiple accessModes"
     elif any(mode not in _ACCESS_MODES for mode in modes):
         supported = ", ".join(f'"{mode}"' for mode in _ACCESS_MODES)
-        # CDI names the first of several, even if another one is wrong.
+        # CDI names the first of several modes, even if another is invalid.
         wrong = f'Unsupported value: "{modes[0]}": supported values: {supported}'
     return [Cause(wrong, f"{field}.PVC.accessModes")] if wrong else []
 
@@ -78,12 +78,12 @@ def _reference(reference: dict[str, Any], place: str) -> list[Cause]:
 
 
 def _populated(populators: dict[str, dict[str, Any]], has_source: bool, field: str) -> list[Cause]:
-    """A volume that something other than CDI fills."""
+    """Causes for a volume that something other than CDI fills."""
     found = []
     if has_source:
         found.append(Cause("External population is incompatible with Source and SourceRef", f"{field}.source"))
     if len(populators) > 1:
-        # CDI compares two types of Go, which never are equal.
+        # CDI compares two Go types, which are never equal.
         found.append(Cause("DataSourceRef and DataSource must match"))
     for name, populator in populators.items():
         found += _populator(populator, name[0].upper() + name[1:], f"{field}.{name}")

@@ -1,6 +1,6 @@
-"""The image in a registry that a disk of a VM comes from: a container disk, or what CDI imports.
+"""The registry image behind a VM's disk: a container disk, or the source of a CDI import.
 
-KubeVirt infers nothing from either: a container disk has no labels, and of an import it reads those of a claim only.
+KubeVirt infers from neither: a container disk has no labels, and for an import it reads only a claim's labels.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ Manifest = dict[str, Any]
 
 
 class Image(NamedTuple):
-    """name: of the image, without scheme. namespace: of the Secret and the ConfigMap; "" where the disk names none.
-    architecture: "" where the disk does not say."""
+    """name: of the image, without scheme.
+
+    namespace: of the Secret and the ConfigMap; "" if the disk names none. architecture: "" if the disk does not name
+    one.
+    """
 
     name: str
     namespace: str
@@ -23,15 +26,15 @@ class Image(NamedTuple):
 
 
 def existing_volume(vm: Manifest, volume: str) -> str:
-    """The name of the DataVolume that a volume stands for and that the VM has no template of, else ""."""
+    """The name of a volume's DataVolume, if the VM has no template for it; else ""."""
     name = str((_volume(vm, volume).get("dataVolume") or {}).get("name") or "")
     return "" if name in _templates(vm) else name
 
 
 def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Image | None:
-    """The image of a VM's volume; None where it comes from elsewhere.
+    """The image of a VM's volume; None for another source.
 
-    existing: the cluster's DataVolumes by name; of one with labels these count, not its image.
+    existing: the cluster's DataVolumes by name. If one has labels, these count instead of its image.
     """
     found, metadata = _volume(vm, volume), vm.get("metadata") or {}
     namespace = str(metadata.get("namespace") or "")

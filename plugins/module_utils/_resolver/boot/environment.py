@@ -1,6 +1,6 @@
-"""Defaults that an image carries: CDI makes labels of the variables in a registry image's configuration.
+"""Defaults in an image: CDI turns environment variables of a registry image's configuration into labels.
 
-Mirrors ``envsToLabels`` of CDI's importer. CDI checks nothing: a value that is no label value makes the import fail.
+Mirrors ``envsToLabels`` of CDI's importer. CDI does not check values: an invalid label value makes the import fail.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _DOMAIN: Final = "kubevirt.io/"
 
 
 def labels(environment: Iterable[str]) -> dict[str, str]:
-    """The labels that CDI gives the volume, from ``NAME=value`` texts; of two for one label the last counts."""
+    """The labels that CDI gives the volume, from ``NAME=value`` texts; of several for one label the last counts."""
     found = {}
     for variable in environment:
         name, assigned, value = variable.partition("=")
@@ -24,7 +24,7 @@ def labels(environment: Iterable[str]) -> dict[str, str]:
 
 def _label(name: str) -> str:
     before, _mark, after = name.partition(_MARK)
-    # CDI drops a prefix that begins with an underscore's empty part, not the prefix's other parts.
+    # CDI drops the whole prefix if it begins with an underscore.
     parts = before.removesuffix("_").split("_")
     prefix = ".".join(parts) + "." if parts[0] else ""
     return f"{prefix}{_DOMAIN}{after.replace('_', '-')}".lower()

@@ -1,4 +1,4 @@
-"""The scheme of a URL as Go's ``net/url`` reads it, which is stricter than Python about what is a URL at all."""
+"""The scheme of a URL as Go's ``net/url`` parses it, which is stricter than Python."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})", re.ASCII)
 _PORT: Final = re.compile(r"(:[0-9]*)?", re.ASCII)
 _USER: Final = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
-# What Go takes in a host, besides anything that is not ASCII; escapes stand for non-ASCII bytes only.
+# Go accepts these characters in a host, and all non-ASCII ones; escapes represent only non-ASCII bytes.
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"]|%[89A-Fa-f][0-9A-Fa-f]|[^\x00-\x7f])*")
 _PLAIN: Final = "/:@!$&'()*+,;=~?#[]%-._"
 
 
 class UrlError(ValueError):
-    """A text that Go reads no URL from."""
+    """Go cannot parse the text as a URL."""
 
 
 def scheme(text: str, request: bool = False) -> str:
-    """The scheme in small letters, "" without one (``Parse``; with `request` ``ParseRequestURI``). Raises UrlError."""
+    """The scheme in lower case, "" without one (``Parse``; with `request` ``ParseRequestURI``). Raises UrlError."""
     if _CONTROL.search(text) or text.startswith(":") or (request and not text):
         raise UrlError(text)
     if not request:
@@ -43,7 +43,7 @@ def scheme(text: str, request: bool = False) -> str:
 
 
 def printed(text: str) -> str:
-    """A URL that Go has read, as it prints it: the scheme in small letters, and in a path some characters escaped."""
+    """A parsed URL as Go prints it: the scheme in lower case, and some characters of a path escaped."""
     found = _SCHEME.match(text)
     rest = text[found.end() :] if found else text
     if not found:
@@ -52,7 +52,7 @@ def printed(text: str) -> str:
 
 
 def _check_relative(rest: str, absolute: bool, request: bool) -> None:
-    # After a scheme it is opaque: anything goes.
+    # The part after a scheme is opaque: every text is valid.
     if absolute or rest == "*":
         return
     if request or ":" in rest.partition("/")[0]:

@@ -1,4 +1,4 @@
-"""Images in registries: how they are named, who may read them, and which of an index is meant.
+"""Images in registries: names, credentials, and the choice from an index.
 
 Names are those of container tools: `fedora` is `docker.io/library/fedora:latest`.
 """
@@ -21,7 +21,7 @@ _HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]+)?", re.ASCII)
 _PARAMETER: Final = re.compile(r'([a-z_]+)="([^"]*)"')
 _DOCKER_HUB: Final = "docker.io"
 _HUB_HOST: Final = "registry-1.docker.io"
-# How docker's own configuration names its registry.
+# The keys of Docker's own registry in Docker's configuration.
 _HUB_KEYS: Final = ("https://index.docker.io/v1/", "index.docker.io", _DOCKER_HUB)
 _INDEXES: Final = (
     "application/vnd.oci.image.index.v1+json",
@@ -36,11 +36,11 @@ ACCEPTED: Final = (*_INDEXES, *_MANIFESTS)
 
 
 class ImageError(ValueError):
-    """A name of no image, or an image that is not as it has to be; the text says what to do."""
+    """An invalid image name, or an unsuitable image; the text names the remedy."""
 
 
 class Reference(NamedTuple):
-    """The name of an image. tag and digest: "" where it has none; of both the digest counts."""
+    """The name of an image. tag, digest: "" without one; a digest overrides a tag."""
 
     registry: str
     repository: str
@@ -49,21 +49,21 @@ class Reference(NamedTuple):
 
     @property
     def host(self) -> str:
-        """Host and port that answer for the registry."""
+        """Host and port of the registry."""
         return _HUB_HOST if self.registry == _DOCKER_HUB else self.registry
 
     @property
     def version(self) -> str:
-        """What a registry is asked for."""
+        """The tag or digest to request."""
         return self.digest or self.tag
 
     def at(self, digest: str) -> str:
-        """The name of exactly this image."""
+        """The name of the image with a digest."""
         return f"{self.registry}/{self.repository}@{digest}"
 
 
 def reference(text: str) -> Reference:
-    """Reads the name of an image, with or without ``docker://``. Raises ImageError."""
+    """Parses the name of an image, with or without ``docker://``. Raises ImageError."""
     name, _at, digest = text.removeprefix("docker://").partition("@")
     first, slash, rest = name.partition("/")
     if slash and ("." in first or ":" in first or first == "localhost"):
@@ -80,15 +80,15 @@ def reference(text: str) -> Reference:
 
 
 def challenge(header: str) -> tuple[str, dict[str, str]]:
-    """The scheme in small letters and the parameters of a ``WWW-Authenticate`` header."""
+    """The scheme in lower case, and the parameters of a ``WWW-Authenticate`` header."""
     scheme, _space, rest = header.strip().partition(" ")
     return scheme.lower(), dict(_PARAMETER.findall(rest))
 
 
 def credentials(secret: Manifest, registry: str) -> tuple[str, str] | None:
-    """User and password of a Secret for a registry: of ``dockerconfigjson``, or as CDI has them; None without any.
+    """User and password for a registry from a Secret, either ``dockerconfigjson`` or CDI's form; None without any.
 
-    Raises ImageError for a Secret that cannot be read.
+    Raises ImageError for an unreadable Secret.
     """
     data = secret.get("data") or {}
     try:
@@ -120,18 +120,18 @@ def _decoded(text: str) -> str:
 
 
 def is_index(document: Manifest) -> bool:
-    """Whether a document of a registry lists images for several architectures."""
+    """Whether a registry's document lists images for several architectures."""
     return document.get("mediaType") in _INDEXES or "manifests" in document
 
 
 def architectures(index: Manifest) -> dict[str, str]:
-    """The digests of an index' images for Linux, by architecture; the first of each."""
+    """Architecture → digest of an index' first Linux image for it."""
     found: dict[str, str] = {}
     for entry in index.get("manifests") or []:
         platform = entry.get("platform") or {}
         if platform.get("os", "linux") == "linux" and platform.get("architecture"):
             found.setdefault(platform["architecture"], entry["digest"])
-    # Attestations of builders are no images.
+    # Attestations of builders are not images.
     found.pop("unknown", None)
     return found
 

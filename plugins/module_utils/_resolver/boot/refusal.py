@@ -1,4 +1,4 @@
-"""How CDI's webhooks refuse an object."""
+"""Refusals of CDI's webhooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BAD_REQUEST: Final = 400
 
 
 class Cause(NamedTuple):
-    """One thing that is wrong. field: where, in CDI's spelling, which is not always the field's own; "" without one."""
+    """An error. field: in CDI's spelling, which may differ from the field's name; "" without one."""
 
     message: str
     field: str = ""
@@ -20,9 +20,9 @@ class Cause(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """An answer of a webhook.
+    """A webhook's refusal.
 
-    code: HTTP status. message: that of each cause after a space. causes: empty for an object that cannot be read.
+    code: HTTP status. message: the messages of the causes, each after a space. causes: empty for an unreadable object.
     """
 
     code: int
@@ -31,19 +31,19 @@ class Refusal(NamedTuple):
 
 
 def refused(causes: Sequence[Cause]) -> Refusal | None:
-    """The refusal for these causes, None without any (``toRejectedAdmissionResponse``)."""
+    """The refusal for these causes; None without any (``toRejectedAdmissionResponse``)."""
     if not causes:
         return None
     return Refusal(_UNPROCESSABLE, "".join(f" {cause.message}" for cause in causes), tuple(causes))
 
 
 def unreadable(message: str) -> Refusal:
-    """The refusal of an object that CDI cannot read."""
+    """The refusal of an object that CDI cannot parse."""
     return Refusal(_BAD_REQUEST, message)
 
 
 def too_long(name: str, most: int) -> list[Cause]:
-    """What is wrong with the length of a name, in bytes."""
+    """The cause if a name is too long, in bytes."""
     if len(name.encode()) <= most:
         return []
     return [Cause(f"Name cannot be longer than {most} characters")]

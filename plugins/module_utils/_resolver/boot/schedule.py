@@ -1,7 +1,7 @@
-"""When a DataImportCron polls: schedules as robfig/cron reads them (``ParseStandard``), and their next times.
+"""The schedules of DataImportCrons, as robfig/cron parses them (``ParseStandard``), and their next times.
 
 Five fields, or a descriptor such as ``@daily`` and ``@every 1h30m``, after an optional ``TZ=`` or ``CRON_TZ=``. Sunday
-is 0 only. The messages are the parser's.
+is only 0. The messages are the parser's.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ _NANOS: Final = {
 }
 _SECOND: Final = 10**9
 _LONGEST: Final = 2**63
-# No user means a number of more digits; Python reads no more than 4300 at once.
+# Longer numbers are never intended; Python parses at most 4300 digits.
 _MOST_CHARACTERS: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _PART: Final = re.compile(r"([0-9]*)((?:\.[0-9]*)?)([^0-9.]*)", re.ASCII)
-# The parser looks no further ahead for a 29 February that is a Monday.
+# The parser does not search further, for example for a 29 February that is a Monday.
 _YEARS: Final = 5
 
 
 class ScheduleError(ValueError):
-    """A text that is no schedule; the message is robfig/cron's."""
+    """A text is not a schedule; the message is robfig/cron's."""
 
 
 class Schedule(NamedTuple):
-    """A schedule that was read.
+    """A parsed schedule.
 
     minutes, hours, days, months, weekdays (0 is Sunday): when it is due.
-    either_day: a day counts if it is one of `days` or one of `weekdays`; it has to be both where one of them is ``*``.
-    zone: the time zone named in the schedule; None for that of the cluster.
-    every: seconds between two times, which need no fields; None for a schedule of fields.
+    either_day: a day must be in `days` or in `weekdays`; if false (one field is ``*``), in both.
+    zone: the time zone in the schedule; None for the cluster's.
+    every: the seconds between two times, instead of fields; None for a schedule of fields.
     """
 
     minutes: frozenset[int] = frozenset()
@@ -77,9 +77,9 @@ class Schedule(NamedTuple):
 
 
 def parse(text: str, zones: Container[str] | None = None) -> Schedule:
-    """Reads a schedule. `zones`: the names of all time zones; without them any name is taken.
+    """Parses a schedule. zones: the names of all time zones; without them every name is valid.
 
-    Raises ScheduleError, and Crash where the parser panics: for a time zone with nothing after it.
+    Raises ScheduleError, and Crash where the parser panics: for a time zone without a schedule.
     """
     if not text:
         raise ScheduleError("empty spec string")
@@ -106,7 +106,7 @@ def parse(text: str, zones: Container[str] | None = None) -> Schedule:
 
 
 def next_time(schedule: Schedule, after: datetime) -> datetime | None:
-    """The first time of a schedule after a given one, which is in the schedule's zone; None if it is never due."""
+    """The schedule's first time after a given time in its zone; None if it is never due."""
     moment = after.replace(microsecond=0)
     if schedule.every is not None:
         return _later(moment, schedule.every)
@@ -134,7 +134,7 @@ def _check_zone(zone: str, zones: Container[str] | None) -> None:
 
 
 def _field(text: str, bounds: _Bounds) -> tuple[frozenset[int], bool]:
-    """The values of a field, and whether it takes any value."""
+    """The values of a field, and whether it is ``*``."""
     values: set[int] = set()
     star = False
     for part in filter(None, text.split(",")):
@@ -193,7 +193,7 @@ def _integer(text: str) -> int:
 
 
 def _duration(descriptor: str) -> int:
-    """The nanoseconds of ``@every DURATION``, as Go reads a duration."""
+    """The nanoseconds of ``@every DURATION``, as Go parses a duration."""
     text = descriptor.removeprefix("@every ")
     quoted = _escaped(text)
     negative, rest = text.startswith("-"), text[1:] if text[:1] in ("+", "-") else text
@@ -202,7 +202,7 @@ def _duration(descriptor: str) -> int:
     nanos = 0
     reason = "" if 0 < len(rest) <= _MOST_CHARACTERS else f"invalid duration {quoted}"
     while rest and not reason:
-        # It matches any text, if with nothing.
+        # It matches every text, possibly with an empty match.
         digits, fraction, unit = _PART.findall(rest)[0]
         rest = rest[len(digits) + len(fraction) + len(unit) :]
         if not (digits + fraction).strip("."):
@@ -226,12 +226,12 @@ def _is_day(schedule: Schedule, moment: datetime) -> bool:
 
 
 def _midnight(moment: datetime) -> datetime:
-    """The day's beginning; an hour that daylight saving time leaves out is the next one."""
+    """The beginning of the day; an hour that daylight saving time skips becomes the next hour."""
     return _later(moment.replace(hour=0, minute=0, second=0), 0)
 
 
 def _later(moment: datetime, seconds: int) -> datetime:
-    """So many seconds later on the clock of the world, which differs from the wall's twice a year."""
+    """A later time by elapsed seconds, which differ from local time at changes of daylight saving time."""
     return (moment.astimezone(timezone.utc) + timedelta(seconds=seconds)).astimezone(moment.tzinfo)
 
 
@@ -240,6 +240,6 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Go quotes a duration byte by byte."""
+    """Go quotes a duration by bytes."""
     quoted = text.replace("\\", r"\\").replace('"', r"\"")
     return '"' + "".join(chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}" for byte in quoted.encode()) + '"'

@@ -1,4 +1,4 @@
-"""What CDI's webhooks say of a volume's source."""
+"""What CDI's webhooks check in a volume's source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PULL_METHODS: Final = ("pod", "node")
 
 
 def problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
-    """The causes to refuse a source. field: of the object with the source, such as ``spec``."""
+    """The causes for a source. field: of the object with the source, such as ``spec``."""
     given = [kind for kind in _KINDS if source.get(kind) is not None]
     if len(given) != 1:
         return [

@@ -1,6 +1,6 @@
-"""What an upload of an image makes: the objects of ``virtctl image-upload``, and what it may be sent to.
+"""The objects for an upload of an image, as ``virtctl image-upload`` creates them, and valid targets.
 
-The checks return what is wrong, "" where nothing is. They say what virtctl refuses, in the words of the options.
+The checks return an error, or "". They reject what virtctl rejects, in terms of the options.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _READ_ONLY: Final = "ReadOnlyMany"
 _UNBOUND: Final = ("WaitForFirstConsumer", "PendingPopulation")
 _ASYNC: Final = "/v1beta1/upload-async"
 _SYNC: Final = "/v1beta1/upload"
-# An event with these words is about a race that CDI repeats.
+# An event with these words is about a conflict, after which CDI retries.
 _OUTDATED: Final = "the object has been modified; please apply your changes to the latest version and try again"
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
 
 
 class Upload(NamedTuple):
-    """What is to be uploaded to.
+    """The target of an upload.
 
-    claim: whether to a PersistentVolumeClaim without a DataVolume. size: a quantity, "" where the volume has to exist.
-    access_mode, volume_mode (Block or Filesystem), storage_class: "" leaves them to the cluster.
-    archive: whether the file is an archive and no disk. force_bind: whether not to wait for a first consumer.
-    create: whether to create the volume, and to take only an existing one that is prepared for an upload.
-    data_source: whether a DataSource of the same name leads to it. labels: of the volume and the DataSource.
+    claim: a PersistentVolumeClaim without a DataVolume. size: a quantity; "" if the volume must exist. access_mode,
+    volume_mode (Block or Filesystem), storage_class: "" for the cluster's default.
+    archive: the file is an archive, not a disk. force_bind: do not wait for a first consumer.
+    create: create the volume; an existing one must be prepared for an upload.
+    data_source: a DataSource of the same name leads to it. labels: of the volume and the DataSource.
     """
 
     namespace: str
@@ -60,24 +60,24 @@ class Upload(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Namespace and name, as messages have them."""
+        """Namespace and name, for messages."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def content_type(self) -> str:
-        """What CDI calls the file's content."""
+        """CDI's name for the type of the file."""
         return "archive" if self.archive else "kubevirt"
 
 
 def request_problem(wish: Upload) -> str:
-    """What is wrong with the options together."""
+    """What is wrong with the combination of options."""
     if wish.archive and wish.volume_mode == "Block":
         return "an archive needs volume_mode Filesystem"
     return ""
 
 
 def new_problem(wish: Upload) -> str:
-    """Why the volume cannot be created, as far as that is known without the cluster."""
+    """Why the volume cannot be created, as far as known without the cluster."""
     if not wish.create:
         return f"there is no PersistentVolumeClaim {wish.place}, and create is false"
     if not wish.size:
@@ -92,12 +92,12 @@ def new_problem(wish: Upload) -> str:
 
 
 def volume(wish: Upload) -> Manifest:
-    """The DataVolume, or the PersistentVolumeClaim, that CDI prepares for the upload."""
+    """The DataVolume or PersistentVolumeClaim that CDI prepares for the upload."""
     annotations = {_BIND: ""} if wish.force_bind else {}
     labels = dict(wish.labels)
     if wish.claim:
         annotations = {TARGET: "", _CONTENT_TYPE: wish.content_type, **annotations}
-        # CDI's webhook for claims completes those with this label from the StorageProfile.
+        # CDI's webhook completes claims with this label from the StorageProfile.
         labels = {_APPLY_PROFILE: "true", **labels}
     metadata: Manifest = {"name": wish.name, "namespace": wish.namespace}
     if annotations:
@@ -122,7 +122,7 @@ def _storage(wish: Upload) -> Manifest:
 
 
 def missing_volume(wish: Upload, claim: Manifest) -> str:
-    """Why a claim without a DataVolume is no target where one was expected."""
+    """Why a claim without a DataVolume is not a target if a DataVolume was expected."""
     annotations = _annotations(claim)
     if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
         return f"PersistentVolumeClaim {wish.place} is filled already, and its DataVolume has been deleted since"
@@ -130,12 +130,12 @@ def missing_volume(wish: Upload, claim: Manifest) -> str:
 
 
 def uses_populator(data_volume: Manifest) -> bool:
-    """Whether CDI fills another claim first, its prime."""
+    """Whether CDI first fills another claim, the prime."""
     return _annotations(data_volume).get(_USES_POPULATOR) == "true"
 
 
 def prime_of(wish: Upload, claim: Manifest) -> tuple[str, str]:
-    """The name of a claim's prime, and why there is none to upload to."""
+    """The name of a claim's prime, and why there is none for the upload."""
     if (claim.get("status") or {}).get("phase") == "Bound":
         return "", f"PersistentVolumeClaim {wish.place} is bound, so CDI has filled it already"
     name = _annotations(claim).get(_PRIME) or ""
@@ -143,7 +143,7 @@ def prime_of(wish: Upload, claim: Manifest) -> tuple[str, str]:
 
 
 def existing_problem(wish: Upload, claim: Manifest) -> str:
-    """Why an existing claim, or its prime, is no target."""
+    """Why an existing claim, or its prime, is not a target."""
     annotations = _annotations(claim)
     if annotations.get(POD_PHASE) == "Succeeded":
         return f"PersistentVolumeClaim {wish.place} is filled already"
@@ -155,7 +155,7 @@ def existing_problem(wish: Upload, claim: Manifest) -> str:
 
 
 def prepared(claim: Manifest) -> Manifest | None:
-    """The claim as CDI's upload controller takes it up; None if it is that already."""
+    """The claim prepared for CDI's upload controller; None if it already is."""
     if TARGET in _annotations(claim):
         return None
     annotations = {**_annotations(claim), TARGET: ""}
@@ -163,19 +163,19 @@ def prepared(claim: Manifest) -> Manifest | None:
 
 
 def label_patch(wish: Upload, existing: Manifest) -> Manifest | None:
-    """The merge patch that gives an existing object the labels; None if it has them."""
+    """The merge patch that adds the labels to an existing object; None if it has them."""
     present = existing["metadata"].get("labels") or {}
     lacking = {name: value for name, value in wish.labels.items() if present.get(name) != value}
     return {"metadata": {"labels": lacking}} if lacking else None
 
 
 def claim_is_ready(claim: Manifest) -> bool:
-    """Whether CDI's upload server takes data for a claim."""
+    """Whether CDI's upload server accepts data for a claim."""
     return _annotations(claim).get(POD_READY) in _TRUE
 
 
 def claim_is_done(claim: Manifest) -> bool:
-    """Whether CDI has processed what was uploaded."""
+    """Whether CDI has processed the uploaded data."""
     return _annotations(claim).get(POD_PHASE) == "Succeeded"
 
 
@@ -188,7 +188,7 @@ def unbound_problem(wish: Upload, data_volume: Manifest) -> str:
 
 
 def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:
-    """What an event says to be wrong for good. uids: of claim and DataVolume, by kind."""
+    """The permanent error that an event reports, or "". uids: of claim and DataVolume, by kind."""
     involved = event.get("involvedObject") or {}
     message = event.get("message") or ""
     if not involved.get("uid") or uids.get(involved.get("kind") or "") != involved["uid"]:
@@ -209,7 +209,7 @@ def data_source(wish: Upload) -> Manifest:
 
 
 def data_source_patch(wish: Upload, existing: Manifest) -> list[Manifest]:
-    """The JSON patch that makes an existing DataSource lead to the volume, and nowhere else."""
+    """The JSON patch that points an existing DataSource to the volume."""
     labels = {**(existing["metadata"].get("labels") or {}), **wish.labels}
     return [
         {"op": "replace", "path": "/metadata/labels", "value": labels},
@@ -218,7 +218,7 @@ def data_source_patch(wish: Upload, existing: Manifest) -> list[Manifest]:
 
 
 def proxy_of(configuration: Manifest) -> str:
-    """The URL of CDI's upload proxy according to its CDIConfig; "" if that has none."""
+    """The URL of CDI's upload proxy from its CDIConfig; "" if there is none."""
     override = (configuration.get("spec") or {}).get("uploadProxyURLOverride")
     return str((configuration.get("status") or {}).get("uploadProxyURL") or "" if override is None else override)
 
@@ -234,7 +234,7 @@ def proxy_address(url: str) -> tuple[str, str]:
 
 
 def proxy_paths(url: str) -> tuple[str, str]:
-    """The URLs to upload to: one that answers when all data has come, one that answers when it is processed."""
+    """The upload URLs: one responds when all data have arrived, the other when they are processed."""
     return _joined(url, _ASYNC), _joined(url, _SYNC)
 
 

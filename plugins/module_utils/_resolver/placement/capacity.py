@@ -1,4 +1,4 @@
-"""Which instancetypes a cluster has nodes for at all, and for how many VMs of each there is room now."""
+"""The instancetypes for which a cluster has nodes, and how many more VMs of each fit now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .workload import Workload
 
 
 class Sample(NamedTuple):
-    """A VM with nothing but an instancetype. pod: None if KubeVirt makes none, with a problem that says why."""
+    """A VM with only an instancetype. pod: None if KubeVirt cannot render one, with the reason in `problem`."""
 
     name: str
     pod: Workload | None
@@ -23,8 +23,8 @@ class Sample(NamedTuple):
 def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> list[dict[str, Any]]:
     """[{name, fits, node_count, nodes_in_all, more, problem}], in order.
 
-    fits: whether a node could run it if nothing else did, node_count: how many could. more: how many such VMs fit
-    beside all that is placed. problem: what is missing where no node could.
+    fits: an empty node could run it. node_count: the number of such nodes. more: how many more such VMs fit now.
+    problem: what is missing if no node could run it.
     """
     empty = Batch(State(nodes, ()))
     return [_capacity(sample, len(nodes), empty, batch) for sample in samples]

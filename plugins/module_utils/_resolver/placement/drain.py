@@ -1,4 +1,4 @@
-"""Where the guests of drained nodes would migrate to."""
+"""The targets of guests on drained nodes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .workload import Workload
 
 
 def guests(pods: Iterable[Workload], nodes: Iterable[str]) -> list[Workload]:
-    """The pods of guests that run on the nodes."""
+    """The pods of guests on the nodes."""
     drained = set(nodes)
     return [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
 
 
 def target(source: Workload, labels: Mapping[str, str]) -> Workload:
-    """The pod that a running guest migrates to. labels: of the node that it runs on."""
+    """The target pod of a running guest's migration. labels: of its node."""
     affinity = copy(dict(source.affinity))
     host_model = OBSOLETE_MODEL in json.dumps(affinity.get("nodeAffinity") or {})
     keep_apart(affinity, {"labelSelector": {"matchLabels": {CREATED_BY: source.owner}}, "topologyKey": HOSTNAME})

@@ -1,4 +1,4 @@
-"""A node as kube-scheduler sees it."""
+"""A node, as kube-scheduler sees it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api.quantity import Quantity, parse
 
-# Amounts as kube-scheduler counts them: CPU in thousandths, all else in whole units; both rounded up.
+# Amounts as kube-scheduler counts them: CPU in thousandths, others in whole units; both rounded up.
 Counts = dict[str, int]
 
 _NANOS_PER_MILLI: Final = 10**6
@@ -16,8 +16,11 @@ _REPELS: Final = ("NoSchedule", "NoExecute")
 
 
 class Node(NamedTuple):
-    """taints: those that keep pods away. pods: how many it may run. closed: it is marked as unschedulable, which its
-    taint follows a moment later; topology spread looks at taints only."""
+    """taints: those that repel pods.
+
+    pods: the maximum number. closed: unschedulable, whose taint follows a moment later; topology spread considers only
+    taints.
+    """
 
     name: str
     labels: Mapping[str, str]
@@ -28,7 +31,7 @@ class Node(NamedTuple):
 
 
 def node(manifest: Mapping[str, Any], cordoned: bool = False) -> Node:
-    """Reads a Node. cordoned: it is to take no more pods, whatever the manifest says."""
+    """Reads a Node. cordoned: it accepts no more pods, whatever the manifest says."""
     metadata, spec, status = (manifest.get(part) or {} for part in ("metadata", "spec", "status"))
     taints = [taint for taint in spec.get("taints") or () if taint.get("effect") in _REPELS]
     if cordoned:

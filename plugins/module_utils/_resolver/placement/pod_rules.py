@@ -1,4 +1,4 @@
-"""Whether other pods let a pod run on a node: required affinity and anti-affinity, topology spread."""
+"""Whether other pods permit a pod on a node: required affinity and anti-affinity, topology spread."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .node_rules import is_selected, tolerates_all
 from .state import State, Test, term_test
 from .workload import Workload
 
-# Says why a node does not do, "" if it does.
+# Why a node is unsuitable, or "".
 Rule = Callable[[Node], str]
 
 
 def rules(state: State, pod: Workload) -> list[Rule]:
-    """What has to hold on a node, as far as other pods go; good until the next pod is placed."""
+    """The rules from other pods that a node must meet; valid until the next pod is placed."""
     return [*_spread(state, pod), *_affinity(state, pod), *_anti_affinity(state, pod), *_repelled(state, pod)]
 
 
@@ -28,7 +28,7 @@ def _affinity(state: State, pod: Workload) -> Iterator[Rule]:
     tests = [term_test(term, pod.namespace, state.namespaces) for term in terms]
     counts = state.count(_key("affinity", pod, terms), lambda other: all(test(other) for test in tests))
     domains = [(term.get("topologyKey", ""), state.domains(term.get("topologyKey", ""), counts)) for term in terms]
-    # The first of pods that want to be together may run anywhere.
+    # The first of several pods with affinity to each other may run anywhere.
     first = not any(any(found.values()) for _topology, found in domains) and all(test(pod) for test in tests)
 
     def rule(node: Node) -> str:
@@ -96,7 +96,7 @@ def _counts(node: Node, pod: Workload, constraint: Mapping[str, Any]) -> bool:
 
 
 def _selector(constraint: Mapping[str, Any], pod: Workload) -> Mapping[str, Any] | None:
-    """The selector of a constraint with what the API server adds for matchLabelKeys."""
+    """The selector of a constraint, with the API server's additions for matchLabelKeys."""
     selector: Mapping[str, Any] | None = constraint.get("labelSelector")
     added = [
         {"key": key, "operator": "In", "values": [pod.labels[key]]}
@@ -109,7 +109,7 @@ def _selector(constraint: Mapping[str, Any], pod: Workload) -> Mapping[str, Any]
 
 
 def _spread_test(selector: Mapping[str, Any] | None, namespace: str) -> Test:
-    # An empty selector takes the pod itself, but no other.
+    # An empty selector matches the pod itself, but no other.
     if not selector or not any(selector.values()):
         return lambda other: False
     return lambda other: other.namespace == namespace and not other.terminating and matches(selector, other.labels)

@@ -1,8 +1,8 @@
-"""The nodes from which a pod's claims can be reached (``VolumeBinding`` of kube-scheduler).
+"""The nodes from which a pod's claims are reachable (``VolumeBinding`` of kube-scheduler).
 
-A claim that is bound is where its volume is. A claim that waits for its first consumer may get its volume wherever its
-class allows one; for classes without a provisioner, whose volumes exist beforehand, no node is excluded. Other claims
-have to be bound first.
+A bound claim is where its volume is. A claim that waits for its first consumer may get a volume wherever its class
+permits; classes without a provisioner, whose volumes exist beforehand, exclude no node. Other claims must be bound
+first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def storage(claims: Iterable[Manifest], volumes: Iterable[Manifest], classes: It
 
 
 def reaching(pod: Workload, known: Storage) -> Workload:
-    """The pod with the nodes from which its claims can be reached. A claim that is not there yet may be anywhere."""
+    """The pod with the nodes from which its claims are reachable. A claim that does not exist yet may be anywhere."""
     selectors: list[tuple[str, Manifest]] = []
     for name in pod.claims:
         claim = known.claims.get((pod.namespace, name))
@@ -51,7 +51,7 @@ def reaching(pod: Workload, known: Storage) -> Workload:
 
 
 def claims_of(volumes: Sequence[Manifest]) -> tuple[str, ...]:
-    """The claims among the volumes of a VMI that are volumes of its pod, too. A DataVolume's claim has its name."""
+    """The claims among a VMI's volumes that are also volumes of its pod. A DataVolume's claim has the same name."""
     found: dict[str, None] = {}
     for volume in volumes:
         for source in (volume, volume.get("ephemeral") or {}):
@@ -65,7 +65,7 @@ def claims_of(volumes: Sequence[Manifest]) -> tuple[str, ...]:
 
 
 def _selectors(claim: Manifest, known: Storage) -> list[Manifest] | None:
-    """What a node has to fit, None while the claim is to be bound first."""
+    """What a node must match; None while the claim must be bound first."""
     annotations, spec = claim["metadata"].get("annotations") or {}, claim.get("spec") or {}
     volume = spec.get("volumeName")
     if volume and _BOUND in annotations:
@@ -79,7 +79,7 @@ def _selectors(claim: Manifest, known: Storage) -> list[Manifest] | None:
 
 
 def _of_volume(affinity: Manifest) -> list[Manifest]:
-    """kube-scheduler looks at a volume's labels of nodes only: a term that names fields holds for them all."""
+    """kube-scheduler checks only node labels for a volume: a term that has only fields matches all nodes."""
     terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or ()
     bare = [{"matchExpressions": term.get("matchExpressions") or ()} for term in terms]
     everywhere = any(term.get("matchFields") and not term.get("matchExpressions") for term in terms)
@@ -87,7 +87,7 @@ def _of_volume(affinity: Manifest) -> list[Manifest]:
 
 
 def _selected(annotations: Manifest) -> list[Manifest]:
-    """kube-scheduler has chosen a node before."""
+    """The node that kube-scheduler has already chosen."""
     if _SELECTED not in annotations:
         return []
     field = {"key": "metadata.name", "operator": "In", "values": [annotations[_SELECTED]]}

@@ -1,4 +1,4 @@
-"""What is created for a VM besides its pod: objects that quotas count, and the storage of its data volumes."""
+"""What is created for a VM besides its pod: objects that quotas count, and the storage of its DataVolumes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _VOLUME: Final = "datavolumes.cdi.kubevirt.io"
 
 
 def of_new(vm: Manifest, default_class: str = "") -> list[Item]:
-    """The VM itself, its revisions, its data volumes and their claims.
+    """The VM itself, its revisions, its DataVolumes and their claims.
 
-    default_class: the storage class of a claim that names none. The size of a data volume that leaves it to its source
-    is not known, nor what CDI adds for a file system and while it imports. Raises FieldError.
+    default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
+    source, and what CDI adds for a file system and during the import. Raises FieldError.
     """
     name = str((vm.get("metadata") or {}).get("name") or "")
     revisions = [Item(_REVISION, name) for role in ROLES if role.matcher_of(vm)]

@@ -1,4 +1,4 @@
-"""An object that is to be created, as quotas see it."""
+"""An object to be created, as quotas see it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NANOS_PER_MILLI: Final = 10**6
 
 
 class Item(NamedTuple):
-    """An object. resource: its kind, as PLURAL or PLURAL.GROUP. name: what messages call it.
+    """An object. resource: its kind, as PLURAL or PLURAL.GROUP. name: in messages.
 
     Of a pod: containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
-    has_deadline (activeDeadlineSeconds), application (what AAQ counts it as; None: what ResourceQuotas do). Of a claim:
-    storage (None: unknown) and storage_class ("" for none).
+    has_deadline (activeDeadlineSeconds), application (AAQ's amounts; None: those of ResourceQuotas).
+    Of a claim: storage (None: unknown) and storage_class ("" for none).
     """
 
     resource: str
@@ -41,12 +41,12 @@ class Item(NamedTuple):
 
     @property
     def requests(self) -> Amounts:
-        """Of the whole pod."""
+        """The requests of the whole pod."""
         return total(totals.requests(self.containers, self.init_containers), dict(self.overhead))
 
     @property
     def limits(self) -> Amounts:
-        """Of the whole pod. As in Kubernetes the overhead adds to limits that are not 0."""
+        """The limits of the whole pod. As in Kubernetes, the overhead is added to limits other than 0."""
         found = totals.limits(self.containers, self.init_containers)
         limited = {name for name, amount in found.items() if amount.nanos}
         return total(found, {name: amount for name, amount in self.overhead.items() if name in limited})
@@ -57,7 +57,7 @@ class Item(NamedTuple):
 
 
 def of_pod(made: Pod, name: str) -> Item:
-    """The pod of a VM that is yet to be created."""
+    """The Item for the pod of a new VM."""
     return Item(
         PODS,
         name,
@@ -87,7 +87,7 @@ def of_manifest(manifest: Mapping[str, Any]) -> Item:
 
 
 def claim(name: str, storage: str | None, storage_class: str) -> Item:
-    """A PersistentVolumeClaim. storage: a quantity, None if it is not known. Raises QuantityError."""
+    """The Item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
     amount = parse(storage) if storage is not None else None
     # Kubernetes counts whole bytes.
     whole = of_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None

@@ -1,4 +1,4 @@
-"""What LimitRanges add to a pod, and what they refuse (``LimitRanger`` of Kubernetes)."""
+"""What LimitRanges add to a pod, and what they reject (``LimitRanger`` of Kubernetes)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .item import CLAIMS, HUGE_PAGES, PODS, Item
 Limit = Mapping[str, Any]
 
 _NANOS_PER_MILLI: Final = 10**6
-# Above it Kubernetes compares whole units.
+# Beyond this Kubernetes compares whole units.
 _MOST_MILLI: Final = (2**63 - 1) // 1000
 _NONE: Final = Quantity.of(0, "DecimalSI")
 
 
 class Defaults(NamedTuple):
-    """What containers get that say nothing themselves."""
+    """What containers without their own values get."""
 
     limits: Amounts
     requests: Amounts
 
     def before(self, other: Defaults) -> Defaults:
-        """These and, where they say nothing, others."""
+        """These defaults, completed by others."""
         return Defaults({**other.limits, **self.limits}, {**other.requests, **self.requests})
 
     def says_all_of(self, other: Defaults) -> bool:
@@ -34,7 +34,7 @@ class Defaults(NamedTuple):
 
     @property
     def key(self) -> frozenset[tuple[str, str, int]]:
-        """The same for the same amounts."""
+        """Equal for equal amounts."""
         kinds = (("limits", self.limits), ("requests", self.requests))
         return frozenset((kind, name, amount.nanos) for kind, amounts in kinds for name, amount in amounts.items())
 
@@ -50,10 +50,10 @@ def defaults_of(limits: Iterable[Limit]) -> Defaults:
 
 
 def in_any_order(ranges: Sequence[Defaults]) -> list[Defaults]:
-    """What LimitRanges come to in each order, each result once; that of the given order is the first.
+    """The combined defaults of LimitRanges for each order, each result once; first that of the given order.
 
-    The first LimitRange with a default counts. The API server takes them in the order of a Go map, which is another one
-    for each pod.
+    The first LimitRange with a default counts. The API server applies them in the order of a Go map, which differs for
+    each pod.
     """
     found: list[Defaults] = []
     begun, seen = [Defaults({}, {})], set()
@@ -78,7 +78,7 @@ def defaulted(item: Item, known: Defaults) -> Item:
 
 
 def complete(limit: Limit) -> Limit:
-    """A limit with the defaults that the API server adds: of a container, its maximum is its default."""
+    """A limit with the API server's defaults: a container's maximum is its default."""
     if limit.get("type") != "Container":
         return limit
     default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
@@ -96,7 +96,7 @@ def _with(container: Container, known: Defaults) -> Container:
 
 
 def invalid(item: Item) -> list[str]:
-    """Why the API server takes no such pod, defaults included: requests above limits, huge pages in parts."""
+    """Why the API server rejects the pod after defaulting: requests above limits, fractions of huge pages."""
     return [
         f"the pod is invalid: {problem}"
         for container in (*item.containers, *item.init_containers)
@@ -118,7 +118,7 @@ def _broken(container: Container) -> Iterator[str]:
 
 
 def violations(item: Item, limits: Iterable[Limit]) -> list[str]:
-    """What a LimitRange refuses a pod or a claim for. limits: its `spec.limits`. Raises QuantityError."""
+    """Why a LimitRange rejects a pod or a claim. limits: its `spec.limits`. Raises QuantityError."""
     return [problem for limit in limits for problem in _violated(item, limit)]
 
 
@@ -129,7 +129,7 @@ def _violated(item: Item, limit: Limit) -> Iterator[str]:
         yield from _minimum("PersistentVolumeClaim", limit, requests, {})
         yield from _maximum_request(limit, requests)
     elif item.resource == PODS and kind == "Pod":
-        # LimitRanger counts no overhead.
+        # LimitRanger ignores the overhead.
         bare = item._replace(overhead={})
         yield from _all("Pod", limit, bare.requests, bare.limits)
     elif item.resource == PODS and kind == "Container":
@@ -181,7 +181,7 @@ def _ratio(what: str, name: str, most: Quantity, asked: Quantity, allowed: Quant
         yield f"{start} no limit is specified or limit is 0"
     else:
         ratio, allowed_ratio = limit / request, float(most.value)
-        # As in Kubernetes: floats, and thousandths of the ratio where they can be counted.
+        # As in Kubernetes: floats, and thousandths of the ratio if they do not overflow.
         if most.value <= _MOST_MILLI:
             ratio, allowed_ratio = ratio * 1000, float(_milli(most))
         if ratio > allowed_ratio:
@@ -189,13 +189,13 @@ def _ratio(what: str, name: str, most: Quantity, asked: Quantity, allowed: Quant
 
 
 def _more(first: Quantity, second: Quantity, third: Quantity | None = None) -> bool:
-    """Whether the first is more than the second. third: what Kubernetes looks at beside them."""
+    """Whether the first is more than the second. third: also determines the precision, as in Kubernetes."""
     one, other, _third = _counts(first, second, third or _NONE)
     return one > other
 
 
 def _counts(*amounts: Quantity) -> list[int]:
-    """In thousandths, or in whole units where one of them is too large."""
+    """The amounts in thousandths, or in whole units if one of them is too large."""
     if all(amount.value <= _MOST_MILLI for amount in amounts):
         return [_milli(amount) for amount in amounts]
     return [amount.value for amount in amounts]

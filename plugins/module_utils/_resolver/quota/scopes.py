@@ -1,4 +1,4 @@
-"""Whether a ResourceQuota is about an object: its scopes."""
+"""The scopes of a ResourceQuota: whether it applies to an object."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def scopes_of(spec: Mapping[str, Any]) -> tuple[Scope, ...]:
 
 
 def in_scope(item: Item, scopes: Sequence[Scope]) -> bool:
-    """Whether all scopes take an object."""
+    """Whether all scopes match an object."""
     return all(_takes(scope, item) for scope in scopes)
 
 
 def _takes(scope: Scope, item: Item) -> bool:
     name = scope.get("scopeName")
     if item.resource == CLAIMS:
-        # The claims of data volumes have no such class.
+        # The claims of DataVolumes have no such class.
         return name == _ATTRIBUTES_CLASS and _fits(scope, "")
     if item.resource != PODS:
         return False
@@ -50,7 +50,7 @@ def _fits(scope: Scope, value: str) -> bool:
 
 
 def _crosses(affinity: Mapping[str, Any]) -> bool:
-    """Whether affinity to pods names namespaces."""
+    """Whether pod affinity names namespaces."""
     for kind in ("podAffinity", "podAntiAffinity"):
         for term in (term for when in _TERMS for term in (affinity.get(kind) or {}).get(when) or ()):
             one = term.get("podAffinityTerm", term)

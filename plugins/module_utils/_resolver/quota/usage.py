@@ -1,4 +1,4 @@
-"""What an object takes of quotas, by the names that they have (``podEvaluator``, ``pvcEvaluator`` of Kubernetes)."""
+"""What an object uses of quotas, by the quotas' resource names (``podEvaluator``, ``pvcEvaluator`` of Kubernetes)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 _POD_NAMES: Final = frozenset(
     ("count/pods", "pods", *(f"{kind}{name}" for kind in ("", _REQUESTS, "limits.") for name in _PLAIN))
 )
-# Where a quota has one of these, every container has to say it.
+# If a quota has one of these, every container must set it.
 _DEMANDED: Final = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory")
 _EXTENDED: Final = re.compile(r"[^/]+/[^/]+")
 
 
 def usage(item: Item) -> Amounts:
-    """What an object takes."""
+    """What an object uses."""
     counted = {f"{_COUNT}{item.resource}": one()}
     if item.resource == PODS:
         return {**counted, "pods": one(), **named(item.requests, item.limits)}
@@ -33,7 +33,7 @@ def usage(item: Item) -> Amounts:
 
 
 def named(requests: Amounts, limits: Amounts) -> Amounts:
-    """Requests and limits by the names of quotas."""
+    """Requests and limits by the quotas' resource names."""
     found: Amounts = {}
     for name, amount in requests.items():
         if name in _PLAIN or name.startswith(HUGE_PAGES):
@@ -44,7 +44,7 @@ def named(requests: Amounts, limits: Amounts) -> Amounts:
 
 
 def counts(item: Item, name: str) -> bool:
-    """Whether a name of a quota is about objects of the item's kind."""
+    """Whether a quota's resource name applies to objects of the item's kind."""
     if item.resource == PODS:
         huge = name.startswith((HUGE_PAGES, _REQUESTS + HUGE_PAGES))
         extended = name.startswith(_REQUESTS) and "/" in name and "kubernetes.io/" not in name
@@ -56,7 +56,7 @@ def counts(item: Item, name: str) -> bool:
 
 
 def unsaid(item: Item, names: Iterable[str]) -> dict[str, list[str]]:
-    """The names of a quota that containers of a pod have to say and do not, with these containers."""
+    """The quota's resource names that containers of a pod must set and do not, with these containers."""
     found: dict[str, list[str]] = {}
     for name in _DEMANDED:
         if name in names:
@@ -80,6 +80,6 @@ def _of_claim(item: Item) -> Amounts:
 
 
 def _is_extended(name: str) -> bool:
-    """Whether a resource of containers is none of Kubernetes' own."""
+    """Whether a resource of containers is not one of Kubernetes' own."""
     own = "kubernetes.io/" in name or name.startswith(_REQUESTS)
     return _EXTENDED.fullmatch(name) is not None and not own

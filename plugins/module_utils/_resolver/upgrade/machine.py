@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.effects import LIVE, NOTHING, RESTART
@@ -27,6 +27,9 @@ from ..pod.resources import around, launch
 from ..refresh.drift import Drift, drift
 
 Manifest = dict[str, Any]
+
+# How far a guest can grow, and the resources of its pod, do not matter to a running guest.
+_NOT_SEEN: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")
 
 
 class Side(NamedTuple):
@@ -93,7 +96,8 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
             changes.append({**one, "before": old, "after": new})
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
-    if has_guest(vm) and (changes or update.restart_required is not None):
+    seen = any(not one["field"].startswith(_NOT_SEEN) for one in changes)
+    if has_guest(vm) and (seen or update.restart_required is not None):
         effect = RESTART
     elif update.patch:
         effect = LIVE

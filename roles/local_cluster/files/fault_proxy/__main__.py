@@ -1,4 +1,4 @@
-"""`python -m fault_proxy --config FILE`: passes requests to an API server on, with faults, until SIGTERM or SIGINT."""
+"""`python -m fault_proxy --config FILE`: forwards requests to an API server, with faults, until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fault_proxy.config import Config, load
 
 
 def main() -> int:
-    """Returns the exit status."""
+    """Runs the proxy and returns the exit status."""
     parser = argparse.ArgumentParser("fault_proxy", description="Passes requests to an API server on, with faults.")
     parser.add_argument("--config", required=True, help="a JSON file; config.py says what it holds")
     path = parser.parse_args().config

@@ -1,4 +1,4 @@
-"""Answers that go wrong, each in its own way."""
+"""Faulty responses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-# The reasons that an API server gives; others come from something between, which does not speak JSON.
+# The reasons of an API server; other codes come from proxies, which do not use JSON.
 REASONS = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -29,7 +29,7 @@ _TICK = 0.05  # seconds
 
 
 def status(code: int, retry_after: int | None) -> web.Response:
-    """An API server's Status object; a line of text where an API server would not answer so."""
+    """An API server's Status object; for codes of proxies a line of text."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     if code not in REASONS:
         return web.Response(status=code, text="injected by the fault proxy\n", headers=headers)
@@ -49,7 +49,7 @@ def _status(code: int) -> dict[str, Any]:
 
 
 def reset(request: web.Request) -> web.Response:
-    """Resets the connection (RST); nobody gets the response that is returned."""
+    """Resets the connection (RST); the returned response is not sent."""
     if request.transport is not None:
         connection = request.transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -58,7 +58,7 @@ def reset(request: web.Request) -> web.Response:
 
 
 async def cut(request: web.Request, code: int, headers: Mapping[str, str], body: bytes, length: int) -> web.Response:
-    """Promises the whole body, sends so many bytes, and ends the connection."""
+    """Announces the whole body, sends `length` bytes, and closes the connection."""
     response = web.StreamResponse(status=code, headers=headers)
     response.content_length = len(body)
     await response.prepare(request)
@@ -67,7 +67,7 @@ async def cut(request: web.Request, code: int, headers: Mapping[str, str], body:
 
 
 def end(request: web.Request) -> web.Response:
-    """Ends the connection once what was written is sent; nobody gets the response that is returned."""
+    """Closes the connection after sending what was written; the returned response is not sent."""
     if request.transport is not None:
         request.transport.close()
     return web.Response()
@@ -76,7 +76,7 @@ def end(request: web.Request) -> web.Response:
 async def slow(
     request: web.Request, code: int, headers: Mapping[str, str], body: bytes, rate: float
 ) -> web.StreamResponse:
-    """Sends the body at so many bytes a second."""
+    """Sends the body at `rate` bytes per second."""
     response = web.StreamResponse(status=code, headers=headers)
     response.content_length = len(body)
     await response.prepare(request)
@@ -92,7 +92,7 @@ async def slow(
 
 
 async def events(chunks: AsyncIterator[bytes], count: int) -> AsyncIterator[bytes]:
-    """The first `count` events of a watch, each a line."""
+    """The first `count` events of a watch, one per line."""
     if not count:
         return
     rest = b""
@@ -106,5 +106,5 @@ async def events(chunks: AsyncIterator[bytes], count: int) -> AsyncIterator[byte
 
 
 def gone() -> bytes:
-    """The event by which a watch says that its resource version is too old."""
+    """The event of a watch whose resourceVersion is too old."""
     return json.dumps({"type": "ERROR", "object": _status(410)}).encode() + b"\n"

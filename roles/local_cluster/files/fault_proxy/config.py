@@ -1,4 +1,4 @@
-"""The proxy's own configuration: a JSON file that its starter writes."""
+"""The proxy's configuration: a JSON file from the launcher."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Config:
-    """What the proxy needs to know.
+    """The configuration of the proxy.
 
-    upstream: the API server's address. ca_file: who signed its certificate. host, port: where the proxy listens.
-    tls_cert, tls_key: the certificate it shows. token: who bears it may switch the faults.
-    ready_file: made once the proxy listens.
+    upstream: the API server's address. ca_file: the CA of its certificate. host, port: where the proxy listens.
+    tls_cert, tls_key: the proxy's certificate. token: permits changes of the faults.
+    ready_file: created once the proxy listens.
     """
 
     upstream: str
@@ -28,6 +28,6 @@ class Config:
 
 
 def load(path: str) -> Config:
-    """Reads the file; raises OSError, ValueError or KeyError."""
+    """Reads the file. Raises OSError, ValueError or KeyError."""
     values = json.loads(Path(path).read_text())
     return Config(**{field.name: values[field.name] for field in fields(Config) if field.name in values})

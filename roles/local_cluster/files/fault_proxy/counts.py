@@ -1,4 +1,4 @@
-"""What the proxy has counted."""
+"""Counts of requests, responses and faults."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fault_proxy.request import Request
 class Counts:
     """Numbers since the start, or since `clear`.
 
-    requests, writes: how many arrived, those that a fault ended among them. by_resource: the same as `VERB RESOURCE`.
-    answers: by status, as the client got them. faults: by kind. at_once: the most requests under way at a time, without
+    requests, writes: received, including those that a fault ended. by_resource: by `VERB RESOURCE`.
+    answers: by status, as the client got them. faults: by kind. at_once: the maximum of concurrent requests, without
     watches.
     """
 
@@ -42,7 +42,7 @@ class Counts:
         self._faults[kind] += 1
 
     def clear(self) -> None:
-        """Begin to count anew; what is under way still is."""
+        """Resets the numbers, except for requests in progress."""
         for counter in (self._requests, self._answers, self._faults):
             counter.clear()
         self._writes = 0

@@ -1,4 +1,4 @@
-"""Passes requests on to the API server, unless a rule has something else in mind."""
+"""Forwards requests to the API server, unless a rule causes a fault."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 CONTROL = "/-/faults"
 """Where the faults are looked at (GET), switched (PUT) and counted anew (DELETE); an API server has no such path."""
 _LARGEST_BODY = 64 * 2**20
-# Headers that are about one connection, and what the client or the server of aiohttp writes itself.
+# Headers of a single connection, and headers that aiohttp's client or server writes itself.
 _OWN = frozenset(
     ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding")
     + ("upgrade", "host", "content-length")
@@ -55,7 +55,7 @@ class Proxy:
         try:
             return await self._answer(request, asked)
         except (aiohttp.ClientError, OSError) as error:
-            # What the API server does not answer, or no longer, is so for the client too.
+            # Without a response from the API server, the client gets none either.
             log.info("%s %s: %s", asked.method, asked.target, error or type(error).__name__)
             return answers.reset(request)
         finally:
@@ -87,7 +87,7 @@ class Proxy:
         self._counts.fault(fault)
 
     def _ask(self, request: web.Request, body: bytes) -> Any:
-        """The API server's answer, as a context."""
+        """The API server's response, as a context."""
         return self._session.request(
             request.method,
             URL(self._config.upstream + request.raw_path, encoded=True),
@@ -155,7 +155,7 @@ class Proxy:
 
 
 def _passed(headers: Any) -> Any:
-    """The headers that are passed on, a repeated one as often as it was there."""
+    """The headers to forward; repeated headers stay repeated."""
     kept = headers.copy()
     for name in {name for name in kept if name.lower() in _OWN}:
         kept.popall(name, None)
@@ -173,7 +173,7 @@ async def run(config: Config, end: asyncio.Event) -> None:
         auto_decompress=False,
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
-        # A client that goes away ends its request at the API server too.
+        # If a client disconnects, the request to the API server ends too.
         runner = web.AppRunner(
             Proxy(config, session).application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.5
         )

@@ -8,16 +8,17 @@ from urllib.parse import parse_qs
 _ONE = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _MANY = {**_ONE, "GET": "list", "HEAD": "list", "DELETE": "deletecollection"}
 _READING = ("get", "list", "watch")
-# Asked with POST or PUT, and nothing is stored.
+# Reviews and expansions use POST or PUT but store nothing.
 _ASKING = ("authorization.k8s.io", "authentication.k8s.io", "expand-vm-spec")
 _APPLY = "application/apply-patch"
 
 
 class Request(NamedTuple):
-    """One request. target: path and query as sent. verb: as RBAC has it, and `apply` for server-side apply.
+    """A request.
 
-    resource: PLURAL.GROUP/SUBRESOURCE as far as there are group and subresource, such as
-    `virtualmachines.kubevirt.io/status`; the path where the request is about no resource.
+    target: path and query as sent. verb: as in RBAC, and `apply` for server-side apply.
+    resource: PLURAL.GROUP/SUBRESOURCE, group and subresource if any, such as `virtualmachines.kubevirt.io/status`; the
+    path for other requests.
     """
 
     method: str
@@ -28,7 +29,7 @@ class Request(NamedTuple):
 
     @property
     def watches(self) -> bool:
-        """Whether the answer goes on and on."""
+        """Whether the request is a watch."""
         return self.verb == "watch"
 
 
@@ -53,7 +54,7 @@ def read(method: str, target: str, content_type: str = "") -> Request:
 
 
 def _split(path: str) -> tuple[str, list[str]]:
-    """The API group and what follows the namespace: plural, name, subresource; [] for anything else."""
+    """The API group, and the parts after the namespace: plural, name, subresource; [] for other paths."""
     parts = [part for part in path.split("/") if part]
     if parts[:1] == ["api"]:
         group, parts = "", parts[2:]
@@ -61,7 +62,7 @@ def _split(path: str) -> tuple[str, list[str]]:
         group, parts = "".join(parts[1:2]), parts[3:]
     else:
         return "", []
-    # A namespace is a resource too, with these two subresources.
+    # A namespace is itself a resource with these two subresources.
     if parts[:1] == ["namespaces"] and len(parts) > 2 and parts[2] not in ("status", "finalize"):
         parts = parts[2:]
     return group, parts

@@ -53,11 +53,11 @@ _POSITIVE = ("seconds", "bytes_per_second")
 
 
 class RuleError(ValueError):
-    """Rules cannot be used; the text names rule, option, value and what would do."""
+    """Invalid rules; the text names rule, option, value and the remedy."""
 
 
 class Rule(NamedTuple):
-    """A checked rule; `options` are those of its fault."""
+    """A checked rule. options: those of its fault."""
 
     fault: str
     methods: tuple[str, ...]
@@ -67,7 +67,7 @@ class Rule(NamedTuple):
     options: Mapping[str, Any]
 
     def matches(self, request: Request) -> bool:
-        """Whether the rule is for this request, whatever its rate."""
+        """Whether the rule applies to this request, regardless of its rate."""
         if self.methods and request.method not in self.methods:
             return False
         if self.fault in _OF_WATCHES and not request.watches:
@@ -78,14 +78,14 @@ class Rule(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What a request meets: seconds to wait, then perhaps a fault."""
+    """What happens to a request: seconds to wait, then perhaps a fault."""
 
     latency: float
     rule: Rule | None
 
 
 class Faults:
-    """Rules with the state of their dice. The same seed and the same order of requests give the same faults."""
+    """Rules with their random numbers. The same seed and order of requests give the same faults."""
 
     def __init__(self, rules: list[Mapping[str, Any]], seed: int | None = None) -> None:
         """Raises RuleError."""
@@ -100,7 +100,7 @@ class Faults:
         self._random = random.Random(seed)
 
     def choose(self, request: Request) -> Chosen:
-        """What this request meets."""
+        """What happens to this request."""
         latency = 0.0
         for number, rule in enumerate(self._rules):
             if not rule.matches(request) or self._left[number] == 0 or self._random.random() >= rule.rate:
