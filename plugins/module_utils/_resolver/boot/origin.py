@@ -11,7 +11,7 @@ from .image import ImageError, reference
 Manifest = dict[str, Any]
 
 IMAGE: Final = "boot-source.virtshape.dev/image"
-"""The annotation of a DataSource with the image as it was declared: its volume names the digest only."""
+"""The annotation of a DataSource with the declared image, because its volume names only the digest."""
 # CDI's own annotations of claims.
 _ENDPOINT: Final = "cdi.kubevirt.io/storage.import.endpoint"
 _SECRET: Final = "cdi.kubevirt.io/storage.import.secretName"
