@@ -11,12 +11,14 @@ FEATURES = {
     "administrator": "a user who may do everything",
     "storage": "a default StorageClass",
     "cdi": "the CRDs of CDI",
+    "cdi_here": "a CDI that reaches the loopback addresses of this machine",
     "snapshots": "the CRDs of VolumeSnapshots",
     "catalog": "common-instancetypes v1.7.0, with which the scenarios were recorded",
 }
 """Name → what it is, in words that go after "the cluster lacks"."""
 
 _CATALOG_LABEL = "instancetype.kubevirt.io/common-instancetypes-version"
+_OF_EMULATION = "app.kubernetes.io/managed-by=kubevirt-emulation"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -35,6 +37,7 @@ def look(kubeconfig: Path) -> Given:
             "administrator": _may_do_everything(connection),
             "storage": bool(_default_classes(connection)),
             "cdi": "cdi.kubevirt.io" in groups,
+            "cdi_here": bool(_listed(connection, "cdi.kubevirt.io", "v1beta1", "cdis", _OF_EMULATION)),
             "snapshots": "snapshot.storage.k8s.io" in groups,
             "catalog": _catalog_versions(connection) == {"v1.7.0"},
         }
@@ -66,9 +69,10 @@ def _release(connection: Any) -> str:
     return str(version or "").removeprefix("v")
 
 
-def _listed(connection: Any, group: str, version: str, plural: str) -> list[dict[str, Any]]:
+def _listed(connection: Any, group: str, version: str, plural: str, labels: str = "") -> list[dict[str, Any]]:
     try:
-        answer = client.CustomObjectsApi(connection).list_cluster_custom_object(group, version, plural)
+        api = client.CustomObjectsApi(connection)
+        answer = api.list_cluster_custom_object(group, version, plural, label_selector=labels)
     except client.ApiException:
         return []
     found: list[dict[str, Any]] = answer["items"]

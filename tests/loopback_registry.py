@@ -34,13 +34,17 @@ class LoopbackRegistry(http.server.ThreadingHTTPServer):
     def address(self) -> str:
         return f"127.0.0.1:{self.server_address[1]}"
 
-    def push(self, name: str, tag: str, environment: dict[str, list[str]]) -> str:
-        """Pushes an image for each architecture, one alone without an index; returns the digest of the whole."""
+    def push(self, name: str, tag: str, environment: dict[str, list[str]], size: int = 0) -> str:
+        """Pushes an image for each architecture, one alone without an index; returns the digest of the whole.
+
+        size: of the image's layer, which is named but not there.
+        """
         entries = []
+        layers = [{"digest": f"sha256:{'0' * 64}", "size": size}] if size else []
         for architecture, variables in environment.items():
             config = {"architecture": architecture, "os": "linux", "config": {"Env": variables}}
             stored = self._put(f"/v2/{name}/blobs", "application/vnd.oci.image.config.v1+json", config)
-            manifest = {"schemaVersion": 2, "mediaType": _MANIFEST, "config": {"digest": stored}, "layers": []}
+            manifest = {"schemaVersion": 2, "mediaType": _MANIFEST, "config": {"digest": stored}, "layers": layers}
             digest = self._put(f"/v2/{name}/manifests", _MANIFEST, manifest)
             platform = {"os": "linux", "architecture": architecture}
             entries.append({"mediaType": _MANIFEST, "digest": digest, "platform": platform})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads on the controller what the module, which runs elsewhere, cannot: the built-in catalog and files of the play."""
+"""Reads the built-in catalog and the play's files on the controller, because the module runs elsewhere."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import WritingAction
 
-# The collection holds the catalog once, in the role that is about it.
+# The collection contains the catalog only once, in its role.
 BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
 SUFFIXES = (".yml", ".yaml", ".json")
 
 
 class ActionModule(WritingAction):
-    # Not TRANSFERS_FILES: what is read goes with the module's options.
+    # No TRANSFERS_FILES: the contents are passed in the module's options.
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
         source = options.get("source", "builtin")
         if source == "path":
@@ -42,7 +42,7 @@ class ActionModule(WritingAction):
         try:
             found = Path(self._find_needle("files", str(options["path"])))
         except AnsibleError:
-            # Not from it: Ansible would add its words, about an option that this module does not have.
+            # Not `from error`: Ansible would add its message, about an option that this module does not have.
             raise AnsibleActionFail(f"path: {options['path']}: no such file or directory") from None
         files = _files(found) if found.is_dir() else [found]
         if not files:
@@ -56,7 +56,7 @@ class ActionModule(WritingAction):
         return [one for path in files for one in _parse(self._content(path, options.get("checksum")), path)]
 
     def _content(self, path: Path, checksum: Any) -> bytes:
-        # Decrypted where it is a vault's.
+        # Decrypts a file of ansible-vault.
         real = self._loader.get_real_file(str(path))
         content = _bounded(real, path)
         self._loader.cleanup_tmp_file(real)
@@ -78,7 +78,7 @@ def _parse(content: bytes, path: Path) -> list[Any]:
 
 
 def _bounded(path: str, name: Path) -> bytes:
-    """What is in a file, as far as a catalog could be."""
+    """The contents of a file, limited to the size of a catalog."""
     with Path(path).open("rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Asks quotas and nodes about the VMs of a task before anything is sent, where the task wants that.
+"""Checks quotas and nodes for the VMs of a task before anything is sent, if the task asks for it.
 
-The modules quota_info and placement_info answer. They are run by themselves, since what they compute would make the
-module virtual_machine, which is sent to the target each time, a third larger.
+The modules quota_info and placement_info do that. They run separately, because their code would make the module
+virtual_machine, which is sent to the target each time, a third larger.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHOWN: Final = 5
 
 
 class _Question(NamedTuple):
-    """option: of the task. module: that answers. strict: whether a VM that does not fit fails the task."""
+    """option: of the task. module: the module to run. strict: a VM that does not fit fails the task."""
 
     option: str
     module: str
@@ -34,8 +34,7 @@ class _Question(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """question: what was asked. lines: one for each VM, as the module has it; none if it could not answer, with a
-    failure that says why."""
+    """lines: one for each VM, from the module; empty with a failure if it could not answer."""
 
     question: _Question
     lines: list[dict[str, Any]]
@@ -54,13 +53,9 @@ class ActionModule(WritingAction):
         refused = [text for answer in answers if (text := _refusal(answer, warnings))]
         if refused:
             told = f"{'; '.join(refused)}. Nothing was sent"
-            return {
-                "failed": True,
-                "changed": False,
-                "msg": told,
-                "warnings": warnings,
-                "results": list(map(_unsent, known.values())),
-            }
+            refusing = {key for answer in answers if answer.question.strict for key in map(_key, answer.lines) if key}
+            results = [_unsent(vm, key in refusing) for key, vm in known.items()]
+            return {"failed": True, "changed": False, "msg": told, "warnings": warnings, "results": results}
         result = super().execute(options, tmp, task_vars)
         for one in (*(result.get("results") or ()), *([result["result"]] if result.get("result") else ())):
             found = known.get((one.get("namespace"), one.get("name")))
@@ -82,7 +77,7 @@ class ActionModule(WritingAction):
 
 
 def _refusal(answer: _Answer, warnings: list[str]) -> str:
-    """Why the task fails, "" if it does not; what is worth a warning is added to the warnings."""
+    """Why the task fails, or "". Other problems are added to the warnings."""
     option = answer.question.option
     unfit = [(f"{vm['namespace']}/{vm['name']}: {vm['problem']}", vm) for vm in answer.lines if not vm["fits"]]
     warnings += [f"{option}: {line}" for line, vm in unfit if not vm["judged"]]
@@ -98,14 +93,14 @@ def _refusal(answer: _Answer, warnings: list[str]) -> str:
 
 
 def _will_run(answers: list[_Answer]) -> dict[tuple[str, str], dict[str, Any]]:
-    """By namespace and name {namespace, name, will_run: {judged, fits, problem}}, of all questions together."""
+    """(namespace, name) → {namespace, name, will_run: {judged, fits, problem}}, for all questions together."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for answer in answers:
         for vm in answer.lines:
             key = vm["namespace"], vm["name"]
             known = {"judged": True, "fits": True, "problem": ""}
             one = found.setdefault(key, {"namespace": key[0], "name": key[1], "will_run": known})["will_run"]
-            # What one module knows for certain, the other need not know.
+            # If one module is certain that a VM does not fit, the other module's answer does not matter.
             certain = any(line["judged"] and not line["fits"] for line in (one, vm))
             one["judged"] = certain or (one["judged"] and vm["judged"])
             one["fits"] = one["fits"] and vm["fits"]
@@ -114,18 +109,15 @@ def _will_run(answers: list[_Answer]) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
-def _unsent(vm: dict[str, Any]) -> dict[str, Any]:
-    """The result of a VM of a task that sent nothing."""
-    told = vm["will_run"]
-    failed = told["judged"] and not told["fits"]
-    return {
-        **vm,
-        "kind": "VirtualMachine",
-        "action": "none",
-        "changed": False,
-        "failed": failed,
-        **({"msg": told["problem"]} if failed else {}),
-    }
+def _key(line: dict[str, Any]) -> tuple[str, str] | None:
+    """Namespace and name of a VM that certainly does not fit, None of another."""
+    return (line["namespace"], line["name"]) if line["judged"] and not line["fits"] else None
+
+
+def _unsent(vm: dict[str, Any], failed: bool) -> dict[str, Any]:
+    """The result of a VM of a task that sent nothing. failed: because of this VM, too."""
+    why = {"msg": vm["will_run"]["problem"]} if failed else {}
+    return {**vm, "kind": "VirtualMachine", "action": "none", "changed": False, "failed": failed, **why}
 
 
 def _questions(options: dict[str, Any]) -> Iterator[_Question]:
@@ -143,7 +135,7 @@ def _questions(options: dict[str, Any]) -> Iterator[_Question]:
 
 def _level(options: dict[str, Any], name: str, default: str) -> str:
     given = options.get(name)
-    # A playbook that says off without quotes says false.
+    # In YAML an unquoted off means false.
     level = default if given is None else "off" if given is False else str(given)
     if level not in _LEVELS:
         raise AnsibleActionFail(f"{name}: choose from {', '.join(_LEVELS)}, not {level}")

@@ -43,8 +43,9 @@ def own_cluster(release: str, launch: Callable[..., dict[str, Any]], run_cluster
     _name, _tests, _dir, folder = run_cluster
     which = ("--name", "contract", "--dir", f"{folder}-contract-{release}")
     kubeconfig = str(launch("start", "--kubevirt-version", release, *which)["kubeconfig"])
-    # The recorded clusters had no StorageClass.
-    assert Api(kubeconfig).send("DELETE", "/apis/storage.k8s.io/v1/storageclasses/local").code == 200
+    # The recorded clusters had no StorageClass, and CDI's kinds without CDI.
+    for path in ("/apis/storage.k8s.io/v1/storageclasses/local", "/apis/cdi.kubevirt.io/v1beta1/cdis/cdi"):
+        assert Api(kubeconfig).send("DELETE", path).code == 200
     yield kubeconfig
     launch("stop", "--remove", *which)
 

@@ -25,7 +25,7 @@ from .sources import UsageError
 Manifest = dict[str, Any]
 
 CLEAN, FOUND, UNUSABLE = 0, 1, 2
-"""The exit codes: nothing that the threshold counts; something; the check itself could not be done."""
+"""The exit codes: no findings at the threshold; some; the check failed."""
 
 _CATALOG: Final = Path(__file__).parents[3] / "roles/common_instancetypes/files/catalog"
 _SEVERITY: Final = ("note", "warning", "error")

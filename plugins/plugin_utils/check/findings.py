@@ -23,7 +23,7 @@ RULES: Final[dict[str, str]] = {
     "changed-size": "VMs keep their captured revision of the object until a refresh.",
     "unchecked": "The check requires a cluster or a templating engine.",
 }
-"""Rule → what it means. The names appear in all reports, and users ignore rules by them."""
+"""Rule → its meaning. Reports contain the names, by which users ignore rules."""
 
 
 class Place(NamedTuple):

@@ -1,10 +1,8 @@
-"""The module boot_source against an API server that knows CDI's kinds, with CDI's part played here."""
+"""The module boot_source on a cluster whose CDI reads a registry on loopback."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,15 +11,13 @@ from typing import Any
 import pytest
 from loopback_registry import LoopbackRegistry, loopback_registry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]
 
-# Where there is a CDI it would play its part itself.
-pytestmark = pytest.mark.own_cluster
+pytestmark = pytest.mark.needs("cdi_here")
 
 LABEL = "instancetype.kubevirt.io/default-"
 MERGE = "application/merge-patch+json"
@@ -40,30 +36,6 @@ def session(cluster: Path) -> Session:
 
 
 @pytest.fixture
-def cdi(session: Session, namespace: str) -> Iterator[dict[str, Any]]:
-    """CDI: gives each volume of the namespace the status `volume`, and says of each DataSource that it is ready."""
-    told: dict[str, Any] = {"volume": {"phase": "Succeeded", "progress": "100.0%"}}
-    ended = threading.Event()
-
-    def play() -> None:
-        ready = {"conditions": [{"type": "Ready", "status": "True"}]}
-        while not ended.wait(0.05):
-            for kind, status in ((VOLUME, told["volume"]), (SOURCE, ready)):
-                for item in session.list(kind, namespace)[0]:
-                    if item.get("status") != status:
-                        path = kind.path(namespace, item["metadata"]["name"])
-                        # A task may have deleted it by now.
-                        with contextlib.suppress(ApiError):
-                            session.request("PATCH", path, body={"status": status}, content_type=MERGE)
-
-    thread = threading.Thread(target=play, daemon=True)
-    thread.start()
-    yield told
-    ended.set()
-    thread.join()
-
-
-@pytest.fixture
 def boot(run: Run, shop: str, registry: LoopbackRegistry) -> Run:
     """boot(check=False, **options): the result of a boot source `fedora` in the namespace."""
 
@@ -74,8 +46,8 @@ def boot(run: Run, shop: str, registry: LoopbackRegistry) -> Run:
     return one
 
 
-def image(registry: LoopbackRegistry, variables: tuple[str, ...] = (), architecture: str = "amd64") -> dict[str, str]:
-    digest = registry.push("disks/fedora", "latest", {architecture: [f"BUILT={time.time()}", *variables]})
+def image(registry: LoopbackRegistry, variables: tuple[str, ...] = (), size: int = 0) -> dict[str, str]:
+    digest = registry.push("disks/fedora", "latest", {"amd64": [f"BUILT={time.time()}", *variables]}, size)
     return {"image": f"{registry.address}/disks/fedora", "digest": digest.rpartition(":")[2]}
 
 
@@ -95,9 +67,7 @@ LABELS = {
 }
 
 
-def test_an_image_and_its_successors(
-    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
-) -> None:
+def test_an_image_and_its_successors(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
     first = image(registry)
     options = {"image": first["image"], "wait": True, "keep": 2, **DEFAULTS}
     foreseen = boot(check=True, **options)
@@ -126,26 +96,21 @@ def test_an_image_and_its_successors(
 
 
 def test_a_new_image_without_waiting_moves_the_data_source_later(
-    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
     first = image(registry)
     assert boot(image=first["image"], wait=True)["changed"]
-    cdi["volume"] = {"phase": "ImportInProgress", "progress": "10.0%"}
-    time.sleep(0.2)
-    live = session.get(VOLUME, shop, f"fedora-{first['digest'][:12]}")
-    assert live is not None
     second = image(registry)
     waiting = boot(image=first["image"])
     assert waiting["changed"]
     assert waiting["result"]["source"]["pvc"]["name"] == f"fedora-{first['digest'][:12]}"
     assert "run the task again" in waiting["result"]["warnings"][0]
-    cdi["volume"] = {"phase": "Succeeded"}
     moved = boot(image=first["image"], wait=True)
     assert moved["result"]["source"]["pvc"]["name"] == f"fedora-{second['digest'][:12]}"
 
 
 def test_what_the_image_says_counts_unless_something_is_declared(
-    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
     # Named like the namespace: another test may have deployed common-instancetypes, which is full of the usual names.
     carried = image(
@@ -165,13 +130,18 @@ def test_what_the_image_says_counts_unless_something_is_declared(
 
 
 def test_an_import_that_cdi_repeats_for_ever_ends_the_wait(
-    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
+    boot: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
-    running = {"type": "Running", "status": "False", "reason": "ImagePullFailed", "message": "manifest unknown"}
-    cdi["volume"] = {"phase": "ImportScheduled", "conditions": [running]}
-    failed = boot(image=image(registry)["image"], wait=True, wait_timeout=60)
-    assert failed["failed"]
-    assert "CDI cannot fill the volume: manifest unknown" in failed["msg"]
+    there = image(registry, size=2 << 30)["image"]
+    missing = {"image": f"{there}@sha256:{'0' * 64}", "ask_registry": False}
+    for options, message in (
+        ({"image": there}, "Virtual image size 2147483648 is larger than the reported available storage 1073741824"),
+        (missing, "failed to pull image: reading manifest"),
+    ):
+        failed = boot(wait=True, wait_timeout=60, **options)
+        assert failed["failed"]
+        assert f"CDI cannot fill the volume: {'Unable' if 'Virtual' in message else 'failed'}" in failed["msg"]
+        assert message in failed["msg"]
     assert session.list(SOURCE, shop)[0] == []
 
 
@@ -203,9 +173,7 @@ def test_what_cannot_be_is_refused_before_anything_is_sent(
     assert session.list(VOLUME, shop)[0] == session.list(SOURCE, shop)[0] == session.list(CRON, shop)[0] == []
 
 
-def test_an_image_that_is_polled(
-    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
-) -> None:
+def test_an_image_that_is_polled(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
     there = image(registry)["image"]
     options = {"image": there, "schedule": "@daily", **DEFAULTS}
     made = boot(**options)
@@ -224,7 +192,7 @@ def test_an_image_that_is_polled(
     assert cron is not None and cron["metadata"]["uid"] != uid and cron["spec"]["schedule"] == "@weekly"
 
 
-def test_a_claim_with_defaults_and_its_end(run: Run, session: Session, shop: str, cdi: dict[str, Any]) -> None:
+def test_a_claim_with_defaults_and_its_end(run: Run, session: Session, shop: str) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     claim = BY_NAME["PersistentVolumeClaim"]
     session.create(claim, shop, {"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "disk"}, "spec": spec})
@@ -240,18 +208,14 @@ def test_a_claim_with_defaults_and_its_end(run: Run, session: Session, shop: str
     assert not run("boot_source", namespace=shop, name="installed", state="absent")["changed"]
 
 
-def test_volumes_that_a_clone_reads_stay(
-    boot: Run, registry: LoopbackRegistry, session: Session, shop: str, cdi: dict[str, Any]
-) -> None:
+def test_volumes_that_a_clone_reads_stay(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
     first = image(registry)
     assert boot(image=first["image"], wait=True)["changed"]
-    cdi["volume"] = {"phase": "Succeeded"}
     volume = f"fedora-{first['digest'][:12]}"
-    spec = {"source": {"pvc": {"name": volume, "namespace": shop}}, "storage": {}}
+    # It is never filled, since its storage class does not exist.
+    spec = {"source": {"pvc": {"name": volume, "namespace": shop}}, "storage": {"storageClassName": "none"}}
     clone = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": {"name": "clone"}, "spec": spec}
     session.create(VOLUME, shop, clone)
-    cdi["volume"] = {"phase": "CloneInProgress"}
-    time.sleep(0.5)
     gone = boot(state="absent")
     assert any(f"{volume} stays, since {shop}/clone is cloned from it" in one for one in gone["result"]["warnings"]), (
         gone
@@ -262,9 +226,7 @@ def test_volumes_that_a_clone_reads_stay(
     assert names(session, shop) == set()
 
 
-def test_several_at_once_and_one_that_fails(
-    run: Run, registry: LoopbackRegistry, shop: str, cdi: dict[str, Any]
-) -> None:
+def test_several_at_once_and_one_that_fails(run: Run, registry: LoopbackRegistry, shop: str) -> None:
     there = image(registry)["image"]
     entries = [
         {"name": "a", "image": there},
@@ -277,22 +239,32 @@ def test_several_at_once_and_one_that_fails(
     assert {"DataVolume", "DataSource"} == {key.split()[0] for one in told["diff"] for key in one["after"]}
 
 
-def test_an_upload(run: Run, session: Session, shop: str, cdi: dict[str, Any], tmp_path: Path) -> None:
+@pytest.fixture
+def proxy(session: Session, tmp_path: Path) -> dict[str, Any]:
+    """The option upload_proxy."""
+    config = session.request("GET", "/apis/cdi.kubevirt.io/v1beta1/cdiconfigs/config")
+    path = tmp_path / "proxy.pem"
+    path.write_text(config["status"]["uploadProxyCA"])
+    return {"ca_cert": str(path)}
+
+
+def test_an_upload(run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "disk.img"
     path.write_bytes(b"v" * 5000)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    options = {"namespace": shop, "name": "mine", "upload": {"path": str(path)}, "size": "1Gi"}
+    unchecked = {"namespace": shop, "name": "mine", "upload": {"path": str(path)}, "size": "1Gi", **DEFAULTS}
+    options = {**unchecked, "upload_proxy": proxy}
     assert run("boot_source", check=True, **options)["changed"]
     wrong = run("boot_source", **options, checksum=f"sha256:{'0' * 64}")
     assert f"its sha256 is {digest}" in wrong["msg"]
-    metadata = {"name": f"mine-{digest[:12]}", "labels": {"boot-source.virtshape.dev/name": "mine"}}
-    spec = {"source": {"upload": {}}, "storage": {}}
-    volume = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": metadata, "spec": spec}
-    session.create(VOLUME, shop, volume)
-    time.sleep(0.5)
-    # It has been uploaded: nothing is sent again.
-    made = run("boot_source", **options)
+    assert "certificate verify failed" in run("boot_source", **unchecked)["msg"]
+    assert session.list(VOLUME, shop)[0] == []
+    made = run("boot_source", **options, checksum=f"sha256:{digest}", wait=True)
     assert made["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", made
+    assert made["result"]["ready"] and made["result"]["labels"] == LABELS
+    claim = session.get(BY_NAME["PersistentVolumeClaim"], shop, f"mine-{digest[:12]}")
+    assert claim is not None
+    assert claim["metadata"]["annotations"]["local-cluster.virtshape.dev/uploaded-sha256"] == digest
     assert not run("boot_source", **options)["changed"]
 
 

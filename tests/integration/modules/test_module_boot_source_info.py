@@ -14,8 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 
 Run = Callable[..., dict[str, Any]]
 
-# Where there is a CDI it would play its part itself.
-pytestmark = pytest.mark.own_cluster
+pytestmark = pytest.mark.needs("cdi_here")
 
 LABEL = "instancetype.kubevirt.io/default-"
 KINDS = {"instancetype": "VirtualMachineInstancetype", "preference": "VirtualMachinePreference"}
@@ -25,6 +24,7 @@ KINDS = {"instancetype": "VirtualMachineInstancetype", "preference": "VirtualMac
 def registry() -> Iterator[LoopbackRegistry]:
     with loopback_registry() as made:
         made.push("disks/linux", "1", {"amd64": ["BUILT=1"]})
+        made.push("disks/large", "1", {"amd64": []}, size=2 << 30)
         yield made
 
 
@@ -46,15 +46,6 @@ def defaults(**names: str) -> dict[str, Any]:
     return {role: {"name": name, "kind": KINDS[role]} for role, name in names.items()}
 
 
-def ready(cluster: Path, namespace: str, *names: str) -> None:
-    """CDI's part."""
-    session = Session({"kubeconfig": str(cluster)})
-    body = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-    for name in names:
-        path = BY_NAME["DataSource"].path(namespace, name)
-        session.request("PATCH", path, body=body, content_type="application/merge-patch+json")
-
-
 def test_what_is_wrong_with_boot_sources(
     run: Run, shop: str, told: Callable[..., dict[str, list[str]]], registry: LoopbackRegistry, cluster: Path
 ) -> None:
@@ -67,16 +58,16 @@ def test_what_is_wrong_with_boot_sources(
         {"name": "half", "pvc": {"name": "c"}, **defaults(preference="linux")},
         {"name": "mute", "pvc": {"name": "d"}},
     ]
-    made = run("boot_source", namespace=shop, boot_sources=entries, preflight="off")
-    assert made["msg"] == "5 boot sources: 5 created", made
     session = Session({"kubeconfig": str(cluster)})
-    volume = next(one["metadata"]["name"] for one in session.list(BY_NAME["DataVolume"], shop)[0])
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    for name in (volume, "a", "b", "c", "d"):
+    for name in "abcd":
         body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": claim}
         session.request("POST", BY_NAME["PersistentVolumeClaim"].path(shop), body=body)
-    assert told()["good"] == ["not_ready"]
-    ready(cluster, shop, "good", "small", "gone", "half", "mute")
+    made = run("boot_source", namespace=shop, boot_sources=entries, preflight="off", wait=True)
+    assert made["msg"] == "5 boot sources: 5 created", made
+    volume = next(one["metadata"]["name"] for one in session.list(BY_NAME["DataVolume"], shop)[0])
+    large = {**good, "image": f"{registry.address}/disks/large:1", **defaults(instancetype="small", preference="linux")}
+    assert run("boot_source", namespace=shop, name="large", **large)["changed"]
 
     expected = {
         "good": [],
@@ -84,6 +75,7 @@ def test_what_is_wrong_with_boot_sources(
         "gone": ["missing_default"],
         "half": ["incomplete"],
         "mute": ["says_nothing"],
+        "large": ["not_ready"],
     }
     assert told() == expected
     assert set(told(with_findings=True)) == set(expected) - {"good"}

@@ -59,7 +59,9 @@ def fill(api: Any, namespace: str, name: str) -> None:
     for event in resource.watch(namespace=namespace, timeout=TIMEOUT):
         if event["object"].metadata.name == name:
             claim_of(api, namespace, name, event["object"])
-            resource.patch(name=name, namespace=namespace, body={"status": {"phase": "Succeeded"}}, content_type=MERGE)
+            # Of CDI itself DataVolumes have a status of their own, elsewhere perhaps only their kind is known.
+            status = resource.subresources.get("status", resource)
+            status.patch(name=name, namespace=namespace, body={"status": {"phase": "Succeeded"}}, content_type=MERGE)
             return
     raise AssertionError(f"no DataVolume {name} in {TIMEOUT} seconds")
 

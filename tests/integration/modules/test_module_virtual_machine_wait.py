@@ -13,16 +13,15 @@ from modules_support import await_condition, by_name, claim_of, vm
 
 Run = Callable[..., dict[str, Any]]
 
-DATA_VOLUME = {
-    "metadata": {"name": "imported"},
-    "spec": {"source": {"blank": {}}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}},
-}
+NOWHERE = {"registry": {"url": "docker://127.0.0.1:1/disk"}}
 
 
-def with_data_volume(name: str, **options: Any) -> dict[str, Any]:
+def with_data_volume(name: str, source: dict[str, Any], **options: Any) -> dict[str, Any]:
     """A VM that starts once CDI has filled its disk."""
     volumes = [{"name": "root", "data_volume": "imported"}]
-    return vm(name, volumes=volumes, data_volume_templates=[DATA_VOLUME], **options)
+    spec = {"source": source, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
+    templates = [{"metadata": {"name": "imported"}, "spec": spec}]
+    return vm(name, volumes=volumes, data_volume_templates=templates, **options)
 
 
 def names(api: Any, namespace: str, version: str, kind: str) -> list[str]:
@@ -55,7 +54,7 @@ def test_a_vm_without_a_change_fails_with_what_is_the_matter_with_it(run: Run, s
 
 
 def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, shop: str, api: Any) -> None:
-    made = run("virtual_machine", namespace=shop, **with_data_volume("web"))
+    made = run("virtual_machine", namespace=shop, **with_data_volume("web", NOWHERE))
     assert made["changed"], made
     about = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "web", "namespace": shop}
     event = {
@@ -70,7 +69,7 @@ def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, s
     }
     api.resources.get(api_version="v1", kind="Event").create(namespace=shop, body=event)
     await_condition(api, shop, "web", "Ready")
-    late = run("virtual_machine", namespace=shop, **with_data_volume("web"), wait=True, wait_timeout=1)
+    late = run("virtual_machine", namespace=shop, **with_data_volume("web", NOWHERE), wait=True, wait_timeout=1)
     if not late.get("failed"):
         pytest.skip("this cluster fills volumes in no time")
     assert late["msg"].startswith(
@@ -135,7 +134,7 @@ def test_absent_waits_until_vmi_and_revisions_are_gone_too(run: Run, shop: str, 
 
 def test_what_the_cluster_keeps_of_a_deleted_vm_is_named(run: Run, shop: str, api: Any) -> None:
     claim_of(api, shop, "mine")
-    entry = with_data_volume("web")
+    entry = with_data_volume("web", {"blank": {}})
     entry["volumes"] += [{"name": "more", "persistent_volume_claim": "mine"}]
     entry["volumes"] += [{"name": "gone", "persistent_volume_claim": "missing"}]
     run("virtual_machine", namespace=shop, **entry, run_strategy="Halted", wait=True)

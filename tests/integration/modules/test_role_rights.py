@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from rights_support import CHECKOUT, TABLE, Atom, Play, Someone, all_but, atoms, granted, names_right, needed
 
 ROLES = [name for name in TABLE if name.startswith("roles/")]
@@ -142,6 +143,34 @@ def test_virtual_machines(someone: Someone, tmp_path: Path) -> None:
         step("a", "b", state="absent"),
     ]
     judge(runs, play(someone, runs, "virtual_machines", steps, tmp_path))
+
+
+def test_boot_sources(someone: Someone, tmp_path: Path) -> None:
+    """The rights are those of the module alone, which test_module_rights takes away one by one."""
+    prepared = Play(someone, [], "")
+    runs = named(prepared.name, all_and_least("boot_sources"))
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    for name in runs:
+        for part in ("a", "b"):
+            prepared.create(BY_NAME["PersistentVolumeClaim"], f"{name}-{part}", spec=claim)
+            prepared.create(BY_NAME["VolumeSnapshot"], f"{name}-{part}", spec={})
+
+    def step(*parts: str, schedule: str = "@daily", **options: Any) -> Variables:
+        mine = "{{ inventory_hostname }}-"
+        image = {"image": "disks.example/a", "ask_registry": False, "schedule": schedule}
+        origins: dict[str, Any] = {"cron": image, "url": {"url": "https://disks.example/a"}}
+        entries = [{"name": f"{mine}{part}-{origin}", **own} for part in parts for origin, own in origins.items()]
+        existing = [
+            {"name": f"{mine}{part}-{kind}", kind: {"name": f"{mine}{part}"}}
+            for part in parts
+            for kind in ("pvc", "snapshot")
+        ]
+        defaults = {"namespace": someone.namespace, "size": "1Gi", "instancetype": {"name": "x"}}
+        shared = {"defaults": defaults, "wait": False, "preflight": "off"}
+        return {**shared, "list": [*entries, *(existing if options.get("state") != "absent" else ())], **options}
+
+    steps = [step("a", "b"), step("a", schedule="@weekly"), step("a", state="absent")]
+    judge(runs, play(someone, runs, "boot_sources", steps, tmp_path))
 
 
 def test_common_instancetypes(someone: Someone, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ VMI_WEBHOOKS = (names.VMI_MUTATOR.name, names.VMI_VALIDATOR.name)
 
 
 def review(case: Case, manifest: dict[str, Any]) -> Review:
-    return Review("u", "CREATE", case.kind, "default", "admin", manifest, None)
+    return Review("u", "CREATE", case.kind, "default", "admin", (), manifest, None)
 
 
 def refusal(webhook: str, status: dict[str, Any] | None) -> dict[str, Any]:

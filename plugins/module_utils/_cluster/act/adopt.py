@@ -152,8 +152,7 @@ def _candidates(
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     try:
-        # Do not retry: the patch tests the generation, which the first attempt may have raised. A read shows the
-        # outcome.
+        # A retry fails if the first attempt has raised the generation, which the patch tests: a read shows the outcome.
         _patch(session, result, chosen)
     except (ApiError, ConnectionFailed) as error:
         if _is_written(session, result.vm, chosen.instancetype):

@@ -31,7 +31,7 @@ class Held:
 
 
 def take(session: Session, namespace: str, name: str, holder: str, duration: int, seconds: float) -> Held:
-    """Takes or renews a Lease, after waiting for another holder to release it.
+    """Takes or renews a Lease, after waiting until another holder has released it or the Lease has expired.
 
     duration: seconds after which an unrenewed Lease expires. seconds: the longest wait.
     If the wait was too short, the result names the other holder. Raises ApiError and ConnectionFailed.

@@ -10,7 +10,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
 
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
-"""How an API server says that an object is larger than etcd takes."""
+"""The API server's messages for an object that is too large for etcd."""
 
 
 class Cause(NamedTuple):

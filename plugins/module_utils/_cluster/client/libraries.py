@@ -7,7 +7,7 @@ import traceback
 __all__ = ["MISSING", "RESTClientObject", "urllib3", "yaml"]
 
 MISSING: str | None = None
-"""The traceback of the import that failed."""
+"""The traceback of the failed import."""
 try:
     import urllib3
     import yaml

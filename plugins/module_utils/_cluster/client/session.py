@@ -26,7 +26,7 @@ FIELD_MANAGER: Final = "virtshape"
 # large for etcd.
 _LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
-"""The codes of answers that may be others a little later."""
+"""Status codes for which a retry may succeed."""
 _APPLY: Final = "application/apply-patch+yaml"
 _JSON: Final = "application/json, */*"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"

@@ -14,7 +14,7 @@ from .errors import ConnectionFailed
 from .libraries import RESTClientObject
 
 deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
-"""When an answer that is under way in this thread is given up, on the clock of time.monotonic."""
+"""The deadline of this thread's response, as time.monotonic."""
 
 _BUFFER = 65536
 # Files that a pool would read for each connection; the TLS context already has their contents.

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
     "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},
 }
-"""Which entries the results of a failed task have; the doc fragment `on_failure` describes it."""
+"""Which entries a failed task returns; see the doc fragment `on_failure`."""
 
 # The number of failures in the task's message; the results have all.
 _TOLD = 5

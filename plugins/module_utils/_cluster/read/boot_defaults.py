@@ -1,4 +1,4 @@
-"""Whether VMs get what the labels of boot sources name."""
+"""Checks the default instancetypes and preferences in the labels of boot sources."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ Manifest = dict[str, Any]
 
 
 class Fault(NamedTuple):
-    """text: one line. missing: whether an object is not there; else KubeVirt rejects what is there."""
+    """text: one line. missing: an object does not exist; else KubeVirt rejects an existing one."""
 
     text: str
     missing: bool
 
 
 class Defaults:
-    """Instancetypes and preferences of the cluster: one LIST for each kind and namespace that is asked for."""
+    """Instancetypes and preferences of the cluster: one LIST for each kind and namespace, on first use."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
 
     def faults(self, namespace: str, labels: Mapping[str, str], architecture: str = "") -> list[Fault]:
-        """What is wrong with the defaults that labels name, for VMs in the namespace. What cannot be read is right.
+        """What is wrong with the defaults in labels, for VMs in the namespace. Unreadable objects count as right.
 
-        architecture: of the image, "" where it is not known.
+        architecture: of the image, "" if unknown.
         """
         found: dict[str, Manifest] = {}
         faults = []

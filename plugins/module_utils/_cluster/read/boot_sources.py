@@ -1,4 +1,4 @@
-"""The boot sources of a cluster, and what their registries and the cluster's instancetypes say of them."""
+"""The boot sources of a cluster, checked against their registries and the cluster's instancetypes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNASKED: Final = "registry_unknown"
 
 
 class Wanted(NamedTuple):
-    """namespace, names: None for all. registry: whether registries are asked. insecure: see contents_of."""
+    """namespace, names: None for all. registry: ask registries. insecure: see contents_of."""
 
     namespace: str | None = None
     names: list[str] | None = None
@@ -32,9 +32,9 @@ class Wanted(NamedTuple):
 
 
 def boot_sources(session: Session, wanted: Wanted) -> tuple[list[BootSource], list[str]]:
-    """Boot sources with all findings, and warnings about kinds that may not be read.
+    """Boot sources with all findings, and warnings about kinds that the user may not read.
 
-    One LIST for each kind, however many there are. Raises ApiError and ConnectionFailed.
+    One LIST for each kind, however many boot sources there are. Raises ApiError and ConnectionFailed.
     """
     warnings: list[str] = []
     objects: dict[str, list[Manifest]] = {}

@@ -12,7 +12,7 @@ from ..._resolver.api.names import shown
 from ..client.libraries import yaml
 
 LARGEST: Final = 16 * 2**20
-"""Bytes of a file; the published catalogs have 0.15 MB."""
+"""The largest file in bytes; the published catalogs have 0.15 MB."""
 _MOST_NODES: Final = 500_000
 _DEEPEST: Final = 64
 _MERGE: Final = "tag:yaml.org,2002:merge"

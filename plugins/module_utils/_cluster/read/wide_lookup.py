@@ -30,7 +30,7 @@ class WideLookup:
         self._everywhere = everywhere
         self._answers: dict[tuple[str, str | None], dict[str, dict[str, Manifest]] | Problem] = {}
         self.problems: dict[str, Problem] = {}
-        """Why a kind could not be listed, in the first namespace where that was so."""
+        """Kind → why it could not be listed, in the first such namespace."""
 
     def gather(self, places: Iterable[tuple[str, str]]) -> None:
         """Lists kinds in namespaces concurrently; later calls need no request."""

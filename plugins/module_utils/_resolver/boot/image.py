@@ -32,7 +32,7 @@ _MANIFESTS: Final = (
     "application/vnd.docker.distribution.manifest.v2+json",
 )
 ACCEPTED: Final = (*_INDEXES, *_MANIFESTS)
-"""The media types of manifests that a client reads."""
+"""The media types of supported manifests."""
 
 
 class ImageError(ValueError):

@@ -1,4 +1,4 @@
-"""Which image of a registry a volume, a cron or a DataSource comes from."""
+"""The registry image behind a volume, a cron or a DataSource."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .image import ImageError, reference
 Manifest = dict[str, Any]
 
 IMAGE: Final = "boot-source.virtshape.dev/image"
-"""The annotation of a DataSource with the image as it was declared: its volume names the digest only."""
-# CDI's own, of claims.
+"""The annotation of a DataSource with the declared image, because its volume names only the digest."""
+# CDI's own annotations of claims.
 _ENDPOINT: Final = "cdi.kubevirt.io/storage.import.endpoint"
 _SECRET: Final = "cdi.kubevirt.io/storage.import.secretName"
 _CERTIFICATES: Final = "cdi.kubevirt.io/storage.import.certConfigMap"
 
 
 class Origin(NamedTuple):
-    """image: None for content that no registry has. digest: of what was imported, "" where nothing tells it."""
+    """image: None if the content is not from a registry. digest: of the imported image, "" if unknown."""
 
     image: Image | None = None
     digest: str = ""

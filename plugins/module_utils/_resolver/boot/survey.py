@@ -1,7 +1,7 @@
-"""The boot sources of a cluster: what each leads to, what it says to VMs, and what is wrong with it.
+"""The boot sources of a cluster: the content of each, its defaults for VMs, and what is wrong with it.
 
-What a VM would get is told, by KubeVirt's rules: the labels of a DataSource, and where it has none those of the claim
-or the snapshot that it names. Labels of what a pointer leads to count only once CDI has copied them.
+The defaults are those that KubeVirt infers: the labels of a DataSource or, without any, of the claim or snapshot that
+it names. The labels behind a reference to another DataSource count only once CDI has copied them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VOLUME: Final = "DataVolume"
 CLAIM: Final = "PersistentVolumeClaim"
 SNAPSHOT: Final = "VolumeSnapshot"
 KINDS: Final = (SOURCE, IMPORT_CRON, VOLUME, CLAIM, SNAPSHOT)
-# What a DataSource may name, in CDI's order.
+# The fields of a DataSource's source, in CDI's order.
 _TARGETS: Final = {"dataSource": SOURCE, "pvc": CLAIM, "snapshot": SNAPSHOT}
 _LABELS: Final = tuple(label for role in ROLES for label in (role.volume_label, role.volume_kind_label))
 
@@ -37,7 +37,7 @@ NOT_READY: Final = "not_ready"
 
 
 class Finding(NamedTuple):
-    """finding: a word for programs. text: one line for people, with what to do."""
+    """finding: a code for programs. text: one line for users, with the remedy."""
 
     finding: str
     text: str
@@ -45,10 +45,10 @@ class Finding(NamedTuple):
 
 @dataclass
 class BootSource:
-    """labels: the four defaults as VMs get them. leads_to: kind, namespace and name. created: of the content.
+    """labels: the four defaults that VMs get.
 
-    image: what was imported, without scheme. ask: the image to ask its registry for. digest: of what was imported.
-    volumes: those that were made for it.
+    leads_to: kind, namespace and name. created: of the content. image: the imported image, without scheme. ask: the
+    image to look up in its registry. digest: of the imported image. volumes: those that were created for it.
     """
 
     kind: str
@@ -66,12 +66,12 @@ class BootSource:
 
     @property
     def ask(self) -> Image | None:
-        """What its registry can be asked for, to compare digests; None where there is nothing to compare."""
+        """The image to look up in its registry to compare digests; None if there is nothing to compare."""
         return self.origin.image if self.origin.digest else None
 
 
 def beyond(objects: Objects, namespace: str | None) -> list[Key]:
-    """What the DataSources of a namespace lead to in others; nothing where all namespaces were read."""
+    """The objects in other namespaces to which a namespace's DataSources lead; empty if all namespaces were read."""
     if namespace is None:
         return []
     keys = (_target(one) for one in objects[SOURCE])
@@ -110,7 +110,7 @@ class _Survey:
         return sorted([*sources, *crons, *disks], key=lambda one: (one.namespace, one.name, one.kind))
 
     def _stands_alone(self, kind: str, one: Manifest, parts: set[Key | None]) -> bool:
-        """Whether a labelled disk is a boot source of its own: no VM's disk, and no part of another boot source."""
+        """Whether a labelled disk is itself a boot source: not a VM's disk, and not a part of another boot source."""
         if not _defaults(one):
             # A copy of a boot source has its labels, too.
             return False
@@ -157,7 +157,7 @@ class _Survey:
             yield Finding(LEADS_NOWHERE, f"there is no {key[0]} {key[1]}/{key[2]}, which the DataSource leads to")
 
     def _content(self, target: Manifest | None, key: Key | None) -> Manifest | None:
-        """The claim or the snapshot with the content, also behind a pointer."""
+        """The claim or snapshot with the content, also behind a reference to another DataSource."""
         if target is not None and key is not None and key[0] == SOURCE:
             behind = _target(target)
             return self._known.get(behind) if behind and behind[0] != SOURCE else None
@@ -233,7 +233,7 @@ def _condition(one: Manifest, kind: str) -> Manifest:
 
 
 def _target(source: Manifest) -> Key | None:
-    """What a DataSource names; CDI takes the first of several."""
+    """The object that a DataSource names; of several, CDI uses the first."""
     named = (source.get("spec") or {}).get("source") or {}
     for origin, kind in _TARGETS.items():
         if named.get(origin):

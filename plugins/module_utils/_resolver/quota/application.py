@@ -1,7 +1,7 @@
-"""The quotas of AAQ (v1.8), of one namespace and of several, and the ways of counting a VM's pod.
+"""The quotas of AAQ (v1.8), for one namespace and for several, and AAQ's ways of counting a VM's pod.
 
-A pod that such a quota has no room for is created and waits for it. Containers need not say anything. The controller
-that lets pods go looks at the scopes of a quota of several namespaces only.
+A pod that exceeds such a quota is created and waits. Containers need no requests or limits. For a quota of several
+namespaces, only the controller that releases pods considers scopes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .usage import named, usage
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
 _CLUSTER_KIND: Final = "ApplicationAwareClusterResourceQuota"
-# As ResourceQuotas count, migrations included.
+# As ResourceQuotas count, including migrations.
 _PLAIN: Final = "IgnoreVmiCalculator"
 _WAYS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources", _PLAIN)
 _COMPUTE: Final = "compute"
 _GATED: Final = {"matchExpressions": [{"key": "application-aware-quota/enable-gating", "operator": "Exists"}]}
-# The release of KubeVirt that its own copy of the overhead's formula is of.
+# AAQ contains a copy of the overhead formula of this KubeVirt release.
 _FORMULA: Final = of("1.7")
 
 
@@ -49,7 +49,7 @@ def cluster_quota(manifest: Mapping[str, Any]) -> Quota:
 
 
 def allows_cluster_quotas(aaq: Mapping[str, Any] | None) -> bool:
-    """Whether the cluster's AAQ object, None if it is not known, lets AAQ look at quotas of several namespaces."""
+    """Whether the cluster's AAQ object (None if unknown) enables quotas of several namespaces."""
     if aaq is None:
         return True
     configuration = (aaq.get("spec") or {}).get("configuration") or {}
@@ -57,8 +57,11 @@ def allows_cluster_quotas(aaq: Mapping[str, Any] | None) -> bool:
 
 
 def selects(manifest: Mapping[str, Any], namespace: str, known: Mapping[str, Any] | None) -> bool:
-    """Whether a quota of several namespaces is for a namespace. known: the Namespace; without it the namespaces count
-    that AAQ has found. A copy in a namespace is for that one."""
+    """Whether a quota of several namespaces applies to a namespace.
+
+    known: the Namespace; without it, the namespaces that AAQ has found count. A copy in a namespace applies to that
+    one.
+    """
     home = (manifest.get("metadata") or {}).get("namespace")
     if home:
         return bool(home == namespace)
@@ -74,20 +77,20 @@ def selects(manifest: Mapping[str, Any], namespace: str, known: Mapping[str, Any
 
 
 def way_of(aaq: Mapping[str, Any] | None) -> str:
-    """How the cluster's AAQ object says that VMs are counted; what it does not know is the default."""
+    """How VMs are counted, from the cluster's AAQ object; an unknown value counts as the default."""
     configuration = ((aaq or {}).get("spec") or {}).get("configuration") or {}
     name = (configuration.get("vmiCalculatorConfiguration") or {}).get("configName")
     return name if name in _WAYS else DEFAULT
 
 
 def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    """Whether AAQ looks after a namespace with such labels."""
+    """Whether AAQ manages a namespace with these labels."""
     selector = ((aaq or {}).get("spec") or {}).get("namespaceSelector")
     return matches(selector if selector is not None else _GATED, labels)
 
 
 def counted(way: str, spec: Spec, item: Item, around: Environment, status: Mapping[str, Any] | None = None) -> Amounts:
-    """What a VMI's pod is counted as. spec: of the VMI as stored. status: of the VMI, if it runs."""
+    """The amounts that AAQ counts for a VMI's pod. spec: of the stored VMI. status: of the VMI, if it runs."""
     if way == "GuestEffectiveResources":
         return _effective(spec, item, around)
     if way in ("VmiPodUsage", _PLAIN):
@@ -101,7 +104,7 @@ def counted(way: str, spec: Spec, item: Item, around: Environment, status: Mappi
 
 
 def growth(way: str, spec: Spec, item: Item, around: Environment, guest: Mapping[str, Any]) -> Amounts:
-    """What a migration is counted as: what the target needs more than the guest has. guest: the VMI, {} if unknown."""
+    """The amounts that AAQ counts for a migration: the target's minus the guest's. guest: the VMI, {} if unknown."""
     if way == _PLAIN:
         return usage(item)
     if way not in ("VirtualResources", DEFAULT) or not guest:
@@ -120,7 +123,7 @@ def _measure_pods(item: Item) -> Amounts:
 
 
 def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
-    """The memory and CPUs of a guest; what its status says has come true counts first."""
+    """The memory and CPUs of a guest; values in its status come first."""
     asked = {**own(spec, "limits"), **own(spec, "requests")}
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
     memory = parse(str(guest)) if guest is not None else asked.get("memory", Quantity.of(0, DECIMAL_SI))
@@ -130,7 +133,7 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
 
 
 def _effective(spec: Spec, item: Item, around: Environment) -> Amounts:
-    """The compute container without the memory overhead, which AAQ computes by a formula of its own."""
+    """The compute container without the memory overhead, which AAQ computes itself."""
     alone = item._replace(
         containers=tuple(container for container in item.containers if container.name == _COMPUTE), init_containers=()
     )
@@ -138,7 +141,7 @@ def _effective(spec: Spec, item: Item, around: Environment) -> Amounts:
     (known["domain"].get("memory") or {}).pop("reservedOverhead", None)
     for interface in known["domain"].get("devices", {}).get("interfaces") or ():
         interface.pop("passtBinding", None)
-    # It goes by the architecture that it runs on itself.
+    # AAQ uses the architecture on which it runs.
     known.pop("architecture", None)
     extra = overhead(known, around._replace(release=_FORMULA))
     found = usage(alone)

@@ -1,4 +1,4 @@
-"""What is left of the quotas of a namespace while objects are created there one after the other."""
+"""What remains of a namespace's quotas while objects are created."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from .item import PODS, Item
 from .scopes import Scope, in_scope, scopes_of
 from .usage import counts, unsaid, usage
 
-# The amounts of a quota's resources in billionths.
+# The amounts of a quota's resources in nano units.
 Nanos = dict[str, int]
 
 
 class Quota(NamedTuple):
-    """kind: ResourceQuota or one of AAQ's. hard: what there may be. used: what there is. scopes: all
-    have to take an object. measure: what an object takes of it, {} for one that it is not about. demands: whether
-    containers have to say what it is about."""
+    """A quota.
+
+    kind: ResourceQuota or one of AAQ's. hard: the limits. used: the usage. scopes: all must match an object. measure:
+    the amounts of an object, {} if the quota does not apply. demands: containers must set the quota's resources.
+    """
 
     kind: str
     name: str
@@ -33,41 +35,41 @@ class Quota(NamedTuple):
         return f"{self.kind} {self.name}"
 
     def takes(self, item: Item) -> bool:
-        """Whether an object falls under the quota."""
+        """Whether the quota applies to an object."""
         named = any(counts(item, name) for name in self.hard)
-        # AAQ looks at a pod whatever the names, of which it has some of its own.
+        # AAQ considers every pod, because it has resource names of its own.
         return (named or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
 
     def wanted(self, item: Item) -> Nanos:
-        """What an object takes of it."""
+        """The amounts that an object uses of the quota."""
         if not self.takes(item):
             return {}
         return {name: amount.nanos for name, amount in self.measure(item).items() if name in self.hard and amount.nanos}
 
 
 def resource_quota(manifest: Mapping[str, Any]) -> Quota:
-    """Reads a ResourceQuota. Its status counts, where there is one. Raises QuantityError."""
+    """Reads a ResourceQuota. The limits in its status come first. Raises QuantityError."""
     hard, used = figures(manifest)
     name = (manifest.get("metadata") or {}).get("name") or ""
     return Quota("ResourceQuota", name, hard, used, scopes_of(manifest.get("spec") or {}), usage, True)
 
 
 def figures(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
-    """What a quota allows, and what is used of it. Raises QuantityError."""
+    """The limits and the usage of a quota. Raises QuantityError."""
     spec, status = (manifest.get(part) or {} for part in ("spec", "status"))
     hard = amounts(status.get("hard") or spec.get("hard"))
     return hard, {name: amount.nanos for name, amount in amounts(status.get("used")).items()}
 
 
 class Shared(NamedTuple):
-    """A quota of several namespaces. used: what is used of it by now, in all of them."""
+    """A quota of several namespaces. used: the current usage in all of them."""
 
     quota: Quota
     used: Nanos
 
 
 class Budget:
-    """The quotas of a namespace and what is used of each. shared: those that other namespaces use, too."""
+    """The quotas of a namespace with their usage. shared: quotas of several namespaces."""
 
     def __init__(self, quotas: Iterable[Quota], shared: Iterable[Shared] = ()) -> None:
         own, common = list(quotas), list(shared)
@@ -75,7 +77,7 @@ class Budget:
         self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(one.used for one in common)]
 
     def problems(self, items: Sequence[Item], gone: Sequence[Item] = ()) -> list[str]:
-        """Why objects cannot all be created; empty if they can. gone: objects that are deleted before."""
+        """Why the objects cannot all be created; empty if they can. gone: objects that are deleted before."""
         return [
             problem
             for number, quota in enumerate(self.quotas)
@@ -83,7 +85,7 @@ class Budget:
         ]
 
     def take(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item] = ()) -> None:
-        """Counts objects that are created, and those that are deleted; see most_wanted."""
+        """Counts created and deleted objects; see most_wanted."""
         for number, quota in enumerate(self.quotas):
             for name, amount in most_wanted(quota, variants, gone).items():
                 self.used[number][name] = self.used[number].get(name, 0) + amount
@@ -104,7 +106,7 @@ class Budget:
 
 
 def shown(quota: Quota, name: str, nanos: int) -> str:
-    """An amount of a resource of a quota, as a person reads it."""
+    """An amount of a quota's resource, for users."""
     whole, rest = divmod(nanos, 10**9)
     text = str(whole) if not rest else f"{nanos // 10**6}m"
     return human(text, binary="memory" in name or "storage" in name or "hugepages" in name)
@@ -121,7 +123,7 @@ def _silent(quota: Quota, items: Iterable[Item]) -> list[str]:
 
 
 def wanted_by(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) -> Nanos:
-    """What objects that are created take of a quota, less what those that are deleted give back."""
+    """The amounts that created objects use of a quota, minus those of deleted objects."""
     found: Nanos = {}
     for sign, some in ((1, items), (-1, gone)):
         for item in some:
@@ -131,7 +133,7 @@ def wanted_by(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) ->
 
 
 def most_wanted(quota: Quota, variants: Iterable[Sequence[Item]], gone: Sequence[Item] = ()) -> Nanos:
-    """The same where it is not known which of several variants is created: the most of each amount."""
+    """Like `wanted_by` for several possible variants: the maximum of each amount."""
     found: Nanos = {}
     for items in variants:
         for name, amount in wanted_by(quota, items, gone).items():

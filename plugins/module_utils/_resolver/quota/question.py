@@ -1,4 +1,4 @@
-"""From the manifests of VMs and of their namespaces to whether quotas and limit ranges let them run."""
+"""Whether quotas and limit ranges permit VMs to run, from manifests of the VMs and their namespaces."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ from .sums import Sums
 
 
 class Cluster(NamedTuple):
-    """Where VMs are to run, as manifests of the API's kinds. quotas: ResourceQuotas. limit_ranges: LimitRanges.
-    application_quotas: ApplicationAwareResourceQuotas, cluster_quotas: ApplicationAwareClusterResourceQuotas, or their
-    copies in namespaces. aaq: the AAQ object. pods: of the VMs' namespaces. guests: the
-    VMIs. vms: the VirtualMachines that exist. networks: NetworkAttachmentDefinitions, None: not known. default_class:
-    the storage class of claims that name none."""
+    """Where VMs are to run, as manifests.
+
+    quotas: ResourceQuotas. limit_ranges: LimitRanges. application_quotas: ApplicationAwareResourceQuotas.
+    cluster_quotas: ApplicationAwareClusterResourceQuotas, or their copies in namespaces. aaq: the AAQ object. pods: of
+    the VMs' namespaces. guests: the VMIs. vms: the existing VMs. networks: NetworkAttachmentDefinitions; None if
+    unknown. default_class: the storage class of claims without one.
+    """
 
     quotas: Sequence[Manifest] = ()
     limit_ranges: Sequence[Manifest] = ()
@@ -53,8 +55,11 @@ class Cluster(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """What is created and deleted for a VM. variants: what is created, for each order of the LimitRanges that comes to
-    something else. fleeting: it need not come together with what other VMs need."""
+    """What is created and deleted for a VM.
+
+    variants: the created objects for each order of the LimitRanges with another result.
+    fleeting: does not count together with the needs of other VMs.
+    """
 
     variants: list[list[Item]]
     gone: list[Item]
@@ -64,13 +69,12 @@ class _Change(NamedTuple):
 def quotas(
     vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster, of_running: str = KEEP
 ) -> dict[str, Any]:
-    """{virtual_machines, quotas}: whether each VM fits beside those before it, and the sums of all.
+    """{virtual_machines, quotas}: whether each VM fits in addition to those before it, and the sums of all.
 
-    A VM fits if its pod is admitted whatever the order of the LimitRanges; depends_on_order: it is in some orders.
-
-    A VM that does not run starts; what it needs besides its pod counts if there is no such VM yet. of_running: what
-    becomes of VMs that run, KEEP: nothing, RESTART: a new pod instead of the present one, MIGRATE: a second pod, for
-    each VM by itself. lookup: the instancetypes, preferences and revisions. Raises FieldError.
+    A VM fits if its pod is admitted for every order of the LimitRanges; depends_on_order: only for some orders. A VM
+    that does not run is started; its other objects count if the VM does not exist yet.
+    of_running: for VMs that run, KEEP: nothing; RESTART: a new pod instead of the present one; MIGRATE: a second pod,
+    for each VM separately. lookup: instancetypes, preferences and revisions. Raises FieldError.
     """
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
     around = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
@@ -97,7 +101,7 @@ def quotas(
 
 
 class _Shares:
-    """AAQ's quotas of several namespaces, of which the namespaces of VMs take together."""
+    """AAQ's quotas of several namespaces, with their usage by all namespaces of the VMs."""
 
     def __init__(self, cluster: Cluster) -> None:
         allowed = allows_cluster_quotas(cluster.aaq)
@@ -110,7 +114,7 @@ class _Shares:
         return [one for _shared, one in self._known.values()]
 
     def of(self, namespace: str) -> list[tuple[Shared, Sums]]:
-        """Those that are for a namespace."""
+        """The quotas that apply to a namespace."""
         found = {}
         for manifest in self._manifests:
             with _reading(manifest, "ApplicationAwareClusterResourceQuota"):
@@ -124,7 +128,7 @@ class _Shares:
 
 
 class _Room:
-    """A namespace: its quotas and limit ranges, and what is left of them."""
+    """A namespace's quotas and limit ranges, and what remains of them."""
 
     def __init__(
         self,
@@ -144,16 +148,16 @@ class _Room:
         self._ranges = [one for one in cluster.limit_ranges if _is_in(one, name)]
         self._guests = {name_of(one): one for one in cluster.guests if _is_in(one, name)}
         self._budget = Budget(own, [one for one, _sums in shared])
-        # The first are those of the namespace itself.
+        # The first Sums are the namespace's own.
         self.sums = [Sums(name, own), *(sums for _one, sums in shared)]
 
     def change(
         self, vm: Manifest, lookup: Lookup, kubevirt: KubeVirt, old: Manifest | None, exists: bool, of_running: str
     ) -> _Change:
-        """What a VM needs. old: its pod, if it runs. Raises NoPod, FieldError."""
+        """What is created and deleted for a VM. old: its pod, if it runs. Raises NoPod, FieldError."""
         if old is not None and of_running == KEEP:
             return _Change([[]], [])
-        # The target of a migration is as large; where it comes from decides on its nodes only.
+        # The target of a migration has the same size; its source affects only the choice of nodes.
         made = launched(vm, lookup, kubevirt, self._environment)
         bare = of_pod(made.pod, f"the pod of {name_of(vm)}")
         pods = [defaulted(bare, known) for known in self._defaults]
@@ -167,8 +171,10 @@ class _Room:
         return _Change([[self._counted(made, pod)] for pod in pods], [self._present(old, guest)])
 
     def judge(self, change: _Change) -> tuple[list[str], bool]:
-        """(why the API server would refuse it, whether it would for some orders of the LimitRanges only). If it would
-        for none, it counts from now on. Raises FieldError."""
+        """(Why the API server would reject the change, whether only for some orders of the LimitRanges).
+
+        Without a refusal the change counts from now on. Raises FieldError.
+        """
         found = [[*self._refused(created), *self._budget.problems(created, change.gone)] for created in change.variants]
         refused = [problems for problems in found if problems]
         if not change.fleeting:
@@ -207,7 +213,7 @@ class _Room:
         return pod._replace(application=counted(self._way, made.spec, pod, self._environment))
 
     def _present(self, old: Manifest, guest: Manifest) -> Item:
-        """The pod that runs. guest: its VMI; without it AAQ counts nothing."""
+        """The running pod. guest: its VMI; without it AAQ counts nothing."""
         pod = of_manifest(old)
         if not guest:
             return pod._replace(application={})
@@ -216,7 +222,7 @@ class _Room:
 
 
 def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
-    """The pods of VMs by namespace and name. A pod that waits for a node is counted by quotas, too."""
+    """The pods of VMs by namespace and name. Quotas also count a pod that waits for a node."""
     found = {}
     for manifest in pods:
         with _reading(manifest, "Pod"):

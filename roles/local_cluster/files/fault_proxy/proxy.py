@@ -23,7 +23,7 @@ from fault_proxy.rules import Faults, Rule, RuleError
 log = logging.getLogger(__name__)
 
 CONTROL = "/-/faults"
-"""Where the faults are looked at (GET), switched (PUT) and counted anew (DELETE); an API server has no such path."""
+"""The path to read (GET) and set (PUT) the faults and to reset the counts (DELETE); no API server has it."""
 _LARGEST_BODY = 64 * 2**20
 # Headers of a single connection, and headers that aiohttp's client or server writes itself.
 _OWN = frozenset(

@@ -44,7 +44,7 @@ FAULTS: dict[str, dict[str, bool]] = {
     "watch_cut": {"after_events": False},
     "watch_gone": {"after_events": False},
 }
-"""The faults with their options and whether one has to be given."""
+"""Fault → its options, and whether each is required."""
 _COMMON = ("fault", "methods", "path", "rate", "times")
 _OF_WATCHES = ("watch_cut", "watch_gone")
 _OF_BODIES = ("cut", "truncate", "slow")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from _resolver.api import release
 from kubevirt_emulation import server
+from kubevirt_emulation.cdi import install as cdi_install
+from kubevirt_emulation.cdi.parts import Cdi, Part
 from kubevirt_emulation.client import Client, Connection
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.controllers.context import Context
@@ -71,6 +73,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
     as_virt_api = {"VolumeSnapshot": Client(connection, "virt-api", impersonate=API_USER)}
     looked_up = {kind: cache for kind, cache in caches.items() if kind not in _READ_LIVE}
     objects = Objects(looked_up, as_virt_api, virt_api)
+    cdi = Cdi(connection, installing, {kind: caches[kind] for kind in ("DataVolume", "StorageClass")})
     recorder = Recorder(handler, "virtualmachine-controller")
     context = Context(controller, caches, objects, configuration, recorder)
 
@@ -84,16 +87,21 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
         names.VMI_MUTATOR: VmiMutator(configuration).answer,
         names.VMI_VALIDATOR: VmiValidator(configuration).answer,
         **dict.fromkeys((*names.INSTANCETYPE_VALIDATORS, *names.PREFERENCE_VALIDATORS), validate),
+        **cdi.answerers,
     }
-    tasks = [asyncio.create_task(cache.run()) for cache in caches.values()]
+    filled = [*caches.values(), *cdi.caches.values()]
+    tasks = [asyncio.create_task(cache.run()) for cache in filled]
     runner = None
     try:
-        await asyncio.gather(*(cache.synced.wait() for cache in caches.values()))
+        await asyncio.gather(*(cache.synced.wait() for cache in filled))
         log.info("the caches are filled")
-        runner = await server.serve(config, virt_api, webhooks, SubresourceApi(virt_api, objects, configuration))
+        routes = [*SubresourceApi(virt_api, objects, configuration).routes(), *cdi.routes()]
+        runner = await server.serve(config, virt_api, webhooks, routes)
         await installer.register(installing, config)
         await creating
-        tasks += [asyncio.create_task(part.run()) for part in (vm_controller, node, kubevirt_status)]
+        await cdi_install.publish(installing, config)
+        controllers: tuple[Part, ...] = (vm_controller, node, kubevirt_status, *cdi.controllers)
+        tasks += [asyncio.create_task(part.run()) for part in controllers]
         Path(config.ready_file).touch()
         log.info("ready at https://%s:%d", config.host, config.port)
         await _until_end(end, tasks)

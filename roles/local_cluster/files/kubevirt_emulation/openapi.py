@@ -7,10 +7,12 @@ of text fields (`ioThreadsPolicy: bogus` is stored), the range of uint32, and an
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from _resolver.api import release_schema, schema
 from _resolver.api.release import NEWEST, Release
+from kubevirt_emulation.cdi import kinds as cdi_kinds
+from kubevirt_emulation.crd import AGE, FREE, Resource
 
 QUANTITY_PATTERN: Final = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
@@ -72,8 +74,6 @@ _LIMITS: Final[dict[tuple[str, str], dict[str, Any]]] = {
 # Fields that Go always writes but users may omit: admission or a preference sets them.
 _OPTIONAL: Final = frozenset({("Machine", "type"), ("Input", "type")})
 
-_FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
 
 @cache
 def schema_of(type_name: str, release: Release = NEWEST) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def schema_of(type_name: str, release: Release = NEWEST) -> dict[str, Any]:
     Lists are atomic (the default), except for a few in the VM's real schema.
     """
     if type_name == "ObjectMeta":
-        return _FREE  # of a template; kube-apiserver itself validates the object's own
+        return FREE  # of a template; kube-apiserver itself validates the object's own
     properties = {}
     required = []
     for name, declaration in schema.TYPES[type_name].items():
@@ -113,72 +113,6 @@ def _of(expression: str, release: Release) -> dict[str, Any]:
     return _SCALARS.get(expression, _SCALARS["string"])
 
 
-class Resource(NamedTuple):
-    """A kind that the emulated cluster serves."""
-
-    group: str
-    version: str
-    kind: str
-    plural: str
-    short_names: tuple[str, ...]
-    namespaced: bool
-    status: bool  # has /status; then writes to the object ignore the status, and writes to /status ignore the rest
-    categories: tuple[str, ...]
-    columns: tuple[tuple[str, str, str], ...]  # name, type, JSON path
-    properties: dict[str, Any]
-    required: tuple[str, ...]
-
-    def manifest(self) -> dict[str, Any]:
-        """The CustomResourceDefinition."""
-        root: dict[str, Any] = {
-            "type": "object",
-            "properties": {
-                "apiVersion": {"type": "string"},
-                "kind": {"type": "string"},
-                "metadata": {"type": "object"},
-                **self.properties,
-            },
-            "required": list(self.required),
-        }
-        version: dict[str, Any] = {
-            "name": self.version,
-            "served": True,
-            "storage": True,
-            "schema": {"openAPIV3Schema": root},
-        }
-        if self.columns:
-            version["additionalPrinterColumns"] = [
-                {"name": name, "type": kind, "jsonPath": path} for name, kind, path in self.columns
-            ]
-        if self.status:
-            version["subresources"] = {"status": {}}
-        names: dict[str, Any] = {
-            "kind": self.kind,
-            "listKind": self.kind + "List",
-            "plural": self.plural,
-            "singular": self.kind.lower(),
-            "shortNames": list(self.short_names),
-        }
-        if self.categories:
-            names["categories"] = list(self.categories)
-        manifest: dict[str, Any] = {
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{self.plural}.{self.group}"},
-            "spec": {
-                "group": self.group,
-                "names": names,
-                "scope": "Namespaced" if self.namespaced else "Cluster",
-                "versions": [version],
-            },
-        }
-        if self.group.endswith("k8s.io"):
-            # The API server only takes definitions in its own groups that name an approval.
-            manifest["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, for tests"}
-        return manifest
-
-
-_AGE: Final = ("Age", "date", ".metadata.creationTimestamp")
 _READY: Final = ("Ready", "string", ".status.conditions[?(@.type=='Ready')].status")
 
 
@@ -222,19 +156,11 @@ def _kubevirt(
     )
 
 
-def _storage(group: str, version: str, kind: str, short: str, columns: tuple[tuple[str, str, str], ...]) -> Resource:
-    """A kind of which inference reads a few fields; other fields are stored unchecked."""
-    properties = {"spec": _FREE, "status": _FREE}
-    return Resource(
-        group, version, kind, kind.lower() + "s", (short, short + "s"), True, False, (), columns, properties, ("spec",)
-    )
-
-
 def _configuration() -> dict[str, Any]:
     """The schema of the KubeVirt object's spec: only the reference policy is checked."""
     policy = {"type": "string", "nullable": True, "enum": ["reference", "expand", "expandAll"]}
     instancetype = {"type": "object", "nullable": True, "properties": {"referencePolicy": policy}}
-    return {**_FREE, "properties": {"configuration": {**_FREE, "properties": {"instancetype": instancetype}}}}
+    return {**FREE, "properties": {"configuration": {**FREE, "properties": {"instancetype": instancetype}}}}
 
 
 def resources(release: Release = NEWEST) -> list[Resource]:
@@ -275,39 +201,30 @@ def resources(release: Release = NEWEST) -> list[Resource]:
         _kubevirt(
             "VirtualMachine",
             ("vm", "vms"),
-            (_AGE, ("Status", "string", ".status.printableStatus"), _READY),
+            (AGE, ("Status", "string", ".status.printableStatus"), _READY),
             {name: _of(schema.field_type(virtual_machine[name]).rstrip("!"), release) for name in ("spec", "status")},
         ),
         _kubevirt(
             "VirtualMachineInstance",
             ("vmi", "vmis"),
             (
-                _AGE,
+                AGE,
                 ("Phase", "string", ".status.phase"),
                 ("IP", "string", ".status.interfaces[0].ipAddress"),
                 ("NodeName", "string", ".status.nodeName"),
                 _READY,
             ),
-            {"spec": schema_of("VirtualMachineInstanceSpec", release), "status": _FREE},
+            {"spec": schema_of("VirtualMachineInstanceSpec", release), "status": FREE},
             # virt-controller creates VMIs with a status, and virt-handler writes it with the object.
             status=False,
         ),
         _kubevirt(
             "KubeVirt",
             ("kv", "kvs"),
-            (_AGE, ("Phase", "string", ".status.phase")),
-            {"spec": _configuration(), "status": _FREE},
+            (AGE, ("Phase", "string", ".status.phase")),
+            {"spec": _configuration(), "status": FREE},
         ),
-        _storage(
-            "cdi.kubevirt.io",
-            "v1beta1",
-            "DataVolume",
-            "dv",
-            (("Phase", "string", ".status.phase"), ("Progress", "string", ".status.progress"), _AGE),
-        ),
-        _storage("cdi.kubevirt.io", "v1beta1", "DataSource", "das", (_AGE,)),
-        _storage("cdi.kubevirt.io", "v1beta1", "DataImportCron", "dic", (_AGE,)),
-        _storage("snapshot.storage.k8s.io", "v1", "VolumeSnapshot", "vs", (_AGE,)),
+        *cdi_kinds.KINDS,
     ]
 
 

@@ -6,7 +6,7 @@ import re
 
 NEWEST = "1.9.0"
 KNOWN = (NEWEST, "1.8.4", "1.7.4", "1.6.6", "1.5.3", "1.4.1")
-"""Those whose behaviour was recorded."""
+"""The releases with recorded behaviour."""
 
 
 def problem(version: str) -> str:

@@ -41,6 +41,7 @@ _BUILT_IN = [
     Resource("", "v1", "ServiceAccount", "serviceaccounts", True),
     Resource("", "v1", "Event", "events", True),
     Resource("", "v1", "ConfigMap", "configmaps", True),
+    Resource("", "v1", "Secret", "secrets", True),
     Resource("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", True),
     Resource("storage.k8s.io", "v1", "StorageClass", "storageclasses", False),
     Resource("apps", "v1", "ControllerRevision", "controllerrevisions", True),

@@ -1,4 +1,4 @@
-"""Serves webhooks and subresources over TLS."""
+"""Serves webhooks, aggregated APIs and CDI's upload proxy over TLS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kubevirt_emulation.client import Client
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.resources import KINDS
 from kubevirt_emulation.subresources.answers import json_response
-from kubevirt_emulation.subresources.api import SubresourceApi, answer_failures
+from kubevirt_emulation.subresources.api import answer_failures
 from kubevirt_emulation.webhooks import admission
 from kubevirt_emulation.webhooks.names import Webhook
 
@@ -26,12 +26,12 @@ END = 2.0  # seconds for pending requests at the end
 
 
 async def serve(
-    config: Config, client: Client, webhooks: dict[Webhook, Answerer], subresources: SubresourceApi
+    config: Config, client: Client, webhooks: dict[Webhook, Answerer], routes: list[web.RouteDef]
 ) -> web.AppRunner:
     """Starts the server. The caller cleans the runner up."""
     application = web.Application(middlewares=[answer_failures], client_max_size=_LARGEST_BODY)
     application.add_routes([web.post(hook.path, _handler(answer)) for hook, answer in webhooks.items()])
-    application.add_routes(subresources.routes())
+    application.add_routes(routes)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=END)
     await runner.setup()
     site = web.TCPSite(runner, config.host, config.port, ssl_context=await _tls(config, client))

@@ -14,15 +14,14 @@ from local_cluster.ports import HOST
 _TIMEOUT = 15.0  # seconds; a server that is slower, even on a busy machine, counts as frozen
 _NAMESPACES = "/api/v1/namespaces"
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-_DATA_SOURCES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/{}/datasources"
-# A DataSource as in clusters with KubeVirt. It has no disk, because no guest boots; the annotation makes the emulation
-# treat a copy of it as filled.
+_CDI = "/apis/cdi.kubevirt.io/v1beta1/namespaces/{}"
+# A DataSource as in clusters with KubeVirt. Its volume is blank, because no guest boots.
 _BOOT_SOURCE = "fedora"
+_BOOT_SIZE = "5Gi"
 _BOOT_LABELS = {
     "instancetype.kubevirt.io/default-instancetype": "u1.medium",
     "instancetype.kubevirt.io/default-preference": "fedora",
 }
-_FILLS = "local-cluster.virtshape.dev/fills"
 _KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt"
 
 
@@ -120,15 +119,20 @@ class ApiServer:
         self._done("POST", _NAMESPACES, {"metadata": {"name": name}})
 
     def create_boot_source(self, namespace: str) -> None:
-        """Create the DataSource `fedora`, if missing, so that a VM can be declared with nothing else."""
-        source = {"pvc": {"name": _BOOT_SOURCE, "namespace": namespace}}
-        body = {
-            "apiVersion": "cdi.kubevirt.io/v1beta1",
-            "kind": "DataSource",
-            "metadata": {"name": _BOOT_SOURCE, "labels": _BOOT_LABELS, "annotations": {_FILLS: "true"}},
-            "spec": {"source": source},
+        """Create the DataSource `fedora` with its volume, so that a VM can be declared with nothing else."""
+        storage = {"resources": {"requests": {"storage": _BOOT_SIZE}}}
+        specs = {
+            "DataVolume": {"source": {"blank": {}}, "storage": storage},
+            "DataSource": {"source": {"pvc": {"name": _BOOT_SOURCE, "namespace": namespace}}},
         }
-        self._done("POST", _DATA_SOURCES.format(namespace), body)
+        for kind, spec in specs.items():
+            body = {
+                "apiVersion": "cdi.kubevirt.io/v1beta1",
+                "kind": kind,
+                "metadata": {"name": _BOOT_SOURCE, "labels": _BOOT_LABELS},
+                "spec": spec,
+            }
+            self._done("POST", f"{_CDI.format(namespace)}/{kind.lower()}s", body)
 
     def _kubevirt(self, method: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
         return self._done(method, _KUBEVIRT, body, content_type)

@@ -27,13 +27,13 @@ from local_cluster.paths import CONTROL_PLANE_SOURCES, binary_cache
 from local_cluster.toolchain import find_go
 
 PACKAGES = "about 2,400"
-"""How many packages the control plane consists of, as `go build -v` counts them."""
+"""The number of packages of the control plane, as `go build -v` counts them."""
 REPORT_EVERY = 5.0  # seconds
 _STARTED = "# started "
 _POLL = 0.2  # seconds
 _BEGINS_WITHIN = 3.0  # seconds
 UNUSED = 30 * 24 * 3600.0
-"""Seconds after which a binary that no start has used is removed by the next build."""
+"""Seconds after which the next build removes an unused binary."""
 
 Progress = Callable[[str], None]
 

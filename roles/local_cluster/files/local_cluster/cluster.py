@@ -28,7 +28,7 @@ EMULATION = "emulation"
 FAULT_PROXY = "fault-proxy"
 LAUNCHER = "launcher"
 GRACE = {FAULT_PROXY: 5.0, EMULATION: 5.0, CONTROL_PLANE: 10.0}
-"""The parts in the order in which they are stopped, and the seconds each has before it is killed."""
+"""The parts in the order of stopping → seconds until each is killed."""
 TITLES = {CONTROL_PLANE: "the API server", EMULATION: "the KubeVirt emulation", FAULT_PROXY: "the fault proxy"}
 PORT_ATTEMPTS = 5
 _POLL = 0.05  # seconds
@@ -45,7 +45,7 @@ class Settings:
     kubernetes_version: str = field(default_factory=versions.default)
     emulation: bool = True
     kubevirt_version: str = releases.NEWEST
-    """The release of KubeVirt that the emulation behaves like."""
+    """The emulated release of KubeVirt."""
     api_port: int = 0
     """0 means any free port."""
     log_level: str = "info"
@@ -71,7 +71,7 @@ class Adjustments:
     """Settings that can change while the cluster runs; None leaves one unchanged."""
 
     namespaces: Sequence[str] = ()
-    """Those that are to exist, each created with a boot source; others stay."""
+    """Namespaces to create, each with a boot source; others stay."""
     reference_policy: str | None = None
     fault_rules: Sequence[Any] | None = None
     fault_seed: int | None = None

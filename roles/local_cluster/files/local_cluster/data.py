@@ -11,9 +11,9 @@ from pathlib import Path
 from local_cluster.errors import LauncherError
 
 MEMORY = Path("/dev/shm")
-"""The file system in memory on Linux."""
+"""Linux' file system in memory."""
 NEEDED = 256 * 2**20
-"""Bytes that have to be free in it: etcd's log takes 64 MiB at once, twice while it begins a new file."""
+"""The required free bytes: etcd's log allocates 64 MiB at once, twice when it starts a new file."""
 PLACES = ("disk", "memory")
 
 

@@ -14,7 +14,7 @@ from local_cluster.paths import EMULATION_SOURCES, FILES, MODULE_UTILS, Layout
 from local_cluster.ports import HOST
 
 LIBRARIES = ("aiohttp", "jsonpatch", "yaml")
-"""What the emulation imports from elsewhere."""
+"""Third-party libraries of the emulation."""
 
 
 def config(layout: Layout, port: int, kubevirt_version: str, log_level: str) -> dict[str, Any]:

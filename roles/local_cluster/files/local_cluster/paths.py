@@ -21,12 +21,12 @@ from local_cluster import data
 from local_cluster.errors import LauncherError
 
 FILES = Path(__file__).resolve().parent.parent
-"""The role's files/ folder: beside this package lie control_plane/ (Go), kubevirt_emulation/, fault_proxy/."""
+"""The role's files/ folder: it contains this package, control_plane/ (Go), kubevirt_emulation/ and fault_proxy/."""
 CONTROL_PLANE_SOURCES = FILES / "control_plane"
 EMULATION_SOURCES = FILES / "kubevirt_emulation"
 FAULT_PROXY_SOURCES = FILES / "fault_proxy"
 MODULE_UTILS = FILES.parents[2] / "plugins" / "module_utils"
-"""Where the collection keeps `_resolver`, which the emulation imports by that name."""
+"""The parent folder of `_resolver`, which the emulation imports by that name."""
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 

@@ -33,7 +33,7 @@ from local_cluster.paths import write_secret
 LIFETIME = datetime.timedelta(days=365)
 RENEW_BEFORE = datetime.timedelta(days=30)
 FRONT_PROXY_CLIENT = "front-proxy-client"
-"""The name by which aggregated APIs know the API server."""
+"""The API server's common name for aggregated APIs."""
 
 APISERVER_NAMES = (
     "localhost",

@@ -1,7 +1,4 @@
-"""The DataVolumes of a VM's dataVolumeTemplates.
-
-CDI is not emulated: DataVolumes stay as created, except copies of the launcher's boot sources.
-"""
+"""The DataVolumes of a VM's dataVolumeTemplates."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from kubevirt_emulation.resources import DATA_VOLUME
 Manifest = dict[str, Any]
 
 _FILLED = ("Succeeded", "PendingPopulation")
-# The annotation of a DataSource whose copies count as filled at once; `local_cluster/api.py` sets it.
-_FILLS = "local-cluster.virtshape.dev/fills"
 
 
 async def sync(context: Context, work: Work) -> None:
@@ -40,22 +35,11 @@ async def sync(context: Context, work: Work) -> None:
             },
             "spec": template["spec"],
         }
-        if await _is_filled(context, namespace, template["spec"]):
-            body["status"] = {"phase": "Succeeded", "progress": "100.0%"}
         try:
             cache.observe(await context.client.create(DATA_VOLUME, namespace, body))
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
-
-
-async def _is_filled(context: Context, namespace: str, spec: Manifest) -> bool:
-    reference = spec.get("sourceRef") or {}
-    if reference.get("kind") != "DataSource" or not reference.get("name"):
-        return False
-    asked = ("DataSource", reference.get("namespace") or namespace, reference["name"])
-    source = await context.objects.resolve(lambda lookup: lookup.get(*asked))
-    return isinstance(source, dict) and _FILLS in (source["metadata"].get("annotations") or {})
 
 
 def are_ready(context: Context, vm: Manifest) -> bool:

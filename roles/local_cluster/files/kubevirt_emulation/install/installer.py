@@ -9,10 +9,11 @@ from typing import Any
 
 from _resolver.api import release
 from kubevirt_emulation import openapi
+from kubevirt_emulation.cdi import install as cdi
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.install import registrations, roles
-from kubevirt_emulation.install.names import NAMESPACE, SUBRESOURCE_GROUP, SUBRESOURCE_VERSIONS, metadata
+from kubevirt_emulation.install.names import NAMESPACE, metadata
 from kubevirt_emulation.resources import CUSTOM, KINDS, KUBEVIRT
 
 Manifest = dict[str, Any]
@@ -34,9 +35,9 @@ async def install_api(client: Client, config: Config) -> None:
 
 
 async def create_kubevirt(client: Client) -> None:
-    """Creates the KubeVirt object and a default StorageClass. If the KubeVirt object exists, changes nothing.
+    """Creates the KubeVirt object, a default StorageClass and CDI. If the KubeVirt object exists, changes nothing.
 
-    A deleted StorageClass therefore stays deleted. The API server delays the first objects of a new kind by two
+    A deleted StorageClass or CDI therefore stays deleted. The API server delays the first objects of a new kind by two
     seconds, so start this early and concurrently.
     """
     try:
@@ -45,12 +46,12 @@ async def create_kubevirt(client: Client) -> None:
         if error.reason != "AlreadyExists":
             raise
         return
-    await apply(client, _storage_class())
+    await asyncio.gather(*(apply(client, manifest) for manifest in (_storage_class(), *cdi.objects())))
 
 
 async def register(client: Client, config: Config) -> None:
-    """Installs the roles, and registers webhooks and the aggregated API. Returns once requests arrive."""
-    await asyncio.gather(*(apply(client, manifest) for manifest in roles.manifests()))
+    """Installs the roles, and registers webhooks and the aggregated APIs. Returns once requests arrive."""
+    await asyncio.gather(*(apply(client, manifest) for manifest in (*roles.manifests(), *cdi.manifests())))
     ca_bundle = base64.b64encode(Path(config.ca_file).read_bytes()).decode()
     await asyncio.gather(
         *(apply(client, manifest) for manifest in registrations.api_services(config.port, ca_bundle)),
@@ -111,11 +112,11 @@ async def _served(client: Client, kind: str) -> None:
 
 
 async def _available(client: Client) -> None:
-    """Waits until the API server forwards requests for subresources."""
-    for version in SUBRESOURCE_VERSIONS:
+    """Waits until the API server forwards requests for the aggregated groups."""
+    for group, version in registrations.AGGREGATED:
         while True:
             try:
-                await client.request("GET", f"/apis/{SUBRESOURCE_GROUP}/{version}")
+                await client.request("GET", f"/apis/{group}/{version}")
                 break
             except ApiError as error:
                 if error.code not in (404, 503):

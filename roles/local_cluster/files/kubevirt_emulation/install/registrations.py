@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kubevirt_emulation.cdi import names as cdi_names
+from kubevirt_emulation.cdi.webhooks import CONFIGURATIONS
 from kubevirt_emulation.install.names import (
     CONTROLLER_USER,
     NAMESPACE,
@@ -20,6 +22,12 @@ from kubevirt_emulation.webhooks import names
 
 Manifest = dict[str, Any]
 
+AGGREGATED = (
+    *((SUBRESOURCE_GROUP, version) for version in SUBRESOURCE_VERSIONS),
+    (cdi_names.UPLOAD_GROUP, cdi_names.UPLOAD_VERSION),
+)
+"""The API groups, with versions, that the API server leaves to the emulation."""
+
 
 def service(port: int) -> Manifest:
     return {
@@ -31,14 +39,14 @@ def service(port: int) -> Manifest:
 
 
 def api_services(port: int, ca_bundle: str) -> list[Manifest]:
-    """The APIServices of the subresources' versions. ca_bundle: PEM in base64."""
+    """The APIServices of these groups. ca_bundle: PEM in base64."""
     return [
         {
             "apiVersion": "apiregistration.k8s.io/v1",
             "kind": "APIService",
-            "metadata": metadata(f"{version}.{SUBRESOURCE_GROUP}"),
+            "metadata": metadata(f"{version}.{group}"),
             "spec": {
-                "group": SUBRESOURCE_GROUP,
+                "group": group,
                 "version": version,
                 "groupPriorityMinimum": 1000,
                 "versionPriority": 15,
@@ -46,17 +54,24 @@ def api_services(port: int, ca_bundle: str) -> list[Manifest]:
                 "service": {"namespace": NAMESPACE, "name": SERVICE, "port": port},
             },
         }
-        for version in SUBRESOURCE_VERSIONS
+        for group, version in AGGREGATED
     ]
 
 
 def webhook_configurations(port: int, ca_bundle: str) -> list[Manifest]:
-    """The webhooks of virt-api. While the emulation is down, their objects cannot be written (failurePolicy Fail)."""
-    mutating = [_webhook(hook, port, ca_bundle) for hook in names.WEBHOOKS if hook.mutating]
-    validating = [_webhook(hook, port, ca_bundle) for hook in names.WEBHOOKS if not hook.mutating]
+    """The webhooks of virt-api and CDI. While the emulation is down, none of their objects can be written."""
+    configurations = {
+        "virt-api-mutator": [hook for hook in names.WEBHOOKS if hook.mutating],
+        "virt-api-validator": [hook for hook in names.WEBHOOKS if not hook.mutating],
+        **CONFIGURATIONS,
+    }
     return [
-        _configuration("MutatingWebhookConfiguration", "virt-api-mutator", mutating),
-        _configuration("ValidatingWebhookConfiguration", "virt-api-validator", validating),
+        _configuration(
+            "MutatingWebhookConfiguration" if hooks[0].mutating else "ValidatingWebhookConfiguration",
+            name,
+            [_webhook(hook, port, ca_bundle) for hook in hooks],
+        )
+        for name, hooks in configurations.items()
     ]
 
 

@@ -12,13 +12,14 @@ Manifest = dict[str, Any]
 
 
 class Review(NamedTuple):
-    """A request. user: the writer. object: to be stored. old: the stored object, None on creation."""
+    """A request. user, groups: the writer. object: to be stored. old: the stored object, None on creation."""
 
     uid: str
     operation: str
     kind: str
     namespace: str
     user: str
+    groups: tuple[str, ...]
     object: Manifest
     old: Manifest | None
 
@@ -30,12 +31,14 @@ class Review(NamedTuple):
 def read(review: Manifest) -> Review:
     """Parses the body of a request."""
     request = review["request"]
+    user = request.get("userInfo") or {}
     return Review(
         request["uid"],
         request["operation"],
         request["kind"]["kind"],
         request.get("namespace", ""),
-        (request.get("userInfo") or {}).get("username", ""),
+        user.get("username", ""),
+        tuple(user.get("groups") or ()),
         request["object"],
         request.get("oldObject"),
     )

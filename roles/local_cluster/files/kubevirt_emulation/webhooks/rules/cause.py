@@ -14,7 +14,7 @@ DUPLICATE = "FieldValueDuplicate"
 FORBIDDEN = "FieldValueForbidden"
 
 Spec = dict[str, Any]
-"""A canonical VMI spec, or a part of one: `domain`, `domain.devices` and `domain.resources` are always there."""
+"""A canonical VMI spec, or a part of one: `domain`, `domain.devices` and `domain.resources` always exist."""
 
 Rule = Callable[[Spec, str, Cluster], Iterable[Cause]]
-"""(VMI spec with all defaults, path of that spec such as `spec.template.spec`, cluster) → what is wrong with it."""
+"""(VMI spec with all defaults, path of that spec such as `spec.template.spec`, cluster) → causes."""

@@ -10,7 +10,7 @@ from kubevirt_emulation.webhooks.rules.cause import DUPLICATE, INVALID, REQUIRED
 from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 Request = tuple[str, str]
-"""The name of a claim of the VM, and that of a request within it."""
+"""The names of a VM's claim and of a request in it."""
 
 
 class _Kind(NamedTuple):

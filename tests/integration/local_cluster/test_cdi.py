@@ -1,0 +1,231 @@
+"""The local cluster's CDI: what becomes of DataVolumes, DataSources and DataImportCrons.
+
+The rules of its webhooks are held to the answers of CDI's own code elsewhere (`tests/boot_sources`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback_registry import LoopbackRegistry, loopback_registry
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+
+Manifest = dict[str, Any]
+Made = Callable[..., Manifest]
+
+pytestmark = pytest.mark.needs("cdi_here")
+
+VOLUME, SOURCE, CRON, CLAIM = (
+    BY_NAME[kind] for kind in ("DataVolume", "DataSource", "DataImportCron", "PersistentVolumeClaim")
+)
+DEFAULT = "instancetype.kubevirt.io/default-"
+ENVIRONMENT = ["INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE=u1.medium", "MY_KUBEVIRT_IO_OWNER=image"]
+STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
+PATIENCE = 60
+
+
+@pytest.fixture
+def registry() -> Iterator[LoopbackRegistry]:
+    with loopback_registry() as made:
+        yield made
+
+
+@pytest.fixture
+def session(cluster: Path) -> Session:
+    return Session({"kubeconfig": str(cluster), "retry_timeout": 30})
+
+
+@pytest.fixture
+def make(session: Session, namespace: str) -> Made:
+    """make(kind, name, spec, **metadata): creates an object."""
+
+    def made(kind: str, name: str, spec: Manifest, **metadata: Any) -> Manifest:
+        place = BY_NAME[kind]
+        body = {"apiVersion": place.api_version, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
+        return session.create(place, namespace, body)
+
+    return made
+
+
+@pytest.fixture
+def until(session: Session, namespace: str) -> Made:
+    """until(kind, name, holds): the object as soon as it is as asked."""
+
+    def seen(kind: str, name: str, holds: Callable[[Manifest], bool]) -> Manifest:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            live = session.get(BY_NAME[kind], namespace, name)
+            if live is not None and holds(live):
+                return live
+            time.sleep(0.05)
+        raise AssertionError(live)
+
+    return seen
+
+
+def image(registry: LoopbackRegistry, **options: Any) -> Manifest:
+    return {"source": {"registry": {"url": f"docker://{registry.address}/disk:1", **options}}, "storage": STORAGE}
+
+
+def succeeded(live: Manifest) -> bool:
+    return bool((live.get("status") or {}).get("phase") == "Succeeded")
+
+
+def condition(live: Manifest, kind: str) -> Manifest:
+    found = (live.get("status") or {}).get("conditions") or []
+    return next((one for one in found if one["type"] == kind), {})
+
+
+def test_an_image_gives_its_labels_but_none_that_is_there(make: Made, until: Made, registry: LoopbackRegistry) -> None:
+    registry.push("disk", "1", {"amd64": ENVIRONMENT})
+    make("DataVolume", "plain", image(registry))
+    volume = until("DataVolume", "plain", succeeded)
+    assert volume["status"]["progress"] == "100.0%" and volume["status"]["claimName"] == "plain"
+    assert volume["metadata"]["labels"] == {f"{DEFAULT}instancetype": "u1.medium"}
+    claim = until("PersistentVolumeClaim", "plain", lambda live: live["status"]["phase"] == "Bound")
+    assert claim["metadata"]["labels"]["my.kubevirt.io/owner"] == "image"
+    make("DataVolume", "labelled", image(registry), labels={f"{DEFAULT}preference": "mine"})
+    volume = until("DataVolume", "labelled", succeeded)
+    assert volume["metadata"]["labels"] == {f"{DEFAULT}preference": "mine"}
+
+
+def test_an_image_that_is_missing_is_asked_for_again_and_again(
+    make: Made, until: Made, registry: LoopbackRegistry
+) -> None:
+    make("DataVolume", "late", image(registry))
+    stuck = until("DataVolume", "late", lambda live: (live.get("status") or {}).get("restartCount", 0) > 1)
+    assert stuck["status"]["phase"] == "ImportInProgress"
+    running = condition(stuck, "Running")
+    assert (running["status"], running["reason"]) == ("False", "ImagePullFailed")
+    assert running["message"].endswith("/disk: manifest unknown")
+    registry.push("disk", "1", {"amd64": []})
+    until("DataVolume", "late", succeeded)
+
+
+def test_what_an_import_ends_at(make: Made, until: Made, registry: LoopbackRegistry) -> None:
+    registry.push("disk", "1", {"amd64": []}, size=2 << 30)
+    wrong = {"platform": {"architecture": "s390x"}}
+    expected = {
+        "large": (image(registry), "Error", "larger than the reported available storage 1073741824"),
+        "other": (image(registry, **wrong), "ImagePullFailed", 'architecture: "amd64" doesn\'t match requested'),
+        "locked": (image(registry, secretRef="none"), "ContainerCreating", 'secret "none" not found'),
+    }
+    for name, (spec, _reason, _message) in expected.items():
+        make("DataVolume", name, spec)
+    for name, (_spec, reason, message) in expected.items():
+        stuck = until("DataVolume", name, lambda live: bool(condition(live, "Running").get("reason")))
+        assert condition(stuck, "Running")["reason"] == reason
+        assert message in condition(stuck, "Running")["message"]
+
+
+def test_a_registry_that_asks_for_a_password(
+    session: Session, namespace: str, make: Made, until: Made, registry: LoopbackRegistry
+) -> None:
+    registry.push("disk", "1", {"amd64": []})
+    registry.auth, registry.login = "basic", ("me", "secret")
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "pull"}}
+    secret["stringData"] = {"accessKeyId": "me", "secretKey": "secret"}
+    session.request("POST", f"/api/v1/namespaces/{namespace}/secrets", body=secret)
+    make("DataVolume", "private", image(registry, secretRef="pull"))
+    until("DataVolume", "private", succeeded)
+
+
+def test_a_url_and_its_checksum(make: Made, until: Made, tmp_path: Path) -> None:
+    (tmp_path / "disk.img").write_bytes(b"disk")
+    handler = lambda *arguments: _Quiet(*arguments, directory=str(tmp_path))  # noqa: E731
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/disk.img"
+        good, bad = f"sha256:{hashlib.sha256(b'disk').hexdigest()}", f"sha256:{'0' * 64}"
+        for name, checksum in (("good", good), ("bad", bad)):
+            make("DataVolume", name, {"source": {"http": {"url": url, "checksum": checksum}}, "storage": STORAGE})
+        until("DataVolume", "good", succeeded)
+        failed = until("DataVolume", "bad", lambda live: (live.get("status") or {}).get("phase") == "Failed")
+        assert condition(failed, "Running")["reason"] == "ChecksumError"
+        server.shutdown()
+        thread.join()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_arguments: Any) -> None:
+        pass
+
+
+def test_clones_have_the_defaults_and_the_size_of_their_source(make: Made, until: Made, namespace: str) -> None:
+    source = {"pvc": {"name": "golden", "namespace": namespace}}
+    make("DataSource", "boot", {"source": source})
+    make("DataSource", "pointer", {"source": {"dataSource": {"name": "boot", "namespace": namespace}}})
+    missing = until("DataSource", "boot", lambda live: bool(condition(live, "Ready")))
+    assert (condition(missing, "Ready")["reason"], missing["status"]["source"]) == ("NotFound", {})
+    make("DataVolume", "clone", {"sourceRef": {"kind": "DataSource", "name": "pointer"}, "storage": {}})
+    labels = {f"{DEFAULT}instancetype": "u1.medium", "kubevirt.io/os": "fedora"}
+    make("DataVolume", "golden", {"source": {"blank": {}}, "storage": STORAGE}, labels=labels)
+    ready = until("DataSource", "pointer", lambda live: condition(live, "Ready").get("status") == "True")
+    assert ready["status"]["source"] == source
+    assert ready["metadata"]["labels"].items() >= labels.items()
+    clone = until("DataVolume", "clone", succeeded)
+    assert clone["metadata"]["labels"] == {f"{DEFAULT}instancetype": "u1.medium"}
+    claim = until("PersistentVolumeClaim", "clone", lambda live: live["status"]["phase"] == "Bound")
+    assert claim["spec"]["resources"]["requests"]["storage"] == "1Gi"
+
+
+def test_who_may_not_read_a_namespace_clones_nothing_of_it(session: Session, cluster: Path, namespace: str) -> None:
+    role = {"kind": "ClusterRole", "name": "edit", "apiGroup": "rbac.authorization.k8s.io"}
+    binding = {"metadata": {"name": "editor"}, "roleRef": role, "subjects": [{"kind": "User", "name": "editor"}]}
+    session.request("POST", f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings", body=binding)
+    editor = Session({"kubeconfig": str(cluster), "impersonate_user": "editor", "retry_timeout": 30})
+    spec = {"source": {"pvc": {"name": "golden", "namespace": "default"}}, "storage": STORAGE}
+    body = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": {"name": "clone"}, "spec": spec}
+    # The authorizer learns of the binding a little later.
+    end = time.monotonic() + PATIENCE
+    message = ""
+    while "insufficient permissions" not in message and time.monotonic() < end:
+        with pytest.raises(ApiError) as refused:
+            editor.create(VOLUME, namespace, body)
+        message = str(refused.value)
+    assert "User editor has insufficient permissions in clone source namespace default" in message
+
+
+def test_a_volume_that_cdi_refuses(make: Made) -> None:
+    with pytest.raises(ApiError, match="denied the request:  Storage size is missing"):
+        make("DataVolume", "none", {"source": {"blank": {}}, "storage": {}})
+    with pytest.raises(ApiError, match="Illegal cron schedule"):
+        template = {"spec": {"source": {"registry": {"url": "docker://a/b"}}, "storage": STORAGE}}
+        make("DataImportCron", "none", {"managedDataSource": "none", "schedule": "never", "template": template})
+
+
+def test_a_cron_polls_and_keeps_as_many_as_it_is_asked_to(
+    session: Session, namespace: str, make: Made, until: Made, registry: LoopbackRegistry
+) -> None:
+    template = {"metadata": {"labels": {"lost": "here"}}, "spec": image(registry)}
+    spec = {"managedDataSource": "disk", "schedule": "@every 1s", "importsToKeep": 1, "template": template}
+    make("DataImportCron", "poller", spec, labels={f"{DEFAULT}preference": "mine"})
+    cron = until("DataImportCron", "poller", lambda live: bool(condition(live, "UpToDate")))
+    assert condition(cron, "UpToDate")["reason"] == "NoDigest"
+    assert "labels" not in (cron["spec"]["template"].get("metadata") or {})
+    for number in range(2):
+        digest = registry.push("disk", "1", {"amd64": [f"N={number}"]})
+        name = f"disk-{digest.removeprefix('sha256:')[:12]}"
+        lead = {"pvc": {"name": name, "namespace": namespace}}
+        found = until("DataSource", "disk", lambda live, lead=lead: live["spec"]["source"] == lead)
+        assert found["metadata"]["labels"][f"{DEFAULT}preference"] == "mine"
+        volume = session.get(VOLUME, namespace, name)
+        assert volume is not None
+        assert volume["spec"]["source"]["registry"]["url"] == f"docker://{registry.address}/disk@{digest}"
+    cron = until("DataImportCron", "poller", lambda live: condition(live, "UpToDate").get("status") == "True")
+    assert cron["metadata"]["annotations"]["cdi.kubevirt.io/storage.import.sourceDesiredDigest"] == digest
+    end = time.monotonic() + PATIENCE
+    while len(session.list(VOLUME, namespace)[0]) > 1 and time.monotonic() < end:
+        time.sleep(0.1)
+    assert [one["metadata"]["name"] for one in session.list(VOLUME, namespace)[0]] == [name]

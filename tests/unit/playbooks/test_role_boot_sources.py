@@ -1,0 +1,87 @@
+"""The images that the role boot_sources knows, and the table that it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import reference
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.pair import unfit
+
+ROLES = Path(__file__).parents[3] / "roles"
+ROLE = ROLES / "boot_sources"
+KNOWN: dict[str, dict[str, Any]] = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())["__boot_sources_known"]
+DEFAULTS = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
+
+
+@pytest.fixture(scope="module")
+def catalog() -> dict[tuple[str, str], dict[str, Any]]:
+    files = sorted((ROLES / "common_instancetypes" / "files" / "catalog").glob("*.yml"))
+    made = bundle([yaml.safe_load(path.read_text()) for path in files]).objects
+    return {(one["kind"], one["metadata"]["name"]): one for one in made}
+
+
+def options(name: str) -> dict[str, Any]:
+    template = jinja2.Environment().from_string(yaml.safe_dump(KNOWN[name]))
+    given: dict[str, Any] = yaml.safe_load(template.render(DEFAULTS))
+    upload = {} if given.get("image") else {"upload": {"path": "disk.qcow2"}}
+    return {"namespace": "golden", "state": "present", "keep": 3, **given, **upload}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_an_image_names_what_the_builtin_catalog_has(name: str, catalog: dict[tuple[str, str], Any]) -> None:
+    own = KNOWN[name]
+    instancetype = catalog["VirtualMachineClusterInstancetype", own["instancetype"]["name"]]
+    preference = catalog["VirtualMachineClusterPreference", own["preference"]["name"]]
+
+    assert unfit(instancetype, preference, "amd64", NEWEST) == ""
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_an_image_is_a_boot_source_as_it_is(name: str) -> None:
+    given = options(name)
+
+    assert source.wish(given)["metadata"]["name"] == name
+    if given.get("image"):
+        assert reference(given["image"]).registry == "quay.io" and given["schedule"] == "0 */12 * * *"
+        cron = source.cron(given, source.defaults(given, []))
+        assert len(cron["metadata"]["labels"]) == 4
+
+
+def test_the_readme_names_all_images() -> None:
+    text = (ROLE / "README.md").read_text()
+    assert [name for name in KNOWN if f"`{name}`" not in text] == []
+
+
+def test_the_table_has_a_line_for_each_boot_source() -> None:
+    label = "instancetype.kubevirt.io/default-"
+    labels = {f"{label}instancetype": "u1.medium", f"{label}preference": "fedora"}
+    made = {
+        "namespace": "golden",
+        "name": "fedora",
+        "action": "create",
+        "failed": False,
+        "ready": True,
+        "labels": labels,
+    }
+    lost = {"namespace": "golden", "name": "lost", "action": "none", "failed": True}
+    template = jinja2.Environment(trim_blocks=True).from_string((ROLE / "templates" / "table.txt.j2").read_text())
+
+    def lines(**result: Any) -> list[str]:
+        return [" ".join(line.split()) for line in template.render(boot_sources_result=result).splitlines()]
+
+    assert lines(msg="1 of 2 boot sources failed", results=[{**made, "labels": labels}, lost]) == [
+        "NAMESPACE BOOT SOURCE ACTION READY INSTANCETYPE PREFERENCE",
+        "golden fedora create yes u1.medium fedora",
+        "golden lost none failed - -",
+        "",
+        "1 of 2 boot sources failed",
+    ]
+    assert lines(msg="size: required") == ["size: required"]
