@@ -53,13 +53,9 @@ class ActionModule(WritingAction):
         refused = [text for answer in answers if (text := _refusal(answer, warnings))]
         if refused:
             told = f"{'; '.join(refused)}. Nothing was sent"
-            return {
-                "failed": True,
-                "changed": False,
-                "msg": told,
-                "warnings": warnings,
-                "results": list(map(_unsent, known.values())),
-            }
+            refusing = {key for answer in answers if answer.question.strict for key in map(_key, answer.lines) if key}
+            results = [_unsent(vm, key in refusing) for key, vm in known.items()]
+            return {"failed": True, "changed": False, "msg": told, "warnings": warnings, "results": results}
         result = super().execute(options, tmp, task_vars)
         for one in (*(result.get("results") or ()), *([result["result"]] if result.get("result") else ())):
             found = known.get((one.get("namespace"), one.get("name")))
@@ -113,18 +109,15 @@ def _will_run(answers: list[_Answer]) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
-def _unsent(vm: dict[str, Any]) -> dict[str, Any]:
-    """The result of a VM of a task that sent nothing."""
-    told = vm["will_run"]
-    failed = told["judged"] and not told["fits"]
-    return {
-        **vm,
-        "kind": "VirtualMachine",
-        "action": "none",
-        "changed": False,
-        "failed": failed,
-        **({"msg": told["problem"]} if failed else {}),
-    }
+def _key(line: dict[str, Any]) -> tuple[str, str] | None:
+    """Namespace and name of a VM that certainly does not fit, None of another."""
+    return (line["namespace"], line["name"]) if line["judged"] and not line["fits"] else None
+
+
+def _unsent(vm: dict[str, Any], failed: bool) -> dict[str, Any]:
+    """The result of a VM of a task that sent nothing. failed: because of this VM, too."""
+    why = {"msg": vm["will_run"]["problem"]} if failed else {}
+    return {**vm, "kind": "VirtualMachine", "action": "none", "changed": False, "failed": failed, **why}
 
 
 def _questions(options: dict[str, Any]) -> Iterator[_Question]:

@@ -152,4 +152,8 @@ def test_a_task_that_sends_nothing_has_the_answers_of_both() -> None:
         ("none", False, None),
         ("none", True, "too large"),
     ]
+    warned, _asked = ran(
+        told, namespace="shop", virtual_machines=entries, quota="strict", preflight_placement=True, preflight="warn"
+    )
+    assert [one["failed"] for one in warned["results"]] == [False, True]
     assert result["results"][0]["will_run"] == {"judged": False, "fits": False, "problem": "too large"}

@@ -119,7 +119,7 @@ class ApiServer:
         self._done("POST", _NAMESPACES, {"metadata": {"name": name}})
 
     def create_boot_source(self, namespace: str) -> None:
-        """Create the DataSource `fedora`, so that a VM can be declared with nothing else."""
+        """Create the DataSource `fedora` with its volume, so that a VM can be declared with nothing else."""
         storage = {"resources": {"requests": {"storage": _BOOT_SIZE}}}
         specs = {
             "DataVolume": {"source": {"blank": {}}, "storage": storage},
