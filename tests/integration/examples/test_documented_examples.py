@@ -37,6 +37,10 @@ NOT_RUN = {
     ): "asks a registry, as the next one does",
     ("plugins/modules/boot_source.py", "An image of our own, once"): "asks a registry; tested with one on loopback",
     ("plugins/modules/boot_source.py", "A file from here"): "needs CDI's upload proxy; tested with recordings",
+    (
+        "docs/virtual_machines.md",
+        "A VM that needs nothing but an image",
+    ): "asks a registry; tested with one on loopback",
     ("docs/inventory.md", "The VMs of the shop"): "takes its VMs from an inventory; tested with the playbooks' limits",
     ("docs/local_cluster.md", "Start two clusters"): "starts clusters; tested with the role",
     ("docs/local_cluster.md", "Use the second"): "needs the cluster of the example before",
@@ -50,6 +54,7 @@ NOT_RUN = {
     ("plugins/modules/controller_revision.py", "Back to revisions that are known by name"): (
         "a revision has another name on each cluster"
     ),
+    ("roles/boot_sources/README.md", "Play"): "asks registries, and uploads an image of Windows",
     ("roles/local_cluster/README.md", "Try something"): "starts a cluster, and leaves the VM's options out",
     ("roles/revision_refresh/README.md", "The shop answers"): "asks a web server of a guest",
     ("plugins/modules/catalog.py", "See what the next release would change, and for which VMs"): (
@@ -68,6 +73,7 @@ NEEDS_NO_VMS = {
     PREFIX + module
     for module in (
         "boot_source",
+        "boot_source_info",
         "instancetype",
         "catalog",
         "instancetype_info",

@@ -166,7 +166,10 @@ def test_boot_sources(someone: Someone, tmp_path: Path) -> None:
             for kind in ("pvc", "snapshot")
         ]
         defaults = {"namespace": someone.namespace, "size": "1Gi", "instancetype": {"name": "x"}}
-        shared = {"defaults": defaults, "wait": False, "preflight": "off"}
+        # One that the role knows, from elsewhere.
+        known = {"name": f"{mine}cirros", "image": None, "schedule": None, "url": "https://disks.example/cirros"}
+        overrides = {"names": ["cirros"], "overrides": {"cirros": known}}
+        shared = {"defaults": defaults, "wait": False, "preflight": "off", **overrides}
         return {**shared, "list": [*entries, *(existing if options.get("state") != "absent" else ())], **options}
 
     steps = [step("a", "b"), step("a", schedule="@weekly"), step("a", state="absent")]
