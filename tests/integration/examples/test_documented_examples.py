@@ -36,7 +36,10 @@ NOT_RUN = {
         "A boot source that keeps itself current",
     ): "asks a registry, as the next one does",
     ("plugins/modules/boot_source.py", "An image of our own, once"): "asks a registry; tested with one on loopback",
-    ("plugins/modules/boot_source.py", "A file from here"): "needs CDI's upload proxy; tested with recordings",
+    (
+        "plugins/modules/boot_source.py",
+        "A file from here",
+    ): "needs a file and a certificate; tested with the local cluster's upload proxy",
     (
         "docs/virtual_machines.md",
         "A VM that needs nothing but an image",
