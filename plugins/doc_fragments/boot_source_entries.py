@@ -178,6 +178,16 @@ options:
               - See O(upload.path).
             type: path
             required: true
+          archive:
+            description:
+              - See O(upload.archive).
+            type: bool
+            default: false
+          tries:
+            description:
+              - See O(upload.tries).
+            type: int
+            default: 5
       upload_proxy:
         description:
           - See O(upload_proxy).

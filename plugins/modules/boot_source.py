@@ -101,6 +101,16 @@ options:
         description: Path of the file on the host that runs the module.
         type: path
         required: true
+      archive:
+        description: Whether the file is a tar archive that CDI unpacks into a volume with a file system, and no disk.
+        type: bool
+        default: false
+      tries:
+        description:
+          - How often the file is sent at most. CDI resumes nothing, so each try begins anew.
+          - It may take longer than CDI's token is valid (five minutes); the module then asks for another one.
+        type: int
+        default: 5
   upload_proxy:
     description:
       - How to reach CDI's upload proxy.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import http.server
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import urllib3
 from loopback_registry import LoopbackRegistry, loopback_registry
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
@@ -32,6 +34,8 @@ DEFAULT = "instancetype.kubevirt.io/default-"
 ENVIRONMENT = ["INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE=u1.medium", "MY_KUBEVIRT_IO_OWNER=image"]
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 PATIENCE = 60
+MARK = "local-cluster.virtshape.dev/uploaded-sha256"
+READY = "cdi.kubevirt.io/storage.pod.ready"
 
 
 @pytest.fixture
@@ -229,3 +233,64 @@ def test_a_cron_polls_and_keeps_as_many_as_it_is_asked_to(
     while len(session.list(VOLUME, namespace)[0]) > 1 and time.monotonic() < end:
         time.sleep(0.1)
     assert [one["metadata"]["name"] for one in session.list(VOLUME, namespace)[0]] == [name]
+
+
+@pytest.fixture
+def upload(session: Session, namespace: str) -> Iterator[Callable[..., tuple[int, str]]]:
+    """upload(method, path, claim, data, **headers): status and text of the upload proxy's answer."""
+    config = session.request("GET", "/apis/cdi.kubevirt.io/v1beta1/cdiconfigs/config")["status"]
+    with urllib3.PoolManager(ssl_context=ssl.create_default_context(cadata=config["uploadProxyCA"])) as pool:
+
+        def sent(method: str, path: str, claim: str, data: bytes = b"", **headers: str) -> tuple[int, str]:
+            path_of_tokens = f"/apis/upload.cdi.kubevirt.io/v1beta1/namespaces/{namespace}/uploadtokenrequests"
+            token = session.request("POST", path_of_tokens, body={"spec": {"pvcName": claim}})["status"]["token"]
+            headers = {"Authorization": f"Bearer {token}", **headers}
+            url = f"{config['uploadProxyURL']}/v1beta1/{path}"
+            answer = pool.request(method, url, body=data or None, headers=headers, retries=False)
+            return answer.status, answer.data.decode()
+
+        yield sent
+
+
+def test_what_the_upload_proxy_answers(
+    make: Made, until: Made, namespace: str, upload: Callable[..., tuple[int, str]]
+) -> None:
+    def prepare(name: str, **spec: Any) -> None:
+        storage = {"resources": {"requests": {"storage": "1Mi"}}}
+        make("DataVolume", name, {"source": {"upload": {}}, "storage": storage, **spec})
+        until("DataVolume", name, lambda live: (live.get("status") or {}).get("phase") == "UploadReady")
+
+    prepare("disk")
+    assert upload("HEAD", "upload-async", "disk", Authorization="Basic x") == (400, "")
+    assert upload("HEAD", "upload-async", "disk", Authorization="Bearer x.y.z") == (401, "")
+    assert upload("POST", "upload", "none") == (503, "rejecting Upload Request for PVC none that doesn&#x27;t exist")
+    assert [upload("HEAD", path, "disk")[0] for path in ("upload-async", "upload")] == [200, 404]
+    code, text = upload("POST", "upload", "disk", b"x" * (2 << 20))
+    assert (code, "effective image size is larger" in text) == (400, True)
+    # How large a qcow2 image is, it says itself.
+    qcow2 = b"QFI\xfb" + bytes(20) + (2 << 20).to_bytes(8, "big") + bytes(100)
+    assert upload("POST", "upload-async", "disk", qcow2)[0] == 400
+    assert upload("POST", "upload-async", "disk", b"data") == (200, "")
+    until("DataVolume", "disk", succeeded)
+    assert upload("POST", "upload", "disk", b"data")[0] == 503
+
+    prepare("archive", contentType="archive")
+    assert upload("HEAD", "upload-async", "archive")[0] == 404
+    assert upload("POST", "upload", "archive", b"tar")[0] == 200
+    prepare("form")
+    body, kind = urllib3.encode_multipart_formdata({"file": ("disk.img", b"formdata")})
+    assert upload("POST", "upload-form", "form", body, **{"Content-Type": kind})[0] == 200
+    claim = until("PersistentVolumeClaim", "form", lambda live: MARK in live["metadata"]["annotations"])
+    assert claim["metadata"]["annotations"][MARK] == hashlib.sha256(b"formdata").hexdigest()
+
+
+def test_a_claim_that_is_prepared_for_an_upload(
+    session: Session, namespace: str, until: Made, upload: Callable[..., tuple[int, str]]
+) -> None:
+    metadata = {"name": "plain", "annotations": {"cdi.kubevirt.io/storage.upload.target": ""}}
+    spec = {"accessModes": ["ReadWriteOnce"], **STORAGE}
+    body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+    # Nothing binds a claim without a storage class.
+    session.create(CLAIM, namespace, {**body, "spec": {**spec, "storageClassName": "local"}})
+    until("PersistentVolumeClaim", "plain", lambda live: live["metadata"]["annotations"].get(READY) == "true")
+    assert upload("POST", "upload-async", "plain", b"data")[0] == 200

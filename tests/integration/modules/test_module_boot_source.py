@@ -268,6 +268,24 @@ def test_an_upload(run: Run, session: Session, shop: str, proxy: dict[str, Any],
     assert not run("boot_source", **options)["changed"]
 
 
+def test_an_archive_and_a_file_that_is_too_large(
+    run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "files.tar"
+    path.write_bytes(b"t" * (3 << 20))
+    options = {"namespace": shop, "upload_proxy": proxy, "wait": True}
+    upload = {"path": str(path), "archive": True, "tries": 1}
+    made = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+    assert made["changed"] and not made.get("failed"), made
+    (claim,) = session.list(BY_NAME["PersistentVolumeClaim"], shop)[0]
+    assert claim["metadata"]["annotations"]["cdi.kubevirt.io/storage.contentType"] == "archive"
+    small = run("boot_source", name="small", upload=upload, size="2Mi", **options)
+    assert "HTTP 400 Saving stream failed: effective image size is larger" in small["msg"]
+    assert "bytes of the file had been read" in small["msg"]
+    blocks = run("boot_source", name="blocks", upload=upload, size="1Gi", volume_mode="Block", **options)
+    assert "an archive needs volume_mode Filesystem" in blocks["msg"]
+
+
 def test_labels_of_what_exists(run: Run, session: Session, shop: str) -> None:
     """Where nobody plays CDI: nothing copies labels from one to the other."""
     storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}

@@ -87,7 +87,8 @@ def _upload(session: Session, works: list[Work], settings: Settings) -> None:
             if work.filled:
                 continue
             work.result.action = plan.APPLY
-            work.result.after[f"{_VOLUME} {work.volume}"] = {"upload": work.options["upload"]["path"]}
+            path = work.options["upload"]["path"]
+            work.result.after[f"{_VOLUME} {work.volume}"] = {"upload": path, "bytes": Path(path).stat().st_size}
             if not settings.check_mode:
                 _send(session, work, settings)
                 work.result.written = True
@@ -106,15 +107,34 @@ def _send(session: Session, work: Work, settings: Settings) -> None:
         size=options["size"],
         storage_class=options.get("storage_class") or "",
         access_mode=options.get("access_mode") or "",
+        archive=options["upload"]["archive"],
         volume_mode=options.get("volume_mode") or "",
         force_bind=bool(options.get("force_bind")),
         labels={**work.labels, source.OWNER: options["name"]},
     )
     pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
     timeout = settings.wait_timeout if settings.wait else 0
-    way = Way(pool, proxy.get("url") or "", ready_timeout=settings.wait_timeout, timeout=timeout)
+    read = 0
+
+    def told(count: int) -> None:
+        nonlocal read
+        read = count
+
+    way = Way(
+        pool,
+        proxy.get("url") or "",
+        tries=options["upload"]["tries"],
+        ready_timeout=settings.wait_timeout,
+        timeout=timeout,
+        told=told,
+    )
     with Path(options["upload"]["path"]).open("rb") as file:
-        upload(session, wish, file, way)
+        try:
+            upload(session, wish, file, way)
+        except UploadFailed as error:
+            # A module cannot show how far it is while it runs.
+            far = f" ({read} bytes of the file had been read)" if read else ""
+            raise UploadFailed(f"{error}{far}") from error
 
 
 def _poll(session: Session, works: list[Work], settings: Settings) -> None:

@@ -10,6 +10,11 @@ from .objects import ObjectModule
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
 _MATCHER: Final = {"name": {"type": "str", "required": True}, "kind": {"type": "str"}}
+_UPLOAD: Final[dict[str, dict[str, Any]]] = {
+    "path": {"type": "path", "required": True},
+    "archive": {"type": "bool", "default": False},
+    "tries": {"type": "int", "default": 5},
+}
 _PROXY: Final[dict[str, dict[str, Any]]] = {
     "url": {"type": "str"},
     "ca_cert": {"type": "path"},
@@ -26,7 +31,7 @@ _SPEC: Final[dict[str, dict[str, Any]]] = {
     "checksum": {"type": "str"},
     "pvc": {"type": "dict", "options": _REFERENCE},
     "snapshot": {"type": "dict", "options": _REFERENCE},
-    "upload": {"type": "dict", "options": {"path": {"type": "path", "required": True}}},
+    "upload": {"type": "dict", "options": _UPLOAD},
     "upload_proxy": {"type": "dict", "options": _PROXY},
     "size": {"type": "str"},
     "storage_class": {"type": "str"},

@@ -1,11 +1,11 @@
-"""What makes the cluster look like one with CDI: its namespace, its roles, the CDI object and the CDIConfig."""
+"""What makes the cluster look like one with CDI: its roles, the CDI object and the CDIConfig."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from kubevirt_emulation.cdi.names import ACCOUNT, GROUP, NAMESPACE, UPLOAD_GROUP, USER, VERSION
+from kubevirt_emulation.cdi.names import ACCOUNT, GROUP, UPLOAD_GROUP, USER, VERSION
 from kubevirt_emulation.client import ApiError, Client
 from kubevirt_emulation.config import Config
 from kubevirt_emulation.install.names import metadata
@@ -34,7 +34,6 @@ _RBAC = "rbac.authorization.k8s.io"
 def manifests() -> list[Manifest]:
     """What is there beside the kinds, and stays as it is."""
     return [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata(NAMESPACE)},
         *(_role(name, rules) for name, rules in _RULES.items()),
         _binding(f"{GROUP}:config-reader", f"{GROUP}:config-reader", {"kind": "Group", "name": "system:authenticated"}),
         _binding(ACCOUNT, "cluster-admin", {"kind": "User", "name": USER}),

@@ -6,7 +6,8 @@ from typing import Final
 
 VERSION: Final = "1.66.0"
 """The release of CDI that is imitated."""
-NAMESPACE: Final = "cdi"
+NAMESPACE: Final = "kubevirt"
+"""One that it shares with KubeVirt, whose Service serves its API, too."""
 ACCOUNT: Final = "cdi-sa"
 USER: Final = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 UPLOAD_GROUP: Final = "upload.cdi.kubevirt.io"
