@@ -39,7 +39,7 @@ NOT_RUN = {
     (
         "plugins/modules/boot_source.py",
         "A file from here",
-    ): "needs a file and a certificate; tested with the local cluster's upload proxy",
+    ): "needs a file; tested with one on the local cluster",
     (
         "docs/virtual_machines.md",
         "A VM that needs nothing but an image",
