@@ -61,13 +61,14 @@ def table(folder: Path = FOLDER) -> dict[str, list[Right]]:
         for part in parts:
             of_module = found[f"modules/{part['module']}"]
             purposes = _purposes(part.get("for", [right.purpose for right in of_module]))
-            unknown = set(purposes) - {right.purpose for right in of_module}
+            left_out = part.get("but", [])
+            unknown = {*purposes, *left_out} - {right.purpose for right in of_module}
             if unknown:
                 raise SystemExit(f"{SOURCE}: roles.{name}: {part['module']} has no right for {', '.join(unknown)}")
             rights += [
                 right._replace(purpose=purposes[right.purpose], without=part.get("without", right.without))
                 for right in of_module
-                if right.purpose in purposes
+                if right.purpose in purposes and right.purpose not in left_out
             ]
         found[f"roles/{name}"] = list(dict.fromkeys(rights))
     return found
