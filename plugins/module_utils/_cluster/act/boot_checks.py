@@ -1,5 +1,4 @@
-"""Everything that is known of a boot source before anything of it is sent: its content, its defaults, what stands in
-its way."""
+"""Checks boot sources before the task sends anything: their content, their defaults and what CDI would not report."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ _NAMED: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
 def identify(session: Session, works: list[Work], settings: Settings) -> None:
-    """Gives each boot source its content, its labels and its volume's name, or the reason why it fails."""
+    """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
     checks = _Checks(session)
 
     def one(work: Work) -> None:
@@ -50,7 +49,7 @@ def identify(session: Session, works: list[Work], settings: Settings) -> None:
 
 
 class _Checks:
-    """What may not be read is not checked: who may not read it may still declare boot sources."""
+    """The checks of one task. A check is skipped if the user may not read what it needs."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -82,7 +81,7 @@ class _Checks:
             yield Finding(why)
 
     def _credentials(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
-        """Where CDI polls, it reads them in its own namespace, too, and says nothing if they are not there."""
+        """To poll, CDI reads them in its own namespace, too, and does not report missing ones."""
         options = work.options
         named = [
             (kind, option)
@@ -110,7 +109,7 @@ class _Checks:
             return
         found = cluster.classes.get(name)
         if found is None and name:
-            # CDI would wait for it, without a word in the volume's status.
+            # CDI waits for the class and does not report it in the status of the volume.
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
         gates = (cluster.config or {}).get("featureGates")
         why = "" if work.polls else beforehand.unbound(work.options, found, gates)

@@ -1,4 +1,4 @@
-"""Gives existing claims, snapshots and DataSources the labels that name instancetype and preference."""
+"""Labels existing claims, snapshots and DataSources with their instancetype and preference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Labelled(Subject):
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         if live is not None:
             return step
-        # An apply would make one of nothing but labels.
+        # An apply would create an object that has only labels.
         nothing = Plan(plan.NONE, step.manifest, {}, {})
         return nothing if self._check_mode else nothing._replace(refusal=_missing(step.manifest))
 

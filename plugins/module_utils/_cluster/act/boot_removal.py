@@ -1,4 +1,4 @@
-"""Deletes what is left of boot sources: volumes that are too many, and all that a boot source is made of."""
+"""Deletes old volumes of boot sources, and boot sources with all their objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .subject import Settings, Subject
 Manifest = dict[str, Any]
 
 _VOLUME: Final = "DataVolume"
-# The cron first, since it would make the others anew.
+# The DataImportCron first, because it would create the other objects again.
 _FRONT: Final = ("DataImportCron", "DataSource")
 
 
@@ -27,7 +27,7 @@ def tidy(session: Session, works: list[Work], settings: Settings) -> None:
 
 
 def remove(session: Session, works: list[Work], settings: Settings) -> None:
-    """Deletes boot sources with the volumes that were made for them."""
+    """Deletes boot sources and the volumes created for them."""
     for kind in _FRONT:
         pairs = [(work, _named(kind, work)) for work in going(works)]
         declared(session, Subject("boot sources"), pairs, settings, "absent")
@@ -40,7 +40,7 @@ def _named(kind: str, work: Work) -> Manifest:
 
 
 def _owned(session: Session, work: Work) -> list[Manifest]:
-    """The volumes that were made for a boot source, by a task or by its cron."""
+    """The volumes that a task or the DataImportCron created for a boot source."""
     found: dict[str, Manifest] = {}
     for label in (source.OWNER, source.CRON):
         query = {"labelSelector": f"{label}={work.options['name']}"}
@@ -51,7 +51,7 @@ def _owned(session: Session, work: Work) -> list[Manifest]:
             return []
         found.update({item["metadata"]["name"]: item for item in items})
     kind = BY_NAME[_VOLUME]
-    # The items of a list say of what API they are only with the list.
+    # The items of a list have no apiVersion and kind.
     return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in found.values()]
 
 

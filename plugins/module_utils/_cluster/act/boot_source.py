@@ -38,7 +38,7 @@ _SNAPSHOT: Final = "VolumeSnapshot"
 
 
 class BootSources(Subject):
-    """What is reported of a boot source: its DataSource as last seen, or what was labelled."""
+    """Describes boot sources: the DataSource as last seen, or the labelled object."""
 
     def __init__(self, _options: Options) -> None:
         super().__init__("boot sources")
@@ -132,7 +132,7 @@ def _send(session: Session, work: Work, settings: Settings) -> None:
         try:
             upload(session, wish, file, way)
         except UploadFailed as error:
-            # A module cannot show how far it is while it runs.
+            # A module cannot show progress while it runs.
             far = f" ({read} bytes of the file had been read)" if read else ""
             raise UploadFailed(f"{error}{far}") from error
 
@@ -147,13 +147,13 @@ def _poll(session: Session, works: list[Work], settings: Settings) -> None:
             told = explain(error, "GET", BY_NAME[_CRON])
             work.result.failed = told
             continue
-        # CDI lets no cron be changed. What it has made stays, by its retention policy.
+        # CDI rejects every change of a DataImportCron. By its retention policy, its volumes stay.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
             replaced.append((work, manifest))
     rest = [(work, manifest) for work, manifest in pairs if not work.result.failed]
     if replaced and not settings.check_mode:
         declared(session, Subject("crons"), replaced, replace(settings, wait=True), "absent")
-    # The dry run of another spec would be refused, since the old cron is still there.
+    # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
     asked = replace(settings, server_dry_run=settings.server_dry_run and not replaced, wait=False)
     declared(session, Crons(), [pair for pair in rest if not pair[0].result.failed], asked)
     if settings.wait and not settings.check_mode:
@@ -175,7 +175,7 @@ def _await_cron(session: Session, works: list[Work], settings: Settings) -> None
 
 
 def _lead(session: Session, works: list[Work], settings: Settings) -> None:
-    # In check mode the volume would be filled by now, if somebody waited for it.
+    # In check mode, a task that waits would find the volume filled.
     stay = {
         (work.options["namespace"], work.options["name"])
         for work in works
@@ -193,7 +193,8 @@ def _lead(session: Session, works: list[Work], settings: Settings) -> None:
 
 
 def _claim(work: Work) -> Manifest:
-    """What the DataSource leads to, with its labels: CDI copies them from there to the DataSource, over its own."""
+    """The claim or snapshot of the DataSource with the labels, because CDI copies its labels over those of the
+    DataSource."""
     kind = _SNAPSHOT if work.options.get("snapshot") else _CLAIM
     named = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
     namespace = named.get("namespace") or work.options["namespace"]

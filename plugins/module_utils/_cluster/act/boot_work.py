@@ -1,4 +1,4 @@
-"""One boot source on its way, and how its objects are declared."""
+"""The state of one boot source during a task, and the declaration of its objects."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Pair = tuple["Work", Manifest]
 
 LABELED: Final = "labeled"
 _UNKNOWN: Final = Content()
-# What stands for the boot source in its result.
+# The object that the result of the boot source describes.
 _FRONT: Final = ("DataSource", "DataImportCron")
 
 
 @dataclass
 class Work:
-    """One boot source. filled: whether its volume is."""
+    """The state of one boot source. filled: whether CDI has filled its volume."""
 
     result: Result
     content: Content = _UNKNOWN
@@ -55,7 +55,7 @@ class Work:
         return self.options.get("schedule") is not None
 
     def add(self, part: Result) -> None:
-        """Counts what became of one of its objects."""
+        """Adds the result of one object."""
         told = f"{part.entry.key.kind} {part.entry.key.name}"
         if part.failed:
             self.result.failed = self.result.failed or f"{told}: {part.failed}"
@@ -74,7 +74,7 @@ def _weight(action: str) -> int:
 
 
 def going(works: Iterable[Work], chosen: Callable[[Work], bool] = lambda _work: True) -> list[Work]:
-    """Those that have not failed."""
+    """The boot sources that have not failed."""
     return [work for work in works if not work.result.failed and chosen(work)]
 
 

@@ -1,4 +1,4 @@
-"""Uploads a file to a volume through CDI: the objects, the wait for CDI's upload server, the data, its processing."""
+"""Uploads a file to a volume through CDI: creates the objects, waits for CDI's upload server, sends the data."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", 
 _EVENT: Final = Kind("Event", "", "v1", "events", True)
 _MERGE: Final = "application/merge-patch+json"
 _JSON_PATCH: Final = "application/json-patch+json"
-# Seconds between two looks.
+# Seconds between two polls.
 _PAUSE: Final = 2
-# Tokens are good for five minutes; a file that takes longer is refused at its end, and sent again.
+# Tokens are valid for five minutes. CDI rejects a longer upload at its end, and the module sends the file again.
 _RENEWALS: Final = 3
 
 
 class UploadFailed(Exception):
-    """Why nothing was uploaded, or was not processed; the text is one line."""
+    """The upload or its processing failed; the text is one line."""
 
 
 class Clock(NamedTuple):
-    """Seconds that only go up, and a way to wait for some."""
+    """A monotonic clock, in seconds, and a way to sleep."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -105,7 +105,7 @@ def _claim_of_volume(session: Session, wish: Upload, claim: Manifest) -> Manifes
 def _create(session: Session, wish: Upload) -> None:
     _check(rules.new_problem(wish))
     if wish.storage_class:
-        # CDI would wait for a class that does not exist, and virtctl's users saw that too late.
+        # CDI would wait for a class that does not exist.
         session.request("GET", STORAGE_CLASS.path(name=wish.storage_class))
     session.create(_CLAIM if wish.claim else _DATA_VOLUME, wish.namespace, rules.volume(wish))
 
@@ -116,7 +116,7 @@ def _take(session: Session, wish: Upload, claim: Manifest) -> None:
         name = claim["metadata"]["name"]
         session.request("PUT", _CLAIM.path(wish.namespace, name), body=changed)
     for kind in (_CLAIM,) if wish.claim else (_CLAIM, _DATA_VOLUME):
-        # virtctl leaves existing volumes without the labels that were requested.
+        # virtctl does not add the requested labels to existing volumes.
         found = session.get(kind, wish.namespace, wish.name) if wish.labels else None
         patch = rules.label_patch(wish, found) if found is not None else None
         if patch is not None:
@@ -166,7 +166,7 @@ def _send(session: Session, wish: Upload, file: BinaryIO, way: Way, url: str) ->
     fast, slow = rules.proxy_paths(url)
     token, renewals = _token(session, wish), 0
     answer = upload_proxy.Answer(None, "")
-    # virtctl with --retry=0 uploads nothing, and waits a day for it to be processed.
+    # virtctl with --retry=0 uploads nothing, and waits a day for the processing.
     for tried in range(max(1, way.tries)):
         if tried:
             way.clock.sleep(min(tried, 10) / 10)

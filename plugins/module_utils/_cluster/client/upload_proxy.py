@@ -1,4 +1,4 @@
-"""CDI's upload proxy: whether it is asked by its synchronous or its asynchronous path, and the file itself."""
+"""A client for CDI's upload proxy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from .libraries import urllib3
 
 _TIMEOUT: Final = 60
-# The proxy waits for CDI's upload server, and by its synchronous path for the processing.
+# The proxy waits for CDI's upload server; on its synchronous path also for the processing.
 _ANSWER: Final = 3600
 _SHOWN: Final = 2000
 _SCHEMES: Final = ("http://", "https://")
@@ -25,7 +25,7 @@ class Answer(NamedTuple):
 
 
 class _Reading:
-    """A file that says how much of it has been read."""
+    """A file that reports how many bytes have been read."""
 
     def __init__(self, file: BinaryIO, told: Callable[[int], None]) -> None:
         self._file = file
@@ -43,7 +43,7 @@ def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
     """A pool of connections that checks the proxy's certificate as asked. Raises OSError for an unusable CA."""
     context = ssl.create_default_context(cafile=ca_cert)
     if not validate_certs:
-        # It was requested, and would be said of every request.
+        # The user requested it; urllib3 would warn for every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -51,7 +51,7 @@ def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
 
 
 def unreachable(pool: Any, url: str) -> str:
-    """Why no proxy answers at a URL; "" if one does."""
+    """Why no upload proxy responds at a URL; "" if one does."""
     if not url.startswith(_SCHEMES):
         return f"{url} is neither http nor https"
     try:

@@ -1,4 +1,4 @@
-"""What the cluster's CDI is: its release, its configuration, the namespace that it runs in."""
+"""Reads the cluster's CDI: its release, its configuration and its namespace."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Version = tuple[int, int, int]
 
 CDI_CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)
 _CDI: Final = Kind("CDI", "cdi.kubevirt.io", "v1beta1", "cdis", False)
-# Its service is CDI's own, so that it says where CDI runs.
+# The APIService names a Service of CDI, and so CDI's namespace.
 _API: Final = Kind("APIService", "apiregistration.k8s.io", "v1", "apiservices", False)
 _UPLOAD_API: Final = "v1beta1.upload.cdi.kubevirt.io"
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)\.(\d+)", re.ASCII)
 
 
 class Cdi:
-    """Each part is read once, when it is first asked for. What may not be read is not known."""
+    """The cluster's CDI. Each part is read once, on first use; a part that the user may not read is unknown."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -1,4 +1,4 @@
-"""What an image or a file is: asked of its registry, with the credentials of the cluster, or read."""
+"""Reads the content of boot sources: images from their registry, with the credentials of the cluster, and files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Content(NamedTuple):
 
 
 def image_of(session: Session, options: Options) -> Content:
-    """What the registry says of a boot source's image."""
+    """The content of a boot source's image, from its registry."""
     wanted = Image(
         options["image"],
         options["namespace"],
@@ -58,7 +58,7 @@ def image_of(session: Session, options: Options) -> Content:
 
 
 def contents_of(session: Session, wanted: Iterable[tuple[Image, bool]]) -> dict[tuple[Image, bool], Content]:
-    """What registries say of images, each asked for once, side by side. The second part is `insecure`."""
+    """The contents of images, each read once, concurrently. The second part of a key is `insecure`."""
     images = list(dict.fromkeys(wanted))
     with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
         return dict(zip(images, pool.map(lambda one: content_of(session, *one), images)))
@@ -79,7 +79,7 @@ def content_of(session: Session, wanted: Image, insecure: bool = False) -> Conte
 
 
 def file_of(options: Options) -> Content:
-    """What is in a file that is to be uploaded."""
+    """The content of a file to upload."""
     path = options["upload"]["path"]
     algorithm, expected = checksum.parse(options["checksum"]) if options.get("checksum") else ("sha256", "")
     own, other = hashlib.sha256(), hashlib.new(algorithm)

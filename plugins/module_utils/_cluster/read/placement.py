@@ -1,4 +1,4 @@
-"""Nodes, pods and what else decides on where VMs find room."""
+"""Reads nodes, pods and all else that placement depends on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KIND: Final = "VirtualMachineClusterInstancetype"
 def where_vms_fit(
     session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], of_running: str
 ) -> tuple[dict[str, Any], list[str]]:
-    """(what becomes of VMs in the cluster, warnings); see question.placement.
+    """(the placement of VMs in the cluster, warnings); see question.placement.
 
     drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
     VMs that run. Raises Unread, FieldError,

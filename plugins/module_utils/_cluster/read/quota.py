@@ -1,4 +1,4 @@
-"""Quotas, limit ranges and what else decides on whether the pods of VMs may be created."""
+"""Reads quotas, limit ranges and all else that the admission of pods depends on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
 def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
-    """(what quotas and limit ranges say of VMs, warnings); see question.quotas.
+    """(the effect of quotas and limit ranges on VMs, warnings); see question.quotas.
 
     Raises Unread, FieldError, ApiError and ConnectionFailed.
     """

@@ -1,4 +1,4 @@
-"""What would come of a boot source that CDI accepts without a word, from facts that can be read beforehand."""
+"""Problems of a boot source that CDI accepts and does not report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HONORS: Final = "HonorWaitForFirstConsumer"
 
 
 def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[str]:
-    """What a release of CDI does not do of what the options want."""
+    """Which of the options a release of CDI does not support."""
     told = ".".join(map(str, release))
     if options.get("schedule") is not None and labels and release < _CRON_LABELS:
         yield f"CDI {told} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"
@@ -48,7 +48,7 @@ def unbound(options: Options, storage_class: Manifest | None, gates: object) -> 
 
 
 def owned(options: Options, live: Manifest) -> str:
-    """Why an existing DataSource would not move, or not stay where it is moved to."""
+    """Why the task cannot move an existing DataSource, or another controller would move it back."""
     name, labels = live["metadata"]["name"], live["metadata"].get("labels") or {}
     if labels.get(_MANAGED_BY) == _SSP:
         return f"the SSP operator manages the DataSource {name}, and puts it back; choose another name"

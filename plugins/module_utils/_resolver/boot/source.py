@@ -117,7 +117,7 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
 
 
 def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """What labels name: kind and name by role. A label without the one for the kind means the cluster-wide kind."""
+    """Kind and name by role, from labels. Without the label for the kind, the name means the cluster-wide kind."""
     found = {}
     for role in ROLES:
         if labels.get(role.volume_label):
@@ -127,7 +127,7 @@ def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def identity(options: Options, digest: str) -> str:
-    """The digits that tell one content from another; digest: of an image or a file, "" for a URL."""
+    """The hexadecimal digits that identify the content. digest: of an image or a file, "" for a URL."""
     if digest:
         return digest.rpartition(":")[2]
     text = "\n".join(str(options.get(part) or "") for part in ("url", "checksum"))
@@ -135,7 +135,7 @@ def identity(options: Options, digest: str) -> str:
 
 
 def volume_name(options: Options, digest: str) -> str:
-    """The name of the volume with that content."""
+    """The name of the volume with the content."""
     return f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
 
 
@@ -156,7 +156,8 @@ def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest
 
 
 def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
-    """The DataImportCron that polls a registry. What it has made stays when it goes, so that it can be replaced."""
+    """The DataImportCron that polls a registry. Its retention policy keeps its volumes, so that a task can replace
+    it."""
     name = reference(options["image"])
     url = name.at(name.digest) if name.digest else f"{name.registry}/{name.repository}:{name.tag}"
     spec = {
@@ -219,7 +220,7 @@ def _given(fields: Manifest) -> Manifest:
 
 
 def fate(live: Manifest) -> Fate:
-    """What the status of a DataVolume says. CDI repeats for ever what will not go better, and calls it progress."""
+    """The fate of a DataVolume, from its status. CDI retries for ever and reports failures as progress."""
     status = live.get("status") or {}
     phase = status.get("phase") or ""
     conditions = {one.get("type"): one for one in status.get("conditions") or []}
@@ -235,20 +236,20 @@ def fate(live: Manifest) -> Fate:
 
 
 def is_ready(live: Manifest) -> bool:
-    """Whether CDI says of a DataSource that VMs can be made of it."""
+    """Whether CDI reports a DataSource as ready."""
     conditions = (live.get("status") or {}).get("conditions") or []
     return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
 
 
 def outdated(volumes: Iterable[Manifest], current: str, keep: int) -> list[Manifest]:
-    """The volumes of a boot source that are too many, the oldest first. keep: how many stay, with the current one."""
+    """The volumes of a boot source to delete, oldest first. keep: how many stay, including the current one."""
     others = [one for one in volumes if one["metadata"]["name"] != current]
     others.sort(key=lambda one: (one["metadata"].get("creationTimestamp") or "", one["metadata"]["name"]))
     return others[: max(0, len(others) - (keep - 1))]
 
 
 def read_by(volumes: Iterable[Manifest], namespace: str) -> dict[str, str]:
-    """Claims of a namespace that unfinished clones still read, with the clone."""
+    """Claims of a namespace that unfinished clones still read → the clone."""
     found = {}
     for one in volumes:
         source = ((one.get("spec") or {}).get("source") or {}).get("pvc") or {}

@@ -1,4 +1,4 @@
-"""The objects that a boot source is made of, as objects to declare."""
+"""How the objects of a boot source differ from other declared objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Manifest = dict[str, Any]
 
 
 class Volumes(Subject):
-    """DataVolumes: refused beforehand as CDI refuses them, and waited for until they are filled."""
+    """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
 
     def __init__(self) -> None:
         super().__init__("volumes")
@@ -33,7 +33,7 @@ class Volumes(Subject):
 
 
 class Crons(Subject):
-    """DataImportCrons: refused beforehand as CDI refuses them."""
+    """DataImportCrons: checked by CDI's rules."""
 
     def __init__(self) -> None:
         super().__init__("crons")
@@ -63,7 +63,7 @@ class DataSources(Subject):
 
 
 class Claims(Subject):
-    """The labels of claims; those that CDI has not made yet get them from it."""
+    """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
 
     def __init__(self) -> None:
         super().__init__("claims")
@@ -84,7 +84,7 @@ def _refused(refusal: Any) -> list[Finding]:
 
 
 def _after(step: Planned) -> Manifest:
-    """The object as it is after the apply: of a volume only its labels ever change."""
+    """The object after the apply, which changes only the labels of a volume."""
     if step.live is None:
         return step.plan.manifest
     return {**step.live, "spec": {**step.live["spec"], **step.plan.manifest["spec"]}}
