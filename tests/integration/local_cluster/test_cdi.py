@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def test_a_registry_that_asks_for_a_password(
 
 def test_a_url_and_its_checksum(make: Made, until: Made, tmp_path: Path) -> None:
     (tmp_path / "disk.img").write_bytes(b"disk")
-    handler = lambda *arguments: _Quiet(*arguments, directory=str(tmp_path))  # noqa: E731
+    handler = partial(_Quiet, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()

@@ -24,9 +24,9 @@ def _kind(
     version: str = "v1beta1",
     namespaced: bool = True,
     status: bool = False,
-    spec: dict[str, Any] = FREE,
+    spec: dict[str, Any] | None = None,
 ) -> Resource:
-    properties = {"spec": spec, "status": FREE}
+    properties = {"spec": spec or FREE, "status": FREE}
     plural = kind.lower() + "s"
     columns = (*columns, AGE)
     return Resource(group, version, kind, plural, short_names, namespaced, status, (), columns, properties, ("spec",))

@@ -108,6 +108,7 @@ class _Reading:
     async def _get(self, part: str) -> tuple[int, str, bytes]:
         """Status, challenge and body of an answer."""
         path = f"{self._reference.host}/v2/{self._reference.repository}/{part}"
+        problem: Exception | None = None
         for scheme in ("https", "http") if self._insecure else ("https",):
             try:
                 async with self._session.get(f"{scheme}://{path}", headers=self._headers, ssl=self._ssl) as response:
