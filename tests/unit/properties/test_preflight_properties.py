@@ -240,7 +240,7 @@ class Server:
 
     def _review(self, made: Manifest, old: Manifest | None) -> Review:
         operation = "UPDATE" if old else "CREATE"
-        return Review("1", operation, "VirtualMachine", "shop", "somebody", made, old)
+        return Review("1", operation, "VirtualMachine", "shop", "somebody", (), made, old)
 
 
 def kubevirt(release: str, configuration: tuple[str, Manifest], gates: list[str]) -> Manifest:
