@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,15 +32,23 @@ def test_pages_of_an_upgrade(cluster: Path, namespace: str, tmp_path: Path) -> N
     fleet.size(1, "2Gi")
     fleet.create(2)
     where = ("-e", f"upgrade_report_namespace={namespace}")
-    # A catalog of one's own, in check mode, where the user is.
-    (tmp_path / "ours.yml").write_text("series: {web: {sizes: {small: {cpu: 1, memory: 2Gi}}}}\n")
+    # A catalog of one's own, in check mode, where the user is. Its name is that of no other test.
+    (tmp_path / "ours.yml").write_text(f"series: {{{namespace}: {{sizes: {{small: {{cpu: 1, memory: 2Gi}}}}}}}}\n")
     options = (*where, "-e", "upgrade_report_kubevirt_version=1.9.0", "-e", "upgrade_report_catalog=ours.yml")
     assert "changed=0" in play(cluster, tmp_path, *options, "--check")
     page = (tmp_path / "upgrade.html").read_text(encoding="utf-8")
     assert f"namespace {namespace}" in page
-    assert "<strong>web.small</strong></td><td>VirtualMachineClusterInstancetype</td><td>new</td>" in page
+    assert (f"{namespace}.small", "VirtualMachineClusterInstancetype", "new") in objects(page)
 
-    file = tmp_path / "pages.html"
-    options = (*where, "-e", f"upgrade_report_file={file}")
-    play(cluster, tmp_path, *options, "-e", "upgrade_report_catalog_version=v1.4.1")
-    assert "<strong>u1.medium</strong>" in file.read_text(encoding="utf-8")
+    # The cluster may have either of these versions, but not both.
+    listed = []
+    for version in ("v1.4.1", "v1.7.0"):
+        file = tmp_path / f"{version}.html"
+        play(cluster, tmp_path, *where, "-e", f"upgrade_report_file={file} upgrade_report_catalog_version={version}")
+        listed.append(objects(file.read_text(encoding="utf-8")))
+    assert listed[0] != listed[1]
+
+
+def objects(page: str) -> list[tuple[str, ...]]:
+    """Name, kind and fate of each instancetype and preference of a page."""
+    return re.findall(r"<strong>([^<]+)</strong></td><td>(VirtualMachine\w+)</td><td>(\w+)</td>", page)

@@ -1,0 +1,31 @@
+"""Instancetypes and preferences that do not go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.pair import unfit
+
+
+def size(vcpus: Any) -> dict[str, Any]:
+    return {"spec": {"cpu": {"guest": vcpus}, "memory": {"guest": "2Gi"}}}
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "preference", "architecture", "expected"),
+    [
+        (2, {}, "", ""),
+        (3, {"cpu": {"preferredCPUTopology": "spread"}}, "", "not divisible"),
+        (2, {"requirements": {"cpu": {"guest": 4}}}, "", "4"),
+        (2, {"requirements": {"architecture": "arm64"}}, "amd64", "arm64"),
+        (2, {"requirements": {"architecture": "arm64"}}, "", ""),
+        ("many", {}, "", "many"),
+    ],
+)
+def test_why_they_do_not(vcpus: Any, preference: dict[str, Any], architecture: str, expected: str) -> None:
+    answer = unfit(size(vcpus), {"spec": preference}, architecture, release.NEWEST)
+    assert expected in answer
+    assert bool(answer) == bool(expected)
