@@ -59,7 +59,7 @@ def virtual_machine(play: Play) -> None:
         secrets = {"secret_ref": play.name, "cert_config_map": play.name}
         disk = {"name": "root", "import": {"registry": {"url": f"docker://{image}", **secrets}, "size": "1Gi"}}
         asked = {"infer_from_registry": True, "insecure_registry": True, "preflight": "off"}
-        play.step(**where, name="c", volumes=[disk], run_strategy="Halted", **asked)
+        play.step(**where, name=f"{play.name}-c", volumes=[disk], run_strategy="Halted", **asked)
 
 
 def virtual_machine_power(play: Play) -> None:
