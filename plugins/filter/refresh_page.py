@@ -46,33 +46,19 @@ _value:
   type: str
 """
 
-from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
-from jinja2 import UndefinedError
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import checked_result, result_page
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import checked, netted, whole_number
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
+_ORIGIN = "role revision_refresh"
 
 
 def refresh_page(value: Any, scope: Any = "all namespaces", rows: Any = 1000) -> str:
     """See DOCUMENTATION."""
-    if not isinstance(value, Mapping):
-        raise AnsibleFilterError(f"refresh_page: expected the result of the role revision_refresh, found {value!r}")
-    rows = checked("refresh_page", "rows", rows, whole_number)
-    try:
-        return render(
-            "refresh",
-            title="Revision refresh: plan" if value.get("check_mode") else "Revision refresh",
-            found=value,
-            scope=str(scope),
-            rows=rows,
-            time=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"),
-        )
-    except UndefinedError as error:
-        raise AnsibleFilterError(f"refresh_page: not a result of the role revision_refresh: {error}") from error
+    found = checked_result("refresh", value, _ORIGIN)
+    title = "Revision refresh: plan" if found.get("check_mode") else "Revision refresh"
+    return result_page("refresh", found, _ORIGIN, title, scope, rows)
 
 
 class FilterModule:

@@ -51,33 +51,18 @@ _value:
   type: str
 """
 
-from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
-from jinja2 import UndefinedError
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import checked_result, result_page
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import checked, netted, whole_number
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
+_ORIGIN = "module upgrade_info"
 
 
 def upgrade_page(value: Any, title: Any = "Upgrade", scope: Any = "all namespaces", rows: Any = 1000) -> str:
     """See DOCUMENTATION."""
-    if not isinstance(value, Mapping):
-        raise AnsibleFilterError(f"upgrade_page: expected the result of the module upgrade_info, found {value!r}")
-    rows = checked("upgrade_page", "rows", rows, whole_number)
-    try:
-        return render(
-            "upgrade",
-            title=str(title),
-            found=value,
-            scope=str(scope),
-            rows=rows,
-            time=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"),
-        )
-    except UndefinedError as error:
-        raise AnsibleFilterError(f"upgrade_page: not a result of the module upgrade_info: {error}") from error
+    found = checked_result("upgrade", value, _ORIGIN)
+    return result_page("upgrade", found, _ORIGIN, str(title), scope, rows)
 
 
 class FilterModule:
