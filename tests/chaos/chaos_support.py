@@ -99,8 +99,9 @@ class Shop:
         process.stdin = None
         return process
 
-    def stock(self) -> None:
-        size = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    def size(self, memory: str = "1Gi") -> None:
+        """Makes the instancetype, or changes it."""
+        size = {"cpu": {"guest": 1}, "memory": {"guest": memory}}
         made = self.run("instancetype", kubeconfig=self.faulty.path("kubeconfig"), name="small", **size)
         assert made["changed"], made
 
@@ -172,9 +173,9 @@ def finished(process: subprocess.Popen[str]) -> Manifest:
     return result
 
 
-def until(done: Callable[[], bool], pause: float = 0.05) -> None:
+def until(done: Callable[[], bool], pause: float = 0.05, patience: float = PATIENCE) -> None:
     """Waits for it to be so."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not done():
         assert time.monotonic() < deadline, "it did not come to be"
         time.sleep(pause)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,28 @@ def faulty(
     launch("stop", "--remove", "--dir", str(directory))
 
 
+@contextmanager
+def _shop(faulty: Faulty, test: str) -> Iterator[Shop]:
+    name = f"{test.partition('[')[0].removeprefix('test_').replace('_', '-')[:40]}-{os.urandom(3).hex()}"
+    with config.new_client_from_config(faulty.path("kubeconfig")) as connection:
+        client.CoreV1Api(connection).create_namespace({"metadata": {"name": name}})
+        made = Shop(faulty, name, client.CustomObjectsApi(connection), client.AppsV1Api(connection))
+        made.size()
+        yield made
+        client.CoreV1Api(connection).delete_namespace(name)
+
+
 @pytest.fixture
 def shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
     """A namespace with an instancetype and a preference; no rule is left of the test before, and none after."""
     faulty.rules()
-    name = f"{request.node.name.partition('[')[0].removeprefix('test_').replace('_', '-')[:40]}-{os.urandom(3).hex()}"
-    with config.new_client_from_config(faulty.path("kubeconfig")) as connection:
-        client.CoreV1Api(connection).create_namespace({"metadata": {"name": name}})
-        made = Shop(faulty, name, client.CustomObjectsApi(connection), client.AppsV1Api(connection))
-        made.stock()
+    with _shop(faulty, request.node.name) as made:
         yield made
         faulty.rules()
-        client.CoreV1Api(connection).delete_namespace(name)
+
+
+@pytest.fixture
+def other_shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
+    """Another namespace of the same kind."""
+    with _shop(faulty, request.node.name) as made:
+        yield made

@@ -1,4 +1,4 @@
-"""A refresh of a fleet that is killed again and again: the next run goes on where it was.
+"""A refresh of a fleet that is killed at request after request: the next run goes on where it was.
 
 VIRTSHAPE_TEST_FLEET and VIRTSHAPE_TEST_KILLS make it larger, for example 200 and 10; VIRTSHAPE_TEST_SEED repeats a run.
 """
@@ -11,29 +11,31 @@ import random
 import signal
 import subprocess
 import threading
-import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kubernetes import client, config
+from ways import Way, ways
 
+from chaos_support import Shop
 from fleet_support import Fleet
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_FLEET", "12"))
 KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "3"))
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 
-# A run is killed after so many tasks at most, counted from its first batch, which has some twenty, and so many seconds.
-TASKS, SECONDS = 40, 2.0
+# A run is killed at one of so many requests, of which there are 4 before its first batch and some 10 a batch.
+REQUESTS = 35
 # Small enough that all kills come before the end: a killed run gets through three batches at most.
 BATCH = max(1, SIZE // (3 * KILLS + 3))
 
 
-def test_killed_at_random_points_and_run_again(cluster: Path, namespace: str, tmp_path: Path) -> None:
+def test_killed_at_random_requests_and_run_again(shop: Shop, tmp_path: Path) -> None:
     print(f"{SIZE} VMs, {KILLS} kills, seed {SEED}")
     chance = random.Random(SEED)
-    fleet = Fleet(cluster, namespace, tmp_path)
+    fleet = Fleet(Path(shop.faulty.path("kubeconfig")), shop.namespace, tmp_path)
     fleet.size(1, "2Gi")
     fleet.create(SIZE)
     before, old = fleet.power(), fleet.kept()
@@ -45,12 +47,20 @@ def test_killed_at_random_points_and_run_again(cluster: Path, namespace: str, tm
 
     with Watch(fleet, running) as watch:
         progress = []
-        for _kill in range(KILLS):
-            process = fleet.begin(**{**variables, "batch_size": BATCH})
-            _read(process, chance.randint(0, TASKS))
-            time.sleep(chance.uniform(0, SECONDS))
-            kill_all(process)
-            progress.append(sum(generation == 2 for generation in fleet.generations().values()))
+        with ways(shop.faulty, tmp_path, {"role": Way}) as opened:
+            way = opened["role"]
+            slow = Fleet(Path(way.kubeconfig), shop.namespace, tmp_path)
+            for _kill in range(KILLS):
+                point = {"skip": chance.randrange(REQUESTS), "when": chance.choice(["before", "after"])}
+                way.rules({"fault": "hold", "times": 1, **point})
+                process = slow.begin(**{**variables, "batch_size": BATCH})
+                # A pipe that nobody reads would hold it up.
+                reader = threading.Thread(target=process.communicate)
+                reader.start()
+                assert way.holds(partial(_lives, process)), f"it was done before its request {point}"
+                kill_all(process)
+                reader.join()
+                progress.append(sum(generation == 2 for generation in fleet.generations().values()))
         code, output = fleet.refresh(**variables)
     print(f"refreshed after each kill: {progress}; at most {watch.most_down} of {most_down} down at a time")
     assert code == 0, output
@@ -72,18 +82,8 @@ def test_killed_at_random_points_and_run_again(cluster: Path, namespace: str, tm
     assert f"{SIZE} virtual machines: {SIZE} unchanged" in output
 
 
-def _read(process: subprocess.Popen[str], tasks: int) -> None:
-    """Reads the output until so many tasks have begun since the first batch, or to its end."""
-    assert process.stdout is not None
-    begun: int | None = None
-    for line in process.stdout:
-        if line.startswith("TASK"):
-            begun = 0 if begun is None and "Work on the batch" in line else begun
-            if begun is not None and begun >= tasks:
-                break
-            begun = None if begun is None else begun + 1
-    # A pipe that nobody reads would hold it up.
-    threading.Thread(target=process.stdout.read, daemon=True).start()
+def _lives(process: subprocess.Popen[str]) -> bool:
+    return process.poll() is None
 
 
 def kill_all(process: subprocess.Popen[str]) -> None:

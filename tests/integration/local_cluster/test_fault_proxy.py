@@ -64,9 +64,9 @@ class Client:
     def __call__(self, method: str, path: str, **more: Any) -> urllib3.BaseHTTPResponse:
         return self._pool.request(method, self.server + path, **{"headers": self._headers, **more})
 
-    def secret(self, name: str, size: int = 0) -> urllib3.BaseHTTPResponse:
+    def secret(self, name: str, size: int = 0, **more: Any) -> urllib3.BaseHTTPResponse:
         """Create one."""
-        return self("POST", SECRETS, json={"metadata": {"name": name}, "stringData": {"a": "x" * size}})
+        return self("POST", SECRETS, json={"metadata": {"name": name}, "stringData": {"a": "x" * size}}, **more)
 
     def names(self) -> set[str]:
         """The names of all secrets."""
@@ -166,6 +166,16 @@ def test_a_connection_is_reset_without_an_answer(faulty: Faulty, client: Client,
     with pytest.raises(urllib3.exceptions.ProtocolError):
         client.secret(name)
     assert (name in direct.names()) == (when == "after")
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_request_is_held_until_the_client_gives_up(faulty: Faulty, client: Client, direct: Client, when: str) -> None:
+    faulty.rules({"fault": "hold", "when": when, "skip": 1, "times": 1})
+    passed, held = _name(), _name()
+    assert client.secret(passed).status == 201
+    with pytest.raises(urllib3.exceptions.ReadTimeoutError):
+        client.secret(held, timeout=1)
+    assert (held in direct.names()) == (when == "after")
 
 
 def test_a_body_is_cut(faulty: Faulty, client: Client) -> None:

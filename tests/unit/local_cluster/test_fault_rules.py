@@ -101,6 +101,11 @@ def test_a_rule_with_times_ends() -> None:
     assert [bool(faults.choose(asked).rule) for asked in (GET, PATCH, GET, GET)] == [True, False, True, False]
 
 
+def test_a_rule_that_skips_begins_later() -> None:
+    faults = Faults([{"fault": "hold", "skip": 1, "times": 1, "methods": ["GET"]}])
+    assert [bool(faults.choose(asked).rule) for asked in (GET, PATCH, GET, GET)] == [False, False, True, False]
+
+
 def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
     def draw(seed: int | None) -> list[bool]:
         faults = Faults([{"fault": "reset", "rate": 0.2}], seed)
@@ -140,7 +145,7 @@ def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
         ),
         (
             {"fault": "cut", "seconds": 1},
-            ".seconds: unknown option of the fault cut; use one of methods, path, rate, times, after_bytes",
+            ".seconds: unknown option of the fault cut; use one of methods, path, rate, skip, times, after_bytes",
         ),
     ],
 )

@@ -15,10 +15,11 @@ _VM = BY_NAME["VirtualMachine"]
 _MERGE: Final = "application/merge-patch+json"
 
 
-def raise_generation(session: Session, namespace: str, name: str) -> None:
-    """Raises the VM's generation by two without changing its spec. Raises ApiError or ConnectionFailed."""
-    for body in generation.RAISE:
-        merge_patch(session, _VM.path(namespace, name), body)
+def raise_generation(session: Session, vm: Manifest) -> None:
+    """Raises the VM's generation without changing its spec. Raises ApiError or ConnectionFailed."""
+    metadata = vm["metadata"]
+    for body in generation.raising(vm):
+        merge_patch(session, _VM.path(metadata["namespace"], metadata["name"]), body)
 
 
 def merge_patch(session: Session, path: str, body: Manifest, dry: bool = False) -> None:

@@ -68,7 +68,7 @@ class Guests:
             self._leave(result, vm, lookup)
             return
         self._raise(result, vm, lookup)
-        self._restart(result, deadline)
+        self._restart(result, instance, deadline)
         if result.restart:
             result.vm = self._await_vm(result.before, deadline)
 
@@ -115,10 +115,10 @@ class Guests:
         """Raises the generation of a VM if a restart would not clear its condition RestartRequired."""
         seen = result.before
         start = lookup.get(_REVISION.kind, seen.namespace, start_revision_name(vm))
-        if not isinstance(start, dict) or not generation.ends_unclean(vm, start):
+        if not generation.ends_unclean(vm, start if isinstance(start, dict) else None):
             return
         try:
-            raise_generation(self._session, seen.namespace, seen.name)
+            raise_generation(self._session, vm)
             result.written = True
         except ApiError as error:
             if error.code != 403:
@@ -129,21 +129,24 @@ class Guests:
                 f" {explain(error, 'PATCH', _VM)}"
             )
 
-    def _restart(self, result: Changed, deadline: float) -> None:
-        """Restarts the guest, if there is one, and waits until the new guest is ready."""
+    def _restart(self, result: Changed, old: Manifest, deadline: float) -> None:
+        """Restarts the guest `old`, if nobody else has, and waits until the new guest is ready."""
         seen = result.before
         vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
-        if vm is None or instance is None:
+        if vm is None:
             return
-        old_uid = instance["metadata"]["uid"]
-        # If a restart that an earlier run requested is still pending, virt-api rejects another.
-        if power.decide(power.Wanted(power.RESTARTED), vm, instance).needed:
+        old_uid = _uid(old)
+        # A restart that an earlier run or another client requested may be in progress or complete.
+        needed = power.decide(power.Wanted(power.RESTARTED), vm, instance).needed
+        if needed and instance is None:
+            return
+        if needed and _uid(instance) == old_uid:
             entry = Entry(seen.namespace, seen.name, power.Wanted(power.RESTARTED))
             send(self._session, Result(entry, vm=vm, instance=instance))
         result.restart = result.written = True
 
         def look(_name: str, live: Manifest | None) -> State:
-            if live is None or live["metadata"]["uid"] == old_uid:
+            if live is None or _uid(live) == old_uid:
                 return State(pending="the VMI to start again")
             status = live.get("status") or {}
             phase = status.get("phase", "")
@@ -203,6 +206,10 @@ def _is_up(instance: Manifest) -> bool:
     """Whether the VMI is ready, or was started paused on purpose."""
     conditions = (instance.get("status") or {}).get("conditions") or []
     return any(one["type"] in ("Ready", "Paused") and one["status"] == "True" for one in conditions)
+
+
+def _uid(instance: Manifest | None) -> str:
+    return str(instance["metadata"]["uid"]) if instance is not None else ""
 
 
 def _version_of(manifest: Manifest | None) -> str:

@@ -31,14 +31,17 @@ _VMI = BY_NAME["VirtualMachineInstance"]
 _REVISION = BY_NAME["ControllerRevision"]
 
 
-def settled(session: Session, vms: list[Manifest]) -> list[bool]:
-    """For each VM, whether KubeVirt asks for a restart although the guest has everything that the VM declares."""
+def settled(session: Session, vms: list[Manifest], instances: dict[Key, Manifest] | None = None) -> list[bool]:
+    """For each VM, whether KubeVirt asks for a restart although the guest has everything that the VM declares.
+
+    instances: the VMIs, if the caller has them.
+    """
     asked = {_instance_of(one): one for one in vms if restart_required(one) is not None and has_guest(one)}
     if not asked:
         return [False for _one in vms]
     try:
         found = kubevirt(session)
-        instances = read(session, list(asked))
+        instances = read(session, list(asked)) if instances is None else instances
     except (Unreadable, ConnectionFailed):
         return [False for _one in vms]
     lookup = ClusterLookup(session)
@@ -65,10 +68,10 @@ def waits_for_restart(result: Result) -> bool:
 
 
 class Restarts:
-    """The restarts of one task. wanted: restart the VMs that need it."""
+    """The restarts of one task. wanted: restart the VMs that need it. concurrency: so many requests at a time."""
 
-    def __init__(self, wanted: bool) -> None:
-        self._wanted = wanted
+    def __init__(self, wanted: bool, concurrency: int) -> None:
+        self._wanted, self._concurrency = wanted, concurrency
 
     def due(self, result: Result) -> bool:
         """Whether the VM needs a restart, as far as known before the change."""
@@ -89,22 +92,32 @@ class Restarts:
         ]
         _await_observed(session, changed, deadline)
         asked = [one for one in results if not one.failed and one.live is not None]
-        due = self._without_settled(session, [one for one in asked if self.due(one) or _is_settled(one)])
+        wanted = [one for one in asked if self.due(one) or _is_settled(one)]
+        try:
+            instances = read(session, [_instance_of(one.live or {}) for one in wanted])
+        except (Unreadable, ConnectionFailed) as error:
+            for one in wanted:
+                one.failed = f"the restart failed: {error}"
+            return
+        due = self._without_settled(session, wanted, instances)
         for one in due:
             _raise(session, one)
-        entries = [_entry(one) for one in due]
+        entries = [_entry(one, instances) for one in due]
         left = max(0.0, deadline - time.monotonic())
-        done = power.power(session, entries, power.Settings(wait=True, wait_timeout=left)) if entries else []
+        settings = power.Settings(wait=True, wait_timeout=left, concurrency=self._concurrency)
+        done = power.power(session, entries, settings) if entries else []
         for result, told in zip(due, done):
             result.restart = told.changed
             result.live = told.vm or result.live
             result.failed = f"the restart failed: {told.failed}" if told.failed else None
         self._without_settled(session, [one for one in due if not one.failed])
 
-    def _without_settled(self, session: Session, results: list[Result]) -> list[Result]:
+    def _without_settled(
+        self, session: Session, results: list[Result], instances: dict[Key, Manifest] | None = None
+    ) -> list[Result]:
         """The results whose guest lacks something. A restart would not change the others; they get a warning."""
         left = []
-        for result, done in zip(results, settled(session, [one.live or {} for one in results])):
+        for result, done in zip(results, settled(session, [one.live or {} for one in results], instances)):
             if done:
                 result.impact = (result.impact or Impact(effects.NOTHING))._replace(settled=True)
                 result.warnings.append(still_asked(result.live or {}))
@@ -120,19 +133,20 @@ def _is_settled(result: Result) -> bool:
 def _raise(session: Session, result: Result) -> None:
     """Raises the generation of a VM if a restart would not clear its condition RestartRequired."""
     vm = result.live or {}
-    namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
     try:
-        start = session.get(_REVISION, namespace, start_revision_name(vm))
+        start = session.get(_REVISION, vm["metadata"]["namespace"], start_revision_name(vm))
         if generation.ends_unclean(vm, start):
-            raise_generation(session, namespace, name)
+            raise_generation(session, vm)
     except (ApiError, ConnectionFailed):
         # The restart goes on; settle warns if the condition remains.
         return
 
 
-def _entry(result: Result) -> power.Entry:
-    key = result.entry.key
-    return power.Entry(str(key.namespace), key.name, Wanted(RESTARTED))
+def _entry(result: Result, instances: dict[Key, Manifest]) -> power.Entry:
+    """Restarts the VMI that lacks something, and no newer one."""
+    key, instance = result.entry.key, instances.get(_instance_of(result.live or {}))
+    uid = str(instance["metadata"]["uid"]) if instance is not None else ""
+    return power.Entry(str(key.namespace), key.name, Wanted(RESTARTED), uid)
 
 
 def _await_observed(session: Session, results: list[Result], deadline: float) -> None:

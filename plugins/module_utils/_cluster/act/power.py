@@ -33,11 +33,12 @@ _IN_FLIGHT = "in-flight migration detected"
 
 
 class Entry(NamedTuple):
-    """A VM and its desired state."""
+    """A VM and its desired state. guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted."""
 
     namespace: str
     name: str
     wanted: Wanted
+    guest: str | None = None
 
     @property
     def label(self) -> str:
@@ -118,20 +119,22 @@ def _look(session: Session, results: list[Result]) -> None:
             result.instance = found.get(Key(_VMI.kind, namespace, result.entry.name))
 
 
-def send(session: Session, result: Result, check_mode: bool = False) -> None:
+def send(session: Session, result: Result, check_mode: bool = False) -> bool:
     """Sends the request for a VM. result: holds the VM and VMI on which the decision is based.
 
-    Retries where that is safe. Raises ApiError or ConnectionFailed if the request had no effect.
+    Retries where that is safe. False if another client restarts the VM at the same time. Raises ApiError or
+    ConnectionFailed if the request had no effect.
     """
     pauses, lost = Backoff(), False
     while True:
         try:
             _request(session, result, check_mode)
-            return
+            return True
         except (ApiError, ConnectionFailed) as error:
             lost = lost or _is_lost(error)
-            if lost and not check_mode and _was_taken_up(session, result):
-                return
+            rival = _is_conflict(error) and result.entry.wanted.state == rules.RESTARTED
+            if (lost or rival) and not check_mode and _was_taken_up(session, result):
+                return lost
             # Nothing shows whether the first soft reboot took effect, so it is not repeated.
             again = _is_lost(error) and result.entry.wanted.state != rules.SOFT_REBOOTED
             if not again or not pauses.pause(session.retry_timeout):
@@ -157,6 +160,10 @@ def _is_lost(error: ApiError | ConnectionFailed) -> bool:
     unknown = error.code in _UNKNOWN_OUTCOME and error.reason in ("", "InternalError", "ServiceUnavailable", "Timeout")
     # virt-api reports the refusal of an admission webhook as an internal error.
     return unknown and _DENIED not in error.message
+
+
+def _is_conflict(error: ApiError | ConnectionFailed) -> bool:
+    return isinstance(error, ApiError) and error.code == 409
 
 
 def _is_migrating(result: Result, error: ApiError | ConnectionFailed) -> bool:
@@ -207,6 +214,8 @@ class _Round:
             if result.vm is None:
                 result.failed = "the VM was deleted"
                 continue
+            if _is_replaced(result):
+                continue
             decision = rules.decide(result.entry.wanted, result.vm, result.instance)
             result.failed = decision.refusal
             if decision.needed and not decision.first:
@@ -228,14 +237,14 @@ class _Round:
             result.failed = "not sent because another virtual machine of the task failed and fail_fast is set"
             return
         try:
-            send(self._session, result, self._settings.check_mode)
+            sent = send(self._session, result, self._settings.check_mode)
         except (ApiError, ConnectionFailed) as error:
             if _is_migrating(result, error):
                 return
             self._stopped = self._settings.fail_fast
             result.failed = _explain(error, rules.request(result.entry.wanted))
             return
-        result.verb = rules.request(result.entry.wanted).subresource
+        result.verb = rules.request(result.entry.wanted).subresource if sent else ""
 
     def _await_reached(self, results: list[Result]) -> None:
         migrated = [result for result in results if result.entry.wanted.state == rules.MIGRATED]
@@ -250,7 +259,7 @@ class _Round:
             state = doubted(state)
         if state.done and result.entry.wanted.state == rules.RESTARTED:
             instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
-            if instance is None or _uid(instance) == _uid(result.before):
+            if instance is None or _uid(instance) == _old(result):
                 return State(pending="the new VMI")
         if state.done and result.entry.wanted.state == rules.STOPPED and vm is not None:
             instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
@@ -272,6 +281,16 @@ class _Round:
             members[place].failed = waited.failure
             if kind is _VM:
                 members[place].vm = waited.object
+
+
+def _old(result: Result) -> str:
+    """The UID of the VMI that a restart ends."""
+    return _uid(result.before) if result.entry.guest is None else result.entry.guest
+
+
+def _is_replaced(result: Result) -> bool:
+    """Whether the VMI to restart has been replaced since."""
+    return result.entry.guest is not None and _uid(result.instance) not in ("", result.entry.guest)
 
 
 def _moved(result: Result) -> bool:

@@ -101,13 +101,13 @@ class Recapture:
         if not decided.release:
             return
         result.method = self._methods[seen.namespace]
-        if result.method == _STATUS and generation.started_as_it_is(seen.vm, seen.revisions):
+        if result.method == _STATUS and generation.must_rise(seen.vm, seen.revisions):
             self._raise(result)
         self._release(result, seen.vm)
 
     def _raise(self, result: Changed) -> None:
         try:
-            raise_generation(self._session, result.before.namespace, result.before.name)
+            raise_generation(self._session, result.before.vm)
         except ApiError as error:
             # 422: KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
             # restart.

@@ -89,8 +89,8 @@ def decide(wanted: Wanted, vm: Manifest, instance: Manifest | None) -> Decision:
     if wanted.state == STOPPED:
         return _stop(seen, wanted)
     if wanted.state == RESTARTED:
-        # A pending restart is as good as a new one.
-        return _NOTHING if seen.restarting else _SEND
+        # A restart that is pending or in progress is as good as a new one.
+        return _NOTHING if seen.restarting or seen.returning else _SEND
     if seen.starting:
         return _STILL_STARTING
     if wanted.state == PAUSED:
@@ -135,6 +135,13 @@ class _Seen:
     def restarting(self) -> bool:
         """Whether a requested restart has not begun."""
         return self.stop_requested and self.start_requested
+
+    @property
+    def returning(self) -> bool:
+        """Whether the guest is gone, or is stopping, and a new one will start."""
+        if self.ending:
+            return self.start_requested or self.strategy == "Always"
+        return not self.live and self.starting
 
     @property
     def leaving(self) -> bool:

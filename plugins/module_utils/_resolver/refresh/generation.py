@@ -19,6 +19,19 @@ RAISE: Final[tuple[Manifest, ...]] = tuple(
 )
 
 
+def raising(vm: Manifest) -> tuple[Manifest, ...]:
+    """The merge patches that raise the generation of a VM: RAISE, or only the second if an interrupted run sent the
+    first.
+    """
+    return RAISE[1:] if is_marked(vm) else RAISE
+
+
+def is_marked(vm: Manifest) -> bool:
+    """Whether a run was interrupted between the patches that raise the generation of a VM."""
+    metadata = vm["spec"].get("template", {}).get("metadata") or {}
+    return MARK in (metadata.get("annotations") or {})
+
+
 def captured_name(vm: Manifest, role: Role) -> str:
     """The revision to which a VM refers, by its status or (up to KubeVirt 1.4) its spec; "" for none."""
     reference = role.reference_of(vm)
@@ -27,18 +40,22 @@ def captured_name(vm: Manifest, role: Role) -> str:
     return str((role.matcher_of(vm) or {}).get("revisionName") or "")
 
 
-def started_as_it_is(vm: Manifest, revisions: Iterable[Manifest]) -> bool:
-    """Whether the guest was started from the VM's current generation, so that a refresh by the status must raise it."""
+def must_rise(vm: Manifest, revisions: Iterable[Manifest]) -> bool:
+    """Whether a refresh by the status must raise the generation: the guest was started from it, or is_marked."""
+    if is_marked(vm):
+        return True
     name = start_revision_name(vm)
     return any(one["metadata"]["name"] == name for one in revisions)
 
 
 def ends_unclean(vm: Manifest, start: Manifest | None) -> bool:
-    """Whether RestartRequired would outlive a restart.
+    """Whether RestartRequired would outlive a restart, or the mark of an interrupted run would.
 
     KubeVirt keeps the start revision of a generation, although the VM has captured other revisions since. start: the
     start revision of the VM's current generation, or None.
     """
+    if is_marked(vm):
+        return True
     if start is None:
         return False
     spec = (start.get("data") or {}).get("spec") or {}

@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,12 @@ class Proxy:
         if rule is None:
             return await self._pass_on(request, asked, body)
         self._meet(asked, rule.fault)
-        if rule.fault in ("status", "reset"):
+        if rule.fault in ("status", "reset", "hold"):
             if rule.options.get("when") == "after":
                 async with self._ask(request, body) as answer:
                     await answer.read()
+            if rule.fault == "hold":
+                await self._hold()
             if rule.fault == "reset":
                 return answers.reset(request)
             self._counts.answer(rule.options["status"])
@@ -85,6 +88,10 @@ class Proxy:
     def _meet(self, asked: Request, fault: str) -> None:
         log.info("%s %s: %s", asked.method, asked.target, fault)
         self._counts.fault(fault)
+
+    async def _hold(self) -> None:
+        """Waits until the client has given up, which cancels this."""
+        await asyncio.Event().wait()
 
     def _ask(self, request: web.Request, body: bytes) -> Any:
         """The API server's response, as a context."""
@@ -139,7 +146,7 @@ class Proxy:
             return web.json_response({"message": "only the cluster's administrator may switch faults"}, status=403)
         if request.method == "PUT":
             try:
-                self._switch(await request.json())
+                self.switch(await request.json())
             except (RuleError, ValueError) as error:
                 return web.json_response({"message": str(error)}, status=400)
         elif request.method == "DELETE":
@@ -148,7 +155,8 @@ class Proxy:
             {"rules": self._faults.given, "seed": self._faults.seed, "counts": self._counts.to_dict()}
         )
 
-    def _switch(self, wanted: Any) -> None:
+    def switch(self, wanted: Any) -> None:
+        """Replaces the rules, {rules, seed}. Raises RuleError."""
         given = wanted if isinstance(wanted, dict) else {}
         self._faults = Faults(given.get("rules", []), given.get("seed"))
         log.info("rules: %s", json.dumps(self._faults.given))
@@ -162,7 +170,9 @@ def _passed(headers: Any) -> Any:
     return kept
 
 
-async def run(config: Config, end: asyncio.Event) -> None:
+async def run(
+    config: Config, end: asyncio.Event, make: Callable[[Config, aiohttp.ClientSession], Proxy] = Proxy
+) -> None:
     """Serves until `end` is set. Raises OSError if it cannot."""
     trusted = ssl.create_default_context(cafile=config.ca_file)
     shown = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -175,7 +185,7 @@ async def run(config: Config, end: asyncio.Event) -> None:
     ) as session:
         # If a client disconnects, the request to the API server ends too.
         runner = web.AppRunner(
-            Proxy(config, session).application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.5
+            make(config, session).application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.5
         )
         await runner.setup()
         try:

@@ -6,6 +6,7 @@ A rule is a mapping:
     methods      HTTP methods it is for; all without it
     path         regular expression, looked for in path and query; any without it
     rate         share of these requests, more than 0 and at most 1; 1 without it
+    skip         how many of these requests it lets pass first; none without it
     times        how often it happens at most; no limit without it
 
 and what its fault takes:
@@ -14,6 +15,7 @@ and what its fault takes:
     status       status: answer with this HTTP status; retry_after: seconds, the header of that name;
                  when: `before` (the API server never sees the request) or `after` (it carried out the request)
     reset        when: as above; reset the connection instead of answering
+    hold         when: as above; never answer, until the client gives up
     cut          after_bytes: end the connection in the middle of the body; half of it without the option
     truncate     after_bytes: likewise, but as if this were all: well-formed HTTP, no JSON
     slow         bytes_per_second: send the body no faster
@@ -38,6 +40,7 @@ FAULTS: dict[str, dict[str, bool]] = {
     "latency": {"seconds": True, "jitter": False},
     "status": {"status": True, "retry_after": False, "when": False},
     "reset": {"when": False},
+    "hold": {"when": False},
     "cut": {"after_bytes": False},
     "truncate": {"after_bytes": False},
     "slow": {"bytes_per_second": True},
@@ -45,10 +48,10 @@ FAULTS: dict[str, dict[str, bool]] = {
     "watch_gone": {"after_events": False},
 }
 """Fault → its options, and whether each is required."""
-_COMMON = ("fault", "methods", "path", "rate", "times")
+_COMMON = ("fault", "methods", "path", "rate", "skip", "times")
 _OF_WATCHES = ("watch_cut", "watch_gone")
 _OF_BODIES = ("cut", "truncate", "slow")
-_WHOLE = ("times", "retry_after", "after_bytes", "after_events")
+_WHOLE = ("skip", "times", "retry_after", "after_bytes", "after_events")
 _POSITIVE = ("seconds", "bytes_per_second")
 
 
@@ -63,6 +66,7 @@ class Rule(NamedTuple):
     methods: tuple[str, ...]
     path: re.Pattern[str]
     rate: float
+    skip: int
     times: int | None
     options: Mapping[str, Any]
 
@@ -96,6 +100,7 @@ class Faults:
         self.given = rules
         self.seed = seed
         self._rules = [_rule(f"rules[{number}]", rule) for number, rule in enumerate(rules)]
+        self._skipped = [0 for _rule in self._rules]
         self._left = [rule.times for rule in self._rules]
         self._random = random.Random(seed)
 
@@ -103,7 +108,12 @@ class Faults:
         """What happens to this request."""
         latency = 0.0
         for number, rule in enumerate(self._rules):
-            if not rule.matches(request) or self._left[number] == 0 or self._random.random() >= rule.rate:
+            if not rule.matches(request):
+                continue
+            if self._skipped[number] < rule.skip:
+                self._skipped[number] += 1
+                continue
+            if self._left[number] == 0 or self._random.random() >= rule.rate:
                 continue
             left = self._left[number]
             self._left[number] = None if left is None else left - 1
@@ -135,6 +145,7 @@ def _rule(place: str, given: Any) -> Rule:
         tuple(method.upper() for method in given.get("methods") or ()),
         re.compile(given.get("path") or ""),
         float(given.get("rate", 1)),
+        given.get("skip", 0),
         given.get("times"),
         {option: given[option] for option in known if option in given},
     )

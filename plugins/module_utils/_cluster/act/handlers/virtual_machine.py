@@ -26,12 +26,12 @@ Options = dict[str, Any]
 
 
 class VirtualMachines(Subject):
-    """options: of the task: `field_manager`, `force_conflicts`, `restart`."""
+    """options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`."""
 
     def __init__(self, options: Options) -> None:
         super().__init__("virtual machines", options["field_manager"])
         self._force = options["force_conflicts"]
-        self._restarts = Restarts(options["restart"] == "if_required")
+        self._restarts = Restarts(options["restart"] == "if_required", options["concurrency"])
         self._judge = functools.cache(Judge)
 
     def completed(self, session: Session, found: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:

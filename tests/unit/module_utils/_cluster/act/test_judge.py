@@ -78,7 +78,7 @@ def instance(number: int) -> Manifest:
 
 
 def change(store: Store) -> list[Result]:
-    options = {"field_manager": "virtshape", "force_conflicts": False, "restart": "never"}
+    options = {"field_manager": "virtshape", "force_conflicts": False, "restart": "never", "concurrency": 16}
     entries = [
         Entry(f"shop/vm{one}", Key("VirtualMachine", "shop", f"vm{one}"), "present", declared(one, disk="ssd"))
         for one in NUMBERS

@@ -229,7 +229,7 @@ def test_virtual_machine_does_not_restart_it_either() -> None:
     with session_with(cluster) as session:
         entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
         result = Result(entry, live=cluster.vm)
-        Restarts(True).settle(session, [result], deadline=float("inf"))
+        Restarts(True, 16).settle(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
     assert any("does not restart the guest again" in warning for warning in result.warnings)
 
@@ -240,7 +240,7 @@ def test_virtual_machine_restarts_what_a_refresh_left() -> None:
     with session_with(cluster) as session:
         entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
         result = Result(entry, live=cluster.vm)
-        Restarts(True).settle(session, [result], deadline=float("inf"))
+        Restarts(True, 16).settle(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
 
 

@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import (
     Restarts,
     waits_for_restart,
@@ -78,7 +80,7 @@ def changed(cluster: Cluster, label: str, needs: str) -> Result:
 
 def settle(cluster: Cluster, results: list[Result], wanted: bool = True, seconds: float = 60) -> None:
     with session_with(cluster) as session:
-        Restarts(wanted).settle(session, results, time.monotonic() + seconds)
+        Restarts(wanted, 16).settle(session, results, time.monotonic() + seconds)
 
 
 def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_that() -> None:
@@ -120,7 +122,7 @@ def test_one_that_waits_since_an_earlier_run_is_restarted() -> None:
     cluster.looked = True
     entry = Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {})
     result = Result(entry, live=cluster.vm("shop/a-r"))
-    assert waits_for_restart(result) and Restarts(True).due(result) and not Restarts(False).due(result)
+    assert waits_for_restart(result) and Restarts(True, 16).due(result) and not Restarts(False, 16).due(result)
     settle(cluster, [result])
     assert (result.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
 
@@ -130,7 +132,34 @@ def test_before_the_write_what_is_foreseen_counts() -> None:
     for needs, waits in ((RESTART, True), (LIVE, False), (NOTHING, False)):
         planned = changed(cluster, "shop/a-l", needs)
         planned.written = False
-        assert (waits_for_restart(planned), Restarts(True).due(planned)) == (waits, waits)
+        assert (waits_for_restart(planned), Restarts(True, 16).due(planned)) == (waits, waits)
     halted = changed(cluster, "shop/a-l", RESTART)
     halted.live = {**cluster.vm("shop/a-l"), "spec": {"runStrategy": "Halted"}}
-    assert not Restarts(True).due(halted)
+    assert not Restarts(True, 16).due(halted)
+
+
+class Replacing(Cluster):
+    """Somebody else's restart: the old guest has gone by the first look at it (`gone`), else by our own request."""
+
+    def __init__(self, gone: bool) -> None:
+        super().__init__("shop/a-r")
+        self.looked = True
+        self.gone = gone
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if self.gone and path.endswith("virtualmachineinstances/a-r"):
+            self.gone = False
+            self.restarted.append("shop/a-r")
+            return 404, {"reason": "NotFound", "message": "not found"}
+        answer = super().__call__(method, path, query)
+        if method == "PUT":
+            return 409, {"reason": "Conflict", "message": "unable to complete request: stop/start already underway"}
+        return answer
+
+
+@pytest.mark.parametrize(("gone", "requests"), [(True, 0), (False, 1)])
+def test_a_guest_that_somebody_else_restarts_meanwhile_is_not_restarted_again(gone: bool, requests: int) -> None:
+    cluster = Replacing(gone)
+    result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
+    settle(cluster, [result])
+    assert (result.failed, result.restart, cluster.asked["shop restart"]) == (None, False, requests)

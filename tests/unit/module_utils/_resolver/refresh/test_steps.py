@@ -37,6 +37,14 @@ def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
 def test_raising_the_generation_leaves_no_trace() -> None:
     begun, ended = (one["spec"]["template"]["metadata"]["annotations"] for one in generation.RAISE)
     assert begun == {generation.MARK: "begun"} and ended == {generation.MARK: None}
+    assert generation.raising(vm()) == generation.RAISE
+
+
+def test_a_mark_that_an_interrupted_run_left_is_removed() -> None:
+    left = vm()
+    left["spec"]["template"] = {"metadata": {"annotations": {generation.MARK: "begun"}}}
+    assert generation.raising(left) == generation.RAISE[1:]
+    assert generation.must_rise(left, []) and generation.ends_unclean(left, None)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +104,8 @@ def start(generation: int, revision: str | None) -> Manifest:
 
 
 def test_the_start_revision_of_a_generation_is_kept() -> None:
-    assert generation.started_as_it_is(vm(), [start(3, "r")])
-    assert not generation.started_as_it_is(vm(), [start(2, "r")])
+    assert generation.must_rise(vm(), [start(3, "r")])
+    assert not generation.must_rise(vm(), [start(2, "r")])
     assert generation.ends_unclean(vm(reference=captured("new")), start(3, "old"))
     assert not generation.ends_unclean(vm(reference=captured("new")), start(3, "new"))
     assert not generation.ends_unclean(vm(reference=captured("new")), None)

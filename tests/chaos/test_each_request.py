@@ -1,0 +1,268 @@
+"""Every request of a run in turn: the run is killed at it, or it meets a fault. The next run comes to the same end.
+
+A case is written `PHASE REQUEST DISTURBANCE`, such as `refresh 41 killed after`; `each` is the first attempt of every
+request. VIRTSHAPE_TEST_REQUESTS is a pattern of the shell for those that are tried, `*` for all; without it
+VIRTSHAPE_TEST_SEED draws a few.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from pictures import Guests, Namespace, difference
+from runner import Run
+from ways import Way, ways
+
+from chaos_support import WRITES, Faulty, Shop, names, until
+from fault_proxy.request import Request
+from fault_proxy.rules import Faults
+
+Manifest = dict[str, Any]
+
+PATTERN = os.environ.get("VIRTSHAPE_TEST_REQUESTS", "")
+EACH = 0
+SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
+# Seconds: as long as nothing changes when all has been done, and as long as controllers take at most.
+QUIET, LATEST = 0.5, 60
+VMS = names(12)
+RUNNING = VMS[::4]
+
+DISTURBANCES: dict[str, Manifest] = {
+    "killed before": {"fault": "hold"},
+    "killed after": {"fault": "hold", "when": "after"},
+    "no answer": {"fault": "hold"},
+    "no answer after": {"fault": "hold", "when": "after"},
+    "429": {"fault": "status", "status": 429, "retry_after": 1},
+    "500": {"fault": "status", "status": 500},
+    "503": {"fault": "status", "status": 503},
+    "503 after": {"fault": "status", "status": 503, "when": "after"},
+    "409": {"fault": "status", "status": 409, "methods": WRITES},
+    "reset": {"fault": "reset"},
+    "reset after": {"fault": "reset", "when": "after"},
+    "cut": {"fault": "cut"},
+    "truncated": {"fault": "truncate"},
+    "watch cut": {"fault": "watch_cut", "after_events": 1},
+    "watch gone": {"fault": "watch_gone", "after_events": 1},
+}
+
+
+class Phase(NamedTuple):
+    """A module that is run again and again. guests: how many new guests each running VM gets by a run that is not
+    disturbed. again: whether a run that is asked a second time does it a second time."""
+
+    module: str
+    guests: int
+    again: bool = False
+
+
+PHASES = {
+    "create": Phase("virtual_machine", 1),
+    "change": Phase("virtual_machine", 1),
+    "restart": Phase("virtual_machine_power", 1, again=True),
+    "refresh": Phase("controller_revision", 1),
+    "prune": Phase("controller_revision", 0),
+    "delete": Phase("virtual_machine", 0),
+    "hold": Phase("lease", 0),
+    "release": Phase("lease", 0),
+}
+CHAINS = {
+    "create": ("create", "delete"),
+    "change": ("change",),
+    "restart": ("restart",),
+    "refresh": ("refresh", "prune"),
+    "lease": ("hold", "release"),
+}
+
+
+class Case(NamedTuple):
+    """request: its number from 1; EACH: the first attempt of every request."""
+
+    phase: str
+    request: int
+    disturbance: str
+
+    def __str__(self) -> str:
+        return f"{self.phase} {self.request or 'each'} {self.disturbance}"
+
+
+class Story:
+    """A namespace in which phases follow each other, each from where the one before has ended.
+
+    requests: those of a run that was not disturbed, by phase.
+    """
+
+    def __init__(self, shop: Shop, way: Way, namespace: Namespace) -> None:
+        self._shop, self._way, self._namespace = shop, way, namespace
+        self._round = self._runs = 0
+        self._pictures: dict[tuple[str, int], Any] = {}
+        self.requests: dict[str, list[Request]] = {}
+
+    def plain(self, phase: str) -> None:
+        """A run that nothing disturbs. The first of its kind shows what all others must come to."""
+        self._prepare(phase)
+        self._way.rules()
+        self._finish(phase)
+        self.requests[phase] = list(self._way.asked)
+        if self._place(phase) not in self._pictures:
+            self._pictures[self._place(phase)] = self._settled()
+        self._judge(phase)
+
+    def disturbed(self, case: Case) -> str:
+        """A run that is disturbed, and the next one if it needs it. What became of the first: `converged`, `killed`,
+        `failed`, or `missed` if it had fewer requests."""
+        phase = case.phase
+        self._prepare(phase)
+        with Guests(self._shop.faulty.path("kubeconfig"), self._shop.namespace) as guests:
+            until(lambda: guests.know(self._namespace.guests()))
+            before = guests.seen()
+            became = self._disturb(case)
+            if became in ("killed", "failed"):
+                self._way.rules()
+                self._finish(phase)
+            self._judge(phase)
+            until(lambda: guests.know(self._namespace.guests()))
+            started = Counter({name: count - before.get(name, 0) for name, count in guests.seen().items()})
+        once, twice = PHASES[phase].guests, PHASES[phase].again and became in ("killed", "failed")
+        assert set(+started) == (set(RUNNING) if once else set()), f"guests that were started: {started}"
+        assert max(started.values(), default=0) <= once + twice, f"guests that were started: {started}"
+        return became
+
+    def _prepare(self, phase: str) -> None:
+        if phase not in ("change", "refresh"):
+            return
+        self._round += 1
+        if phase == "refresh":
+            self._shop.size(f"{2 + self._round % 2}Gi")
+
+    def _place(self, phase: str) -> tuple[str, int]:
+        return phase, self._round % 2
+
+    def _begin(self, phase: str) -> Run:
+        # Who releases a Lease is who has it.
+        self._runs += phase != "release"
+        options = {"kubeconfig": self._way.kubeconfig, **self._options(phase)}
+        if PHASES[phase].module != "lease":
+            options["concurrency"] = 1
+        return Run(PHASES[phase].module, self._shop.options(**options))
+
+    def _options(self, phase: str) -> Manifest:
+        if phase in ("create", "change"):
+            odd = self._round % 2
+            made = self._shop.declaration(VMS, str(odd), restart="if_required")
+            made["volumes"] = [{"name": "root", "container_disk": f"registry.example.com/disk:{odd}"}]
+            made["virtual_machines"][1]["volumes"] = [{"name": "spare", "import": {"blank": True, "size": "1Gi"}}]
+            return made
+        turn = {"name": "turn", "duration": 1, "wait_timeout": 60}
+        return {
+            "hold": {**turn, "state": "held", "holder": f"run-{self._runs}"},
+            "release": {**turn, "state": "released", "holder": f"run-{self._runs}"},
+            "restart": {"names": RUNNING, "state": "restarted", "wait": True},
+            "refresh": {"state": "refreshed", "restart": "if_required"},
+            "prune": {"state": "pruned"},
+            "delete": {"virtual_machines": [{"name": name} for name in VMS], "state": "absent", "wait": True},
+        }[phase]
+
+    def _finish(self, phase: str) -> None:
+        result = self._begin(phase).result()
+        assert not result.get("failed"), f"a run that nothing disturbs: {result['msg']}"
+
+    def _disturb(self, case: Case) -> str:
+        rule = DISTURBANCES[case.disturbance]
+        if case.request == EACH:
+            self._way.first_attempts(rule)
+        else:
+            self._way.rules({**rule, "skip": case.request - 1, "times": 1})
+        run = self._begin(case.phase)
+        if case.disturbance.startswith("killed") and self._way.holds(lambda: run.lives):
+            run.kill()
+            return "killed"
+        result = run.result()
+        if not result.get("failed"):
+            return "converged" if self._way.met else "missed"
+        assert result["msg"].strip() and "\n" not in result["msg"], result["msg"]
+        print(f"{case}: {result['msg']}")
+        return "failed"
+
+    def _settled(self) -> Any:
+        """The picture, once it stays the same."""
+        picture = None
+        while picture != (picture := self._namespace.picture()):
+            time.sleep(QUIET)
+        return picture
+
+    def _judge(self, phase: str) -> None:
+        wanted, deadline = self._pictures[self._place(phase)], time.monotonic() + LATEST
+        while found := difference(wanted, self._namespace.picture()):
+            assert time.monotonic() < deadline, f"wanted and found: {found}"
+            time.sleep(0.02)
+
+
+def drawn(chain: str, requests: Mapping[str, list[Request]]) -> list[Case]:
+    """The cases of a chain that are tried."""
+
+    def met(phase: str, rule: Manifest) -> int:
+        faults = Faults([rule])
+        return sum(faults.choose(one).rule is not None for one in requests[phase])
+
+    killed, spoilt = [], []
+    for phase in CHAINS[chain]:
+        for disturbance, rule in DISTURBANCES.items():
+            cases = killed if disturbance.startswith("killed") else spoilt
+            cases += [Case(phase, number + 1, disturbance) for number in range(met(phase, rule))]
+    each = list(dict.fromkeys(case._replace(request=EACH) for case in spoilt))
+    if PATTERN:
+        return [case for case in killed + each + spoilt if fnmatch.fnmatch(str(case), PATTERN)]
+    chance = random.Random(f"{SEED} {chain}")
+    return [*chance.sample(killed, 2), *chance.sample(each, 1)]
+
+
+@pytest.fixture
+def way(faulty: Faulty, tmp_path: Path) -> Iterator[Way]:
+    with ways(faulty, tmp_path, {"client": Way}) as opened:
+        yield opened["client"]
+
+
+@pytest.fixture
+def story(shop: Shop, way: Way) -> Iterator[Story]:
+    namespace = Namespace(shop.faulty.path("kubeconfig"), shop.namespace)
+    yield Story(shop, way, namespace)
+    namespace.close()
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_each_request(story: Story, chain: str) -> None:
+    began, phases = time.monotonic(), CHAINS[chain]
+    if "create" not in phases:
+        story.plain("create")
+    # What is changed is changed back by the next one.
+    for phase in phases if "create" in phases or "restart" in phases else 2 * phases:
+        story.plain(phase)
+    cases = {phase: [case for case in drawn(chain, story.requests) if case.phase == phase] for phase in phases}
+    became: Counter[str] = Counter()
+    wrong = []
+    while any(cases.values()):
+        for phase in phases:
+            if not cases[phase]:
+                story.plain(phase)
+                continue
+            case = cases[phase].pop(0)
+            began_case = time.monotonic()
+            try:
+                told = story.disturbed(case)
+                became[told] += 1
+                print(f"{case}: {told}, {time.monotonic() - began_case:.1f} s", flush=True)
+            except AssertionError as error:
+                wrong.append(f"{case}: {error}")
+                print(wrong[-1], flush=True)
+                # From here on as if nothing had been.
+                story.plain(phase)
+    print(f"{chain}: {dict(became)}, {len(wrong)} wrong, {time.monotonic() - began:.0f} s")
+    assert not wrong, "\n".join(wrong)

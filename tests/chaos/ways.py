@@ -1,0 +1,124 @@
+"""Ways to the API server, one for each client, by which a test sees each request, holds it or spoils it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import yaml
+from aiohttp import web
+
+from chaos_support import PATIENCE, Faulty
+from fault_proxy import config, proxy
+from fault_proxy.request import Request
+from fault_proxy.rules import Chosen, Faults
+from local_cluster import ports
+
+Manifest = dict[str, Any]
+
+
+class FirstAttempts(Faults):
+    """A rule for the first, third, fifth attempt of each request, so that the next one gets through."""
+
+    def __init__(self, rule: Manifest) -> None:
+        super().__init__([rule], seed=1)
+        self._odd: Counter[str] = Counter()
+
+    def choose(self, request: Request) -> Chosen:
+        # Each watch begins where the one before has ended.
+        place = f"{request.method} {request.target.partition('&resourceVersion')[0]}"
+        self._odd[place] += 1
+        return super().choose(request) if self._odd[place] % 2 else Chosen(0, None)
+
+
+class Way(proxy.Proxy):
+    """A fault proxy in this process. kubeconfig: of a client that goes this way. asked: its requests, in order."""
+
+    def __init__(self, settings: config.Config, session: aiohttp.ClientSession, kubeconfig: Path) -> None:
+        super().__init__(settings, session)
+        self.kubeconfig = str(kubeconfig)
+        self.asked: list[Request] = []
+        self._held = threading.Event()
+
+    def rules(self, *rules: Manifest) -> None:
+        """Replaces the rules and forgets the requests."""
+        self._held.clear()
+        self.asked.clear()
+        self._counts.clear()
+        self.switch({"rules": list(rules), "seed": 1})
+
+    def first_attempts(self, rule: Manifest) -> None:
+        """As `rules`, with a rule for the first attempt of each request."""
+        self.rules()
+        self._faults = FirstAttempts(rule)
+
+    @property
+    def met(self) -> bool:
+        """Whether a request has met a rule."""
+        return bool(self._counts.to_dict()["faults"])
+
+    def holds(self, lives: Callable[[], bool]) -> bool:
+        """Waits until a request is held; False if the client comes to its end before."""
+        while not self._held.wait(0.005):
+            if not lives():
+                return False
+        return True
+
+    async def _answer(self, request: web.Request, asked: Request) -> web.StreamResponse:
+        self.asked.append(asked)
+        return await super()._answer(request, asked)
+
+    async def _hold(self) -> None:
+        self._held.set()
+        await super()._hold()
+
+
+@contextmanager
+def ways(faulty: Faulty, folder: Path, makers: dict[str, Callable[..., Way]]) -> Iterator[dict[str, Way]]:
+    """Ways by name, with kubeconfigs in a folder. makers: of what class each is."""
+    began = threading.Event()
+    opened: dict[str, Way] = {}
+    loop = asyncio.new_event_loop()
+    end = asyncio.Event()
+
+    async def serve() -> None:
+        await asyncio.gather(*(_serve(faulty, folder, name, end, make, opened) for name, make in makers.items()))
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not all((folder / f"{name}.ready").exists() for name in makers):
+            assert thread.is_alive() and time.monotonic() < deadline
+            began.wait(0.02)
+        yield opened
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
+        loop.close()
+
+
+async def _serve(
+    faulty: Faulty, folder: Path, name: str, end: asyncio.Event, make: Callable[..., Way], opened: dict[str, Way]
+) -> None:
+    kubeconfig = yaml.safe_load(Path(faulty.path()).read_text())
+    settings = replace(
+        config.load(faulty.path("run/fault-proxy.json")), port=ports.choose(), ready_file=str(folder / f"{name}.ready")
+    )
+    kubeconfig["clusters"][0]["cluster"]["server"] = f"https://{settings.host}:{settings.port}"
+    path = folder / f"{name}.kubeconfig"
+    path.write_text(yaml.safe_dump(kubeconfig))
+
+    def made(settings: config.Config, session: aiohttp.ClientSession) -> Way:
+        opened[name] = make(settings, session, path)
+        return opened[name]
+
+    await proxy.run(settings, end, made)
