@@ -21,7 +21,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random conformance virtctl pod_resources boot_sources placement quota contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check pictures build publish clean
+.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -80,9 +80,12 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement tests/quota
 
-random: setup ## the property tests with 1,000 examples each, and faults, drawn anew
+random: setup ## the property tests with 1,000 examples each, and faults, kills and orders of requests, drawn anew
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
-	@VIRTSHAPE_TEST_SEED=$$(date +%s) pytest tests/chaos/test_many.py tests/chaos/test_refresh_killed.py
+	@VIRTSHAPE_TEST_SEED=$$(date +%s) VIRTSHAPE_TEST_ORDERS=50 pytest tests/chaos/test_many.py tests/chaos/test_refresh_killed.py tests/chaos/test_each_request.py tests/chaos/test_turns.py
+
+each-request: setup control-plane ## runs that are killed at each of their requests in turn; REQUESTS="*" also answers each with each fault (hours)
+	@VIRTSHAPE_TEST_REQUESTS="$(or $(REQUESTS),* killed *)" pytest --capture=no tests/chaos/test_each_request.py
 
 conformance: setup ## the resolver against what KubeVirt's own code answered
 	@python tests/conformance/run.py tests/conformance/vectors

@@ -39,6 +39,7 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
     began = time.monotonic()
     # Clocks differ, so only the local clock counts: a Lease has expired if it stayed unchanged for its own duration.
     seen, since = "", began
+    first, sent = "", _spec(holder, duration)
     while True:
         live = session.get(LEASE, namespace, name)
         spec = (live or {}).get("spec") or {}
@@ -46,9 +47,13 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
         version = str(((live or {}).get("metadata") or {}).get("resourceVersion") or "")
         if version != seen:
             seen, since = version, time.monotonic()
+        if other == holder and spec.get("renewTime") == sent["renewTime"]:
+            # The previous write took effect, but its response was lost.
+            return Held(first != holder, holder, time.monotonic() - began)
         expired = time.monotonic() - since >= (spec.get("leaseDurationSeconds") or 0)
         if other in ("", holder) or expired:
-            if _write(session, namespace, name, live, {"holderIdentity": holder, "leaseDurationSeconds": duration}):
+            first, sent = other, _spec(holder, duration)
+            if _write(session, namespace, name, live, sent):
                 return Held(other != holder, holder, time.monotonic() - began)
             continue
         pause = random.uniform(_INTERVAL / 2, _INTERVAL)
@@ -65,19 +70,23 @@ def release(session: Session, namespace: str, name: str, holder: str) -> Held:
         other = str(((live or {}).get("spec") or {}).get("holderIdentity") or "")
         if other != holder:
             return Held(False, other)
-        if _write(session, namespace, name, live, {"holderIdentity": "", "leaseDurationSeconds": 1}):
+        if _write(session, namespace, name, live, _spec("", 1)):
             return Held(True, "")
 
 
-def _write(session: Session, namespace: str, name: str, live: Manifest | None, spec: Manifest) -> bool:
-    """Writes the Lease. False if another client wrote it first."""
+def _spec(holder: str, duration: int) -> Manifest:
     now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {"holderIdentity": holder, "leaseDurationSeconds": duration, "renewTime": now}
+
+
+def _write(session: Session, namespace: str, name: str, live: Manifest | None, spec: Manifest) -> bool:
+    """Writes the Lease. False if another client wrote it first, or the response to an earlier attempt was lost."""
     metadata = {"name": name, "namespace": namespace}
     manifest: Manifest = {
         "apiVersion": LEASE.api_version,
         "kind": LEASE.kind,
         "metadata": metadata if live is None else {**metadata, "resourceVersion": live["metadata"]["resourceVersion"]},
-        "spec": {**spec, "renewTime": now},
+        "spec": spec,
     }
     method, path = ("POST", LEASE.path(namespace)) if live is None else ("PUT", LEASE.path(namespace, name))
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import lease
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import Held, release, take
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from scripted_server import session_with, status
@@ -16,9 +17,10 @@ NOT_FOUND = status(404, 'leases.coordination.k8s.io "turn" not found', "NotFound
 
 class Cluster:
     """One Lease. holders: who has it at each look, None where there is none. refusals: the answers to writes, in order;
-    those after them succeed."""
+    those after them succeed. renewed: when it was, after the first write."""
 
-    def __init__(self, *holders: str | None, refusals: tuple[Any, ...] = ()) -> None:
+    def __init__(self, *holders: str | None, refusals: tuple[Any, ...] = (), renewed: str = "") -> None:
+        self.renewed = renewed
         self.holders = list(holders)
         self.refusals = list(refusals)
         self.writes: list[str] = []
@@ -30,6 +32,8 @@ class Cluster:
                 return NOT_FOUND
             version = str(len(self.holders))
             spec = {"holderIdentity": holder, "leaseDurationSeconds": 600}
+            if self.writes:
+                spec["renewTime"] = self.renewed
             return 200, {"metadata": {"name": "turn", "resourceVersion": version}, "spec": spec}
         self.writes.append(method)
         answer: tuple[int, Any] | None = self.refusals.pop(0) if self.refusals else (200, {})
@@ -61,6 +65,13 @@ def test_whoever_was_faster_has_it() -> None:
 def test_one_that_was_deleted_meanwhile_is_made_again() -> None:
     cluster = Cluster("", None, refusals=(NOT_FOUND,))
     assert (cluster.take().changed, cluster.writes) == (True, ["PUT", "POST"])
+
+
+def test_a_write_that_took_effect_although_its_response_was_lost_is_not_repeated(monkeypatch: Any) -> None:
+    monkeypatch.setattr(lease, "_spec", lambda holder, duration: {"holderIdentity": holder, "renewTime": "now"})
+    for first in ("", "me"):
+        cluster = Cluster(first, "me", refusals=(CONFLICT,), renewed="now")
+        assert (cluster.take().changed, cluster.writes) == (first == "", ["PUT"])
 
 
 def test_a_renewal_that_met_another_write_is_tried_again() -> None:
