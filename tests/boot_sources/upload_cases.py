@@ -18,7 +18,7 @@ import collection_path  # noqa: F401  # pylint: disable=unused-import
 from recorded_cdi import ADDRESS, HOST, RecordedSession
 from upload_flags import Refused, Wish, wish
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.upload import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.upload import (
     Clock,
     UploadFailed,
     Way,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.boot.source import LABELED_KINDS, ORIGINS, wish
-from ..act.boot_source import BootSources, declare_sources
+from ..act.boot.sources import BootSources, declare_sources
 from .objects import ObjectModule
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import beforehand, source
-from ..._resolver.boot import upload as rules
-from ..client import upload_proxy
-from ..client.errors import ApiError, ConnectionFailed
-from ..client.session import Session
-from ..read.boot_defaults import Defaults
-from ..read.cdi import CDI_CONFIG, Cdi, cdi
-from ..read.image import CONFIG_MAP, SECRET, file_of, image_of
-from .boot_work import LABELED, Work
-from .declare import judge
-from .subject import Finding, Settings
+from ...._resolver.api.errors import FieldError
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import beforehand, source
+from ...._resolver.boot import upload as rules
+from ...client import upload_proxy
+from ...client.errors import ApiError, ConnectionFailed
+from ...client.session import Session
+from ...read.boot_defaults import Defaults
+from ...read.cdi import CDI_CONFIG, Cdi, cdi
+from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
+from ..declare import judge
+from ..subject import Finding, Settings
+from .work import LABELED, Work
 
 _VOLUME: Final = "DataVolume"
 _SOURCE: Final = "DataSource"

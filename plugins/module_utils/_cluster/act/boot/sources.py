@@ -11,21 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import admission, source
-from ..._resolver.boot.upload import Upload
-from ..._resolver.declare import plan
-from ..client import upload_proxy
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.session import Session
-from ..read.watch import State, wait_for
-from .boot_checks import identify
-from .boot_labels import label
-from .boot_removal import remove, tidy
-from .boot_work import LABELED, Work, declared, going
-from .handlers.boot_source import Claims, Crons, DataSources, Volumes
-from .subject import Entry, Result, Settings, Subject
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import admission, source
+from ...._resolver.boot.upload import Upload
+from ...._resolver.declare import plan
+from ...client import upload_proxy
+from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.session import Session
+from ...read.watch import State, wait_for
+from ..handlers.boot_source import Claims, Crons, DataSources, Volumes
+from ..subject import Entry, Result, Settings, Subject
+from .checks import identify
+from .labels import label
+from .removal import remove, tidy
 from .upload import UploadFailed, Way, upload
+from .work import LABELED, Work, declared, going
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.boot import upload as rules
-from ..._resolver.boot.upload import Upload
-from ..client import upload_proxy
-from ..client.session import Session
-from ..read.cdi import CDI_CONFIG
-from ..read.lists import STORAGE_CLASS
+from ...._resolver.api.kinds import BY_NAME, Kind
+from ...._resolver.boot import upload as rules
+from ...._resolver.boot.upload import Upload
+from ...client import upload_proxy
+from ...client.session import Session
+from ...read.cdi import CDI_CONFIG
+from ...read.lists import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import source
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.session import Session
-from .boot_work import Pair, Work, declared, going
-from .subject import Settings, Subject
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import source
+from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.session import Session
+from ..subject import Settings, Subject
+from .work import Pair, Work, declared, going
 
 Manifest = dict[str, Any]
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..._resolver.declare import plan
-from ..client.session import Session
-from ..read.image import Content
-from ..read.snapshot import Key
-from .declare import declare
-from .subject import Entry, Result, Settings, Subject
+from ...._resolver.declare import plan
+from ...client.session import Session
+from ...read.image import Content
+from ...read.snapshot import Key
+from ..declare import declare
+from ..subject import Entry, Result, Settings, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
