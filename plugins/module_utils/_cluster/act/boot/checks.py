@@ -83,11 +83,7 @@ class _Checks:
     def _credentials(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
         """To poll, CDI reads them in its own namespace, too, and does not report missing ones."""
         options = work.options
-        named = [
-            (kind, option)
-            for kind, option in ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
-            if options.get(option)
-        ]
+        named = [(kind, option) for kind, option in _NAMED if options.get(option)]
         if options.get("secret") and options.get("pull_method") == "node":
             yield Finding(
                 "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration", note=True
