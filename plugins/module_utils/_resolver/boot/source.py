@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import FieldError, QuantityError
-from ..api.matcher import ROLES
+from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
 from .checksum import ChecksumError
@@ -31,8 +31,9 @@ CRON: Final = "cdi.kubevirt.io/dataImportCron"
 ORIGINS: Final = ("image", "url", "pvc", "snapshot", "upload")
 LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
 """What can be given labels without being made."""
+# The fields of a DataSource's source, in CDI's order.
+_TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
-_PREFIX: Final = "instancetype.kubevirt.io/default-"
 _DIGITS: Final = 12
 _LONGEST_CRON: Final = 63
 _STOPPED: Final = ("ImagePullFailed", "Error")
@@ -112,7 +113,7 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
     for label, value in found.items():
         wrong = label_value(value)
         if wrong:
-            raise FieldError(label.removeprefix(_PREFIX), f"{value!r} {wrong}")
+            raise FieldError(label.removeprefix(LABEL_PREFIX), f"{value!r} {wrong}")
     return found
 
 
@@ -239,6 +240,16 @@ def is_ready(live: Manifest) -> bool:
     """Whether CDI reports a DataSource as ready."""
     conditions = (live.get("status") or {}).get("conditions") or []
     return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+
+
+def leads_to(live: Manifest) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of the object that a DataSource names; of several, CDI uses the first."""
+    named = (live.get("spec") or {}).get("source") or {}
+    for field, kind in _TARGETS.items():
+        if named.get(field):
+            namespace = named[field].get("namespace") or live["metadata"].get("namespace") or ""
+            return kind, str(namespace), str(named[field].get("name") or "")
+    return None
 
 
 def outdated(volumes: Iterable[Manifest], current: str, keep: int) -> list[Manifest]:
