@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback_registry import LoopbackRegistry, loopback_registry
+from docker_registry import DockerRegistry
+from loopback_registry import LoopbackRegistry
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Run = Callable[..., dict[str, Any]]
+AnyRegistry = LoopbackRegistry | DockerRegistry
 Manifest = dict[str, Any]
 
 pytestmark = pytest.mark.needs("cdi_here")
@@ -25,18 +27,7 @@ VOLUME, SOURCE, CRON = BY_NAME["DataVolume"], BY_NAME["DataSource"], BY_NAME["Da
 
 
 @pytest.fixture
-def registry() -> Iterator[LoopbackRegistry]:
-    with loopback_registry() as made:
-        yield made
-
-
-@pytest.fixture
-def session(cluster: Path) -> Session:
-    return Session({"kubeconfig": str(cluster), "retry_timeout": 30})
-
-
-@pytest.fixture
-def boot(run: Run, shop: str, registry: LoopbackRegistry) -> Run:
+def boot(run: Run, shop: str) -> Run:
     """boot(check=False, **options): the result of a boot source `fedora` in the namespace."""
 
     def one(check: bool = False, **options: Any) -> dict[str, Any]:
@@ -46,8 +37,8 @@ def boot(run: Run, shop: str, registry: LoopbackRegistry) -> Run:
     return one
 
 
-def image(registry: LoopbackRegistry, variables: tuple[str, ...] = (), size: int = 0) -> dict[str, str]:
-    digest = registry.push("disks/fedora", "latest", {"amd64": [f"BUILT={time.time()}", *variables]}, size)
+def image(registry: AnyRegistry, variables: tuple[str, ...] = (), **size: int) -> dict[str, str]:
+    digest = registry.push("disks/fedora", "latest", {"amd64": [f"BUILT={time.time()}", *variables]}, **size)
     return {"image": f"{registry.address}/disks/fedora", "digest": digest.rpartition(":")[2]}
 
 
@@ -67,7 +58,8 @@ LABELS = {
 }
 
 
-def test_an_image_and_its_successors(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
+def test_an_image_and_its_successors(boot: Run, any_registry: AnyRegistry, session: Session, shop: str) -> None:
+    registry = any_registry
     first = image(registry)
     options = {"image": first["image"], "wait": True, "keep": 2, **DEFAULTS}
     foreseen = boot(check=True, **options)
