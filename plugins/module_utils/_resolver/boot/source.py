@@ -83,7 +83,12 @@ def _check(options: Options) -> None:
 
 
 def _check_content(options: Options) -> None:
-    if not (options.get("pvc") or options.get("snapshot")):
+    upload = options.get("upload") or {}
+    if upload.get("create") is False and not upload.get("volume"):
+        raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
+    if upload.get("volume") and subdomain(upload["volume"]):
+        raise FieldError("upload.volume", f"{upload['volume']!r} {subdomain(upload['volume'])}")
+    if not (options.get("pvc") or options.get("snapshot") or upload.get("create") is False):
         if not options.get("size"):
             raise FieldError("size", "required: CDI does not ask an image for its size")
         try:
@@ -137,7 +142,8 @@ def identity(options: Options, digest: str) -> str:
 
 def volume_name(options: Options, digest: str) -> str:
     """The name of the volume with the content."""
-    return f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
+    given = (options.get("upload") or {}).get("volume")
+    return given or f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
 
 
 def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
