@@ -17,8 +17,8 @@ from modules_support import MODULES, execute
 Manifest = dict[str, Any]
 
 USED = ("controller_revision", "lease", "virtual_machine", "virtual_machine_power")
-# Seconds until a request without an answer is given up, and until the VM of a new guest is read once more.
-PATIENCE, QUIET = 0.5, 0.05
+# Seconds until the VM of a new guest is read once more.
+QUIET = 0.05
 
 for name in USED:
     importlib.import_module(f"{MODULES}.{name}")
@@ -27,6 +27,7 @@ for name in USED:
 def _run(module: str, options: Manifest, patience: float, end: Connection) -> None:
     with (
         mock.patch.object(session, "_READ_TIMEOUT", patience),
+        mock.patch.object(session, "_WATCH_TIMEOUT", 10 * patience),
         mock.patch.object(guests, "_QUIET", QUIET),
     ):
         end.send(execute(module, options))
@@ -35,7 +36,7 @@ def _run(module: str, options: Manifest, patience: float, end: Connection) -> No
 class Run:
     """A module under way. patience: the seconds after which it gives up a request without an answer."""
 
-    def __init__(self, module: str, options: Manifest, patience: float = PATIENCE) -> None:
+    def __init__(self, module: str, options: Manifest, patience: float) -> None:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["runner"])
         self._end, end = context.Pipe(duplex=False)

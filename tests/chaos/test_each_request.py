@@ -21,7 +21,7 @@ from pictures import Guests, Namespace, difference
 from runner import Run
 from ways import Way, ways
 
-from chaos_support import WRITES, Faulty, Shop, names, until
+from chaos_support import PATIENCE, WRITES, Faulty, Shop, names, until
 from fault_proxy.request import Request
 from fault_proxy.rules import Faults
 
@@ -32,6 +32,8 @@ EACH = 0
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 # Seconds: as long as nothing changes when all has been done, and as long as controllers take at most.
 QUIET, LATEST = 0.5, 60
+# As long as a request waits for an answer that never comes.
+SHORT = 0.5
 VMS = names(12)
 RUNNING = VMS[::4]
 
@@ -145,13 +147,13 @@ class Story:
     def _place(self, phase: str) -> tuple[str, int]:
         return phase, self._round % 2
 
-    def _begin(self, phase: str) -> Run:
+    def _begin(self, phase: str, patience: float = PATIENCE) -> Run:
         # Who releases a Lease is who has it.
         self._runs += phase != "release"
         options = {"kubeconfig": self._way.kubeconfig, **self._options(phase)}
         if PHASES[phase].module != "lease":
             options["concurrency"] = 1
-        return Run(PHASES[phase].module, self._shop.options(**options))
+        return Run(PHASES[phase].module, self._shop.options(**options), patience)
 
     def _options(self, phase: str) -> Manifest:
         if phase in ("create", "change"):
@@ -175,13 +177,14 @@ class Story:
         assert not result.get("failed"), f"a run that nothing disturbs: {result['msg']}"
 
     def _disturb(self, case: Case) -> str:
-        rule = DISTURBANCES[case.disturbance]
+        rule, kills = DISTURBANCES[case.disturbance], case.disturbance.startswith("killed")
         if case.request == EACH:
             self._way.first_attempts(rule)
         else:
             self._way.rules({**rule, "skip": case.request - 1, "times": 1})
-        run = self._begin(case.phase)
-        if case.disturbance.startswith("killed") and self._way.holds(lambda: run.lives):
+        # What is to be killed does not give up before.
+        run = self._begin(case.phase, PATIENCE if kills else SHORT)
+        if kills and self._way.holds(lambda: run.lives):
             run.kill()
             return "killed"
         result = run.result()

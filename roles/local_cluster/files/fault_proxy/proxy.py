@@ -74,7 +74,9 @@ class Proxy:
         if rule.fault in ("status", "reset", "hold"):
             if rule.options.get("when") == "after":
                 async with self._ask(request, body) as answer:
-                    await answer.read()
+                    # A watch has no end to wait for.
+                    if not asked.watches:
+                        await answer.read()
             if rule.fault == "hold":
                 await self._hold()
             if rule.fault == "reset":
