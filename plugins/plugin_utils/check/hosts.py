@@ -64,7 +64,7 @@ def hosts(repository: Repository) -> Iterator[Host | Finding]:
             yield Host(place, {"name": name, **value}, {})
 
 
-class _Loader(DataLoader):
+class _Loader(DataLoader):  # type: ignore[misc]
     """Reads files of variables, and takes an encrypted file for an empty one.
 
     encrypted: the files.

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from ...module_utils._resolver.admission import cluster as configured
+from ...module_utils._resolver.admission import order
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import Crash, FieldError
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._resolver.catalog.modernize import modernize
@@ -17,6 +20,8 @@ from ...module_utils._resolver.declare import preflight
 from ...module_utils._resolver.declare.outlook import admit
 from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
 from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.instancetype.webhooks import validate_vm
+from ...module_utils._resolver.instancetype.webhooks.admission import Cause
 from ...module_utils._resolver.instancetype.webhooks.validate import validate
 from .._filters import gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place
@@ -178,8 +183,9 @@ def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldE
 
 
 def _virtual_machine(entry: Declared, known: Known, cluster: Cluster) -> Iterator[Finding]:
-    live = None
-    for issue in preflight.issues(admit(entry.manifest, live, cluster), live, cluster, known.listed):
+    future = admit(entry.manifest, None, cluster)
+    issues = preflight.issues(future, None, cluster, known.listed)
+    for issue in issues:
         field, message = _parted(issue.text)
         if _ELSEWHERE in message:
             reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
@@ -188,6 +194,25 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster) -> Iterato
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, message)
         else:
             yield Finding("not-found" if issue.missing else "refused", ERROR, entry.place, entry.label, field, message)
+    if future.admitted is None or any(issue.missing for issue in issues):
+        # What the VM gets from its instancetype and preference is unknown.
+        return
+    for cause in _other_causes(future.admitted, cluster):
+        message = " ".join(cause.message.split())
+        if not any(message in issue.text for issue in issues):
+            yield Finding("refused", ERROR, entry.place, entry.label, cause.field, message)
+
+
+def _other_causes(admitted: Manifest, cluster: Cluster) -> list[Cause]:
+    """What virt-api rejects of a VM besides conflicts and requirements."""
+    applied, stored = copy(admitted), admitted["spec"]
+    kubevirt = cluster.kubevirt
+    answer = validate_vm.virtual_machine(applied, cluster.objects, kubevirt.configuration, kubevirt.release)
+    if not answer.allowed:
+        return []
+    around = configured.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    namespace = admitted["metadata"].get("namespace", "")
+    return order.virtual_machine_causes(applied["spec"], stored, None, namespace, around)
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.shapes import misshapen
 from ...module_utils._resolver.declare import manifests
+from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.from_image import questions
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
@@ -143,6 +144,9 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
         message = f"the image {asked[0].image.name} decides on the {asked[0].role.matcher}; the check asks no registry"
         yield Finding("unchecked", NOTE, entry.place, label, "infer_from_registry", message)
         return
+    if entry.module.plural == "virtual_machines":
+        # As for a new VM, which gets a run strategy.
+        manifest, _owned = reconcile(manifest, None, "")
     yield Declared(entry.place, manifest)
 
 

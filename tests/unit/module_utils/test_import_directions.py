@@ -24,6 +24,7 @@ INSTANCETYPE = {
     "_resolver.instancetype.webhooks",
 }
 POD = WEBHOOKS
+ADMISSION = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 PLACEMENT = POD | {"_resolver.pod"}
 QUOTA = PLACEMENT | {"_resolver.placement"}
 CHOOSE = WEBHOOKS | {"_resolver.boot", "_resolver.instancetype.webhooks"}
@@ -33,6 +34,7 @@ CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 BOOT = API
 UPGRADE = CATALOG | {"_resolver.catalog", "_resolver.pod"}
 RESOLVER = CATALOG | {
+    "_resolver.admission",
     "_resolver.boot",
     "_resolver.catalog",
     "_resolver.placement",
@@ -54,6 +56,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.instancetype.revision": REVISION,
     "_resolver.instancetype.vmi": VMI,
     "_resolver.instancetype.webhooks": WEBHOOKS,
+    "_resolver.admission": ADMISSION,
     "_resolver.pod": POD,
     "_resolver.placement": PLACEMENT,
     "_resolver.quota": QUOTA,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.api.fields.enums import ENUMS
-from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import S390X, Cluster
+from ..api.fields.enums import ENUMS
+from .cause import INVALID, Cause, Spec
+from .cluster import S390X, Cluster
 
 _SOUND_MODELS: Final = ENUMS["SoundModel"]
 
@@ -112,7 +112,7 @@ def io_threads(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     policy = domain.get("ioThreadsPolicy")
     if policy is None:
         return
-    if policy not in cluster.behaviour.io_threads_policies:
+    if policy not in cluster.release.io_threads_policies:
         yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{path}.domain.ioThreadsPolicy")
     elif policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
         message = "the number of iothreads needs to be set and positive for the dedicated policy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause
+from .cause import INVALID, Cause
 
 
 def absolute_path(path: str, field: str) -> Iterator[Cause]:

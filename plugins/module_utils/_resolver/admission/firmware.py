@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from kubevirt_emulation.webhooks.rules.cause import FORBIDDEN, INVALID, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import AMD64, S390X, Cluster
-from kubevirt_emulation.webhooks.rules.paths import absolute_path
+from .cause import FORBIDDEN, INVALID, REQUIRED, Cause, Spec
+from .cluster import AMD64, S390X, Cluster
+from .paths import absolute_path
 
 _LAUNCH_SECURITY_GATES: Final = {
     "SEV": "WorkloadEncryptionSEV",

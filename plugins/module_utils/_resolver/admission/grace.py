@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.instancetype.vmi import defaults
-from kubevirt_emulation.webhooks.rules.cause import INVALID, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import ARM64, Cluster
+from ..instancetype.vmi import defaults
+from .cause import INVALID, REQUIRED, Cause, Spec
+from .cluster import ARM64, Cluster
 
 _NVIDIA: Final = "10DE"
 _GRACE: Final = ("2342", "2348", "2941")

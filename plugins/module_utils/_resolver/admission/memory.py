@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.api import errors, quantity
-from _resolver.api.errors import Crash
-from kubevirt_emulation.webhooks.rules.amounts import amount
-from kubevirt_emulation.webhooks.rules.cause import INVALID, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from ..api import errors, quantity
+from ..api.errors import Crash
+from .amounts import amount
+from .cause import INVALID, REQUIRED, Cause, Spec
+from .cluster import Cluster
 
 _LEAST: Final = 10**6  # bytes
 _NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -44,7 +44,7 @@ def huge_pages(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     if "hugepages" not in memory:
         return
     page = memory["hugepages"].get("pageSize", "")
-    field = f"{path}.domain.{cluster.behaviour.page_size_field}"
+    field = f"{path}.domain.{cluster.release.page_size_field}"
     try:
         size = quantity.parse(page).value
     except errors.QuantityError:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Final
 
-from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause, Spec
+from .cause import INVALID, Cause, Spec
 
 # KubeVirt ignores the second if the volume has the first.
 _TYPES: Final = ("cloudInitNoCloud", "cloudInitConfigDrive")

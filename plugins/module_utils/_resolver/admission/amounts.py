@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from _resolver.api import quantity
-from _resolver.api.quantity import Quantity
+from ..api import quantity
+from ..api.quantity import Quantity
 
 _NANOS_PER_MILLI: Final = 10**6
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.instancetype.vmi.vmi_defaults import HYPERV_NEEDS
-from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import AMD64, ARM64, S390X, Cluster
-from kubevirt_emulation.webhooks.rules.disks import TARGETS
+from ..instancetype.vmi.vmi_defaults import HYPERV_NEEDS
+from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .cluster import AMD64, ARM64, S390X, Cluster
+from .disks import TARGETS
 
 _VIDEO: Final = {
     AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"),

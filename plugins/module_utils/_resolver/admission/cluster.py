@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.vmi.configuration import Configuration
-from _resolver.instancetype.vmi.configuration import configuration as defaults_of
-from kubevirt_emulation import behaviour
-from kubevirt_emulation.behaviour import Behaviour
-from kubevirt_emulation.webhooks.rules import gates
+from ..api.release import NEWEST, Release
+from ..instancetype.vmi.cluster import updates_live
+from ..instancetype.vmi.configuration import Configuration
+from ..instancetype.vmi.configuration import configuration as defaults_of
+from . import gates
 
 AMD64: Final = "amd64"
 ARM64: Final = "arm64"
@@ -40,11 +39,6 @@ class Cluster(NamedTuple):
     persistent_reservation: bool = False
     release: Release = NEWEST
 
-    @property
-    def behaviour(self) -> Behaviour:
-        """The behaviour of the release."""
-        return behaviour.of(self.release)
-
     def closed_gates(self) -> frozenset[str]:
         """Required feature gates of the release that are not open."""
         return self.release.gates.difference(self.developer.get("featureGates") or ())
@@ -65,11 +59,10 @@ class Cluster(NamedTuple):
 
 def read(configuration: dict[str, Any], architecture: str, release: Release = NEWEST) -> Cluster:
     """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`."""
-    rollout = configuration.get("vmRolloutStrategy") or behaviour.of(release).rollout_strategy
     return Cluster(
         defaults=defaults_of(configuration, architecture),
         developer=configuration.get("developerConfiguration") or {},
-        live_updates=rollout == "LiveUpdate",
+        live_updates=updates_live(configuration, release),
         emulated_machines=_machines(configuration),
         pci_selectors=_pci_selectors(configuration),
         persistent_reservation=_persistent_reservation(configuration),

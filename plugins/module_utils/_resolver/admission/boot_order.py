@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubevirt_emulation.webhooks.rules.cause import INVALID, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from .cause import INVALID, REQUIRED, Cause, Spec
+from .cluster import Cluster
 
 
 def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from kubevirt_emulation.webhooks.rules import names
-from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
-from kubevirt_emulation.webhooks.rules.interfaces import is_ip
+from . import names
+from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .cluster import Cluster
+from .interfaces import is_ip
 
 PROBES: Final = ("readinessProbe", "livenessProbe")
 _HANDLERS: Final = ("httpGet", "tcpSocket", "exec", "guestAgentPing")

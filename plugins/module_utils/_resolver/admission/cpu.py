@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from kubevirt_emulation.webhooks.rules.amounts import amount, millis
-from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from .amounts import amount, millis
+from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .cluster import Cluster
 
 _FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
 

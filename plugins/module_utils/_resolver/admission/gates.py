@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from _resolver.instancetype.webhooks.admission import NOT_SUPPORTED, Cause
+from ..instancetype.webhooks.admission import NOT_SUPPORTED, Cause
 
 # Open unless `disabledFeatureGates` names them (Beta). Other gates are closed unless `featureGates` names them; no rule
 # needs those of generally available features.

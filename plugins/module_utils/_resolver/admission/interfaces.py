@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.api.fields.enums import ENUMS
-from kubevirt_emulation.webhooks.rules import interface_ports, networks
-from kubevirt_emulation.webhooks.rules.cause import DUPLICATE, INVALID, NOT_SUPPORTED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from ..api.fields.enums import ENUMS
+from . import interface_ports, networks
+from .cause import DUPLICATE, INVALID, NOT_SUPPORTED, Cause, Spec
+from .cluster import Cluster
 
 BINDINGS: Final = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
 PCI_ADDRESS: Final = re.compile(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.api import quantity
-from kubevirt_emulation.webhooks.rules import cloud_init
-from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_FOUND, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
-from kubevirt_emulation.webhooks.rules.paths import absolute_path
+from ..api import quantity
+from . import cloud_init
+from .cause import INVALID, NOT_FOUND, REQUIRED, Cause, Spec
+from .cluster import Cluster
+from .paths import absolute_path
 
 SOURCES: Final = (
     "persistentVolumeClaim",

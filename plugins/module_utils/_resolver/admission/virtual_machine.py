@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .cluster import Cluster
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _AS_RECEIVER: Final = "WaitAsReceiver"

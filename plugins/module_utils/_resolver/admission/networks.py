@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubevirt_emulation.webhooks.rules.cause import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from .cause import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
+from .cluster import Cluster
 
 _SOURCES = ("pod", "multus", "resourceClaim")
 

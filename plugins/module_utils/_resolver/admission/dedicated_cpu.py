@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.api import quantity
-from kubevirt_emulation.webhooks.rules.amounts import amount, millis
-from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import ARM64, Cluster
+from ..api import quantity
+from .amounts import amount, millis
+from .cause import INVALID, Cause, Spec
+from .cluster import ARM64, Cluster
 
 _MOST_THREADS: Final = 2
 _UINT32: Final = 2**32

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kubevirt_emulation.webhooks.rules import names
-from kubevirt_emulation.webhooks.rules.cause import INVALID, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from . import names
+from .cause import INVALID, Cause, Spec
+from .cluster import Cluster
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"

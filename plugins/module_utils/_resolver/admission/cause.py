@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from _resolver.instancetype.webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from ..instancetype.webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
+from .cluster import Cluster
 
 __all__ = ["DUPLICATE", "FORBIDDEN", "INVALID", "NOT_FOUND", "NOT_SUPPORTED", "REQUIRED", "Cause", "Rule", "Spec"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from kubevirt_emulation.webhooks.rules import names
-from kubevirt_emulation.webhooks.rules.cause import DUPLICATE, INVALID, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from . import names
+from .cause import DUPLICATE, INVALID, REQUIRED, Cause, Spec
+from .cluster import Cluster
 
 _MOST_RANGES: Final = 10
 _PORTS: Final = range(1, 65536)

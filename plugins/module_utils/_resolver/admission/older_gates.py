@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from _resolver.instancetype.webhooks import gates
-from kubevirt_emulation.webhooks.rules.cause import Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from ..instancetype.webhooks import gates
+from .cause import Cause, Spec
+from .cluster import Cluster
 
 
 def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kubevirt_emulation.webhooks.rules import names, networks
-from kubevirt_emulation.webhooks.rules.cause import DUPLICATE, INVALID, REQUIRED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from . import names, networks
+from .cause import DUPLICATE, INVALID, REQUIRED, Cause, Spec
+from .cluster import Cluster
 
 Request = tuple[str, str]
 """The names of a VM's claim and of a request in it."""

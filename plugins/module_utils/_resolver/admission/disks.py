@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from _resolver.api.fields.enums import ENUMS
-from kubevirt_emulation.webhooks.rules import names
-from kubevirt_emulation.webhooks.rules.cause import INVALID, NOT_SUPPORTED, Cause, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
-from kubevirt_emulation.webhooks.rules.interfaces import PCI_ADDRESS
+from ..api.fields.enums import ENUMS
+from . import names
+from .cause import INVALID, NOT_SUPPORTED, Cause, Spec
+from .cluster import Cluster
+from .interfaces import PCI_ADDRESS
 
 TARGETS: Final = ("disk", "lun", "cdrom")
 _LONGEST_SERIAL: Final = 256

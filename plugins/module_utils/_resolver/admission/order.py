@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from _resolver.instancetype.webhooks.live_updates import live_updates
-from kubevirt_emulation.webhooks.rules import (
+from ..instancetype.webhooks.live_updates import live_updates
+from . import (
     boot_order,
     cpu,
     dedicated_cpu,
@@ -26,8 +26,8 @@ from kubevirt_emulation.webhooks.rules import (
     vmi_only,
     volumes,
 )
-from kubevirt_emulation.webhooks.rules.cause import Cause, Rule, Spec
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
+from .cause import Cause, Rule, Spec
+from .cluster import Cluster
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
     networks.one_default,
@@ -108,19 +108,29 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
 )
 
 
-def new_vm(stored: Spec, applied: Spec, cluster: Cluster) -> list[Cause]:
-    """Causes for a new VM. If there are any, KubeVirt stops here (VMsAdmitter.Admit).
+def virtual_machine_causes(
+    applied: Spec, stored: Spec, before: Spec | None, namespace: str, cluster: Cluster
+) -> list[Cause]:
+    """VMsAdmitter.Admit of a VM whose instancetype and preference are accepted; the first step with causes is the last.
 
-    stored, applied: the VMI spec as sent, and with instancetype, preference and defaults.
+    applied, stored: the VM's canonical spec with instancetype, preference and defaults in its template, and without.
+    before: the stored VM's spec; None for a new VM.
     """
+    found: list[Cause] = []
+    if before is None:
+        found = _new_vm(stored["template"]["spec"], applied["template"]["spec"], cluster)
+    return (
+        found or list(_vm(applied, cluster)) or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
+    )
+
+
+def _new_vm(stored: Spec, applied: Spec, cluster: Cluster) -> list[Cause]:
     closed = list(gates.discontinued(stored, cluster.developer))
     return closed or list(interfaces.discontinued(applied, "spec", cluster))
 
 
-def vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
-    """ValidateVirtualMachineSpec of a VM's canonical spec, whose template has instancetype, preference and defaults
-    applied.
-    """
+def _vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
+    """ValidateVirtualMachineSpec."""
     template, path = spec["template"], "spec.template"
     yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", cluster)
     annotations = template["metadata"].get("annotations") or {}
