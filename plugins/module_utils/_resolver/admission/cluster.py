@@ -10,6 +10,7 @@ from ..instancetype.vmi.cluster import updates_live
 from ..instancetype.vmi.configuration import Configuration
 from ..instancetype.vmi.configuration import configuration as defaults_of
 from . import gates
+from .releases import Rules, rules
 
 AMD64: Final = "amd64"
 ARM64: Final = "arm64"
@@ -44,13 +45,18 @@ class Cluster(NamedTuple):
         return self.release.gates.difference(self.developer.get("featureGates") or ())
 
     @property
+    def rules(self) -> Rules:
+        """The differences of the release."""
+        return rules(self.release)
+
+    @property
     def architecture(self) -> str:
         """The architecture of VMs without one."""
         return self.defaults.architecture
 
     def has_gate(self, gate: str) -> bool:
         """Whether a feature gate is open."""
-        return gates.is_open(gate, self.developer)
+        return gates.is_open(gate, self.developer, self.rules.gates_on)
 
     def machines_for(self, architecture: str) -> tuple[str, ...]:
         """Patterns of the permitted machine types; an unknown architecture counts as amd64."""
@@ -65,7 +71,7 @@ def read(configuration: dict[str, Any], architecture: str, release: Release = NE
         live_updates=updates_live(configuration, release),
         emulated_machines=_machines(configuration),
         pci_selectors=_pci_selectors(configuration),
-        persistent_reservation=_persistent_reservation(configuration),
+        persistent_reservation=_persistent_reservation(configuration, rules(release).reservation_setting),
         release=release,
     )
 
@@ -90,9 +96,9 @@ def _pci_selectors(configuration: dict[str, Any]) -> Mapping[str, str]:
     }
 
 
-def _persistent_reservation(configuration: dict[str, Any]) -> bool:
+def _persistent_reservation(configuration: dict[str, Any], setting: bool) -> bool:
     """ClusterConfig.PersistentReservationEnabled: the setting, or the feature gate that it replaced."""
     enabled = (configuration.get("persistentReservationConfiguration") or {}).get("enabled")
-    if enabled is not None:
+    if setting and enabled is not None:
         return bool(enabled)
     return "PersistentReservation" in ((configuration.get("developerConfiguration") or {}).get("featureGates") or [])

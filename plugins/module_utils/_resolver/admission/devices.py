@@ -12,6 +12,10 @@ from .cluster import S390X, Cluster
 _SOUND_MODELS: Final = ENUMS["SoundModel"]
 
 
+# Volumes with files of the cluster.
+_CONFIG_VOLUMES: Final = ("configMap", "secret", "downwardAPI", "serviceAccount")
+
+
 def inputs(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
     """validateInputDevices."""
     for index, entry in enumerate(spec["domain"]["devices"].get("inputs", ())):
@@ -71,19 +75,28 @@ def downward_metrics(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]
 def filesystems(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateFilesystemsWithVirtIOFSEnabled."""
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    if cluster.has_gate("EnableVirtioFsStorageVolumes"):
-        return
+    gate = cluster.rules.config_filesystems_gate
+    config = bool(gate) and not cluster.has_gate(gate)
+    storage = cluster.rules.checks_storage_filesystems and not cluster.has_gate("EnableVirtioFsStorageVolumes")
     for filesystem in spec["domain"]["devices"].get("filesystems", ()):
         volume = volumes.get(filesystem["name"], {})
-        if "persistentVolumeClaim" in volume or "dataVolume" in volume:
-            message = "virtiofs is not allowed: virtiofs feature gate is not enabled for PVC"
+        what = ""
+        if storage and any(source in volume for source in ("persistentVolumeClaim", "dataVolume")):
+            what = "PVC"
+        elif config and any(source in volume for source in _CONFIG_VOLUMES):
+            what = "config volumes"
+        if what:
+            message = f"virtiofs is not allowed: virtiofs feature gate is not enabled for {what}"
             yield Cause(INVALID, message, f"{path}.domain.devices.filesystems")
 
 
-def video(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def video(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateVideoConfig."""
-    devices = spec["domain"]["devices"]
-    if "video" in devices and devices.get("autoattachGraphicsDevice") is False:
+    devices, gate = spec["domain"]["devices"], cluster.rules.video_gate
+    if "video" in devices and gate and not cluster.has_gate(gate):
+        message = "Video configuration is specified but the VideoConfig feature gate is not enabled"
+        yield Cause(INVALID, message, f"{path}.video")
+    elif "video" in devices and devices.get("autoattachGraphicsDevice") is False:
         message = "Video configuration is not allowed when autoattachGraphicsDevice is set to false"
         yield Cause(INVALID, message, f"{path}.video")
 
@@ -112,7 +125,7 @@ def io_threads(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     policy = domain.get("ioThreadsPolicy")
     if policy is None:
         return
-    if policy not in cluster.release.io_threads_policies:
+    if policy not in cluster.rules.io_threads_policies:
         yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{path}.domain.ioThreadsPolicy")
     elif policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
         message = "the number of iothreads needs to be set and positive for the dedicated policy"

@@ -22,7 +22,7 @@ _SMALLEST_BLOCK: Final = 512
 _LARGEST_BLOCK: Final = 2 * 2**20
 
 
-def check(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """ValidateDisks."""
     path += ".domain.devices.disks"
     disks = spec["domain"]["devices"].get("disks", ())
@@ -42,7 +42,7 @@ def check(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield from _modes(disk, field, path, twice)
         for message in names.dns_label(disk["name"]):
             yield Cause(INVALID, message, f"{twice}.name")
-        yield from _block_size(disk, field)
+        yield from _block_size(disk, field, cluster)
 
 
 def persistent_reservation(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
@@ -50,6 +50,8 @@ def persistent_reservation(spec: Spec, path: str, cluster: Cluster) -> Iterator[
     reserved = any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ()))
     if reserved and not cluster.persistent_reservation:
         message = "persistent reservation is not enabled in kubevirt config"
+        if not cluster.rules.reservation_setting:
+            message = "PersistentReservation feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.devices.disks.luns.reservation")
 
 
@@ -116,7 +118,7 @@ def _modes(disk: Spec, field: str, path: str, twice: str) -> Iterator[Cause]:
         yield Cause(INVALID, f'{field}.errorPolicy has invalid value "{policy}"', f"{field}.errorPolicy")
 
 
-def _block_size(disk: Spec, field: str) -> Iterator[Cause]:
+def _block_size(disk: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
     """validateBlockSize."""
     block_size = disk.get("blockSize") or {}
     custom, match = block_size.get("custom"), block_size.get("matchVolume")
@@ -132,7 +134,7 @@ def _block_size(disk: Spec, field: str) -> Iterator[Cause]:
     if logical > physical:
         message = f"Logical size {logical} must be the same or less than the physical size of {physical}"
         yield Cause(INVALID, message, f"{field}.custom.logical")
-    elif _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
+    elif cluster.rules.checks_sata_blocks and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
         message = f"Logical size {logical} must be {_SMALLEST_BLOCK} for SATA devices"
         yield Cause(INVALID, message, f"{field}.custom.logical")
     elif granularity is not None and logical and granularity % logical:

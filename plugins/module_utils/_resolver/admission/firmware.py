@@ -25,15 +25,18 @@ def machine_type(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     machine = (spec["domain"].get("machine") or {}).get("type")
     allowed = cluster.machines_for(spec.get("architecture", ""))
     # A star of Go's filepath.Match stops at a slash, and no pattern contains a slash.
-    if machine and ("/" in machine or not any(fnmatchcase(machine, pattern) for pattern in allowed)):
+    if machine and (
+        ("/" in machine and not cluster.rules.slash_in_machine)
+        or not any(fnmatchcase(machine, pattern) for pattern in allowed)
+    ):
         field = f"{path}.domain.machine.type"
         yield Cause(INVALID, f"{field} is not supported: {machine} (allowed values: [{' '.join(allowed)}])", field)
 
 
-def acpi_tables(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def acpi_tables(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateFirmwareACPI."""
     tables = (spec["domain"].get("firmware") or {}).get("acpi")
-    if tables is None:
+    if tables is None or not cluster.rules.checks_acpi:
         return
     field = f"{path}.acpi"
     named = [(name, tables.get(name)) for name in ("slicNameRef", "msdmNameRef")]
@@ -49,7 +52,7 @@ def acpi_tables(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             yield Cause(INVALID, f"{field} refers to Volume of unsupported type.", f"{field}.{name}")
 
 
-def boot(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def boot(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateFirmware, and the secure boot part of validateDomainSpec."""
     domain = spec["domain"]
     firmware = domain.get("firmware") or {}
@@ -60,7 +63,8 @@ def boot(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, field)
     yield from _kernel_boot(firmware.get("kernelBoot"), f"{path}.domain.firmware.kernelBoot")
     secure = "efi" in loader and loader["efi"].get("secureBoot", True)
-    if secure and not has_smm(domain) and "tdx" not in (domain.get("launchSecurity") or {}):
+    spared = cluster.rules.tdx_needs_no_smm and "tdx" in (domain.get("launchSecurity") or {})
+    if secure and not has_smm(domain) and not spared:
         field = f"{path}.domain"
         message = "has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled."
         yield Cause(INVALID, f"{field} {message}", field)
@@ -104,6 +108,8 @@ def launch_security(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{path}.architecture")
         return
     chosen = [name for name in _LAUNCH_SECURITY_GATES if name.lower() in security]
+    if len(chosen) != 1 and not cluster.rules.one_launch_security:
+        return
     if len(chosen) != 1:
         yield Cause(FORBIDDEN, "One and only one launchSecurity type can be set", field)
         return

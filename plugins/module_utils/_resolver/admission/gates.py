@@ -7,30 +7,20 @@ from typing import Any, Final
 
 from ..instancetype.webhooks.admission import NOT_SUPPORTED, Cause
 
-# Open unless `disabledFeatureGates` names them (Beta). Other gates are closed unless `featureGates` names them; no rule
-# needs those of generally available features.
-_BETA: Final = frozenset(
-    (
-        "DeclarativeHotplugVolumes",
-        "GPUsWithDRA",
-        "HostDevicesWithDRA",
-        "PasstBinding",
-        "RebootPolicy",
-        "WorkloadEncryptionSEV",
-    )
-)
-
 # Gates of removed bindings → the binding.
 _DISCONTINUED: Final = {"Passt": "passt", "Macvtap": "macvtap"}
 
 
-def is_open(gate: str, developer_configuration: dict[str, Any]) -> bool:
-    """Whether a gate is open; a gate that is both enabled and disabled is open (featuregate.IsEnabled)."""
+def is_open(gate: str, developer_configuration: dict[str, Any], on: frozenset[str]) -> bool:
+    """Whether a gate is open; a gate that is both enabled and disabled is open (featuregate.IsEnabled).
+
+    on: the gates that are open by default.
+    """
     if gate in (developer_configuration.get("featureGates") or []):
         return True
     if gate in (developer_configuration.get("disabledFeatureGates") or []):
         return False
-    return gate in _BETA
+    return gate in on
 
 
 def discontinued(spec: dict[str, Any], developer_configuration: dict[str, Any]) -> Iterator[Cause]:

@@ -18,6 +18,8 @@ _NO_HOLE: Final = "kubevirt.io/disablePCIHole64"
 
 def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateGraceIOVirtualization."""
+    if not cluster.rules.knows_grace:
+        return
     grace, ambiguous = _requested(spec, path, cluster)
     enabled = cluster.has_gate("GraceIOVirtualization")
     if enabled:
@@ -35,7 +37,7 @@ def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 def template_annotations(spec: Spec, found: dict[str, str], path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateGraceIOVirtualizationAnnotations. found: the template's annotations. path: of its metadata."""
     grace, _ambiguous = _requested(spec, "spec", cluster)
-    if not grace:
+    if not grace or not cluster.rules.knows_grace:
         return
     if found.get(_ROOT_COMPLEX) == "true":
         message = "GraceIOVirtualization is not compatible with placing PCI devices on the root complex"

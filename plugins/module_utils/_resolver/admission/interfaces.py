@@ -63,7 +63,8 @@ def bindings(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     known = networks.by_name(spec)
     for interface, field in _interfaces(spec, path):
         on_pod = "pod" in known.get(interface["name"], {})
-        if sum(binding in interface for binding in BINDINGS) != 1:
+        count = sum(binding in interface for binding in BINDINGS)
+        if count != 1 and cluster.rules.needs_binding:
             message = "interface must have exactly one binding method or binding plugin"
             yield Cause(INVALID, f"logical {interface['name']} {message}", field)
         if "masquerade" in interface and not on_pod:

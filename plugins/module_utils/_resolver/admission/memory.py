@@ -44,7 +44,7 @@ def huge_pages(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     if "hugepages" not in memory:
         return
     page = memory["hugepages"].get("pageSize", "")
-    field = f"{path}.domain.{cluster.release.page_size_field}"
+    field = f"{path}.domain.{cluster.rules.page_size_field}"
     try:
         size = quantity.parse(page).value
     except errors.QuantityError:

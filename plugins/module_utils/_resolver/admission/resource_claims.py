@@ -30,7 +30,10 @@ _KINDS = (_Kind("gpus", "GPU", "GPUsWithDRA", False), _Kind("hostDevices", "Host
 
 def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateCreationDRA."""
-    yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
+    if not cluster.rules.checks_devices:
+        return
+    if cluster.rules.checks_claims:
+        yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
     requested: list[tuple[str, str, dict[Request, int]]] = []
     for kind in _KINDS:
         field = f"{path}.domain.devices.{kind.field}"

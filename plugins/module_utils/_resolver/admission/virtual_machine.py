@@ -75,7 +75,7 @@ def run_strategy(vm: Spec, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, f"{message} {hint}", "spec.running")
     elif "running" not in vm and strategy is None:
         yield Cause(INVALID, "RunStrategy must be specified", "spec.running")
-    if strategy == _AS_RECEIVER:
+    if strategy == _AS_RECEIVER and cluster.rules.receives:
         if not cluster.has_gate("DecentralizedLiveMigration"):
             reason = "DecentralizedLiveMigration feature gate is not enabled in kubevirt resource"
             yield Cause(INVALID, f"Invalid RunStrategy ({strategy}), {reason}", "spec.runStrategy")

@@ -60,8 +60,6 @@ class Release(NamedTuple):
     checks_topology_names: preferences with unknown topologies are rejected, deprecated names cause a warning.
     checks_spread_options: preferences with impossible spread options are rejected.
     warns_of_launch_security: an instancetype's launch security is deprecated.
-    page_size_field: the field of a VM's huge page size, in virt-api's words.
-    io_threads_policies: the permitted values of ioThreadsPolicy.
 
     Expand:
     expand_sets_defaults: expand-spec also sets the cluster's defaults.
@@ -119,8 +117,6 @@ class Release(NamedTuple):
     checks_topology_names: bool = True
     checks_spread_options: bool = True
     warns_of_launch_security: bool = True
-    page_size_field: str = "memory.hugepages.pageSize"
-    io_threads_policies: tuple[str, ...] = ("shared", "auto", "supplementalPool")
 
     expand_sets_defaults: bool = True
     requests_guest_memory: bool = False
@@ -161,7 +157,7 @@ _SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
     ("1.9.0", {"creates_panic_device": False, "infers_from_snapshots": False, "warns_of_launch_security": False}),
-    ("1.8.0", {"gates": frozenset((MULTI_ARCHITECTURE,)), "page_size_field": "hugepages.size"}),
+    ("1.8.0", {"gates": frozenset((MULTI_ARCHITECTURE,))}),
     (
         "1.7.0",
         {
@@ -196,7 +192,6 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "leaves_empty_machine": True,
             "captures_in_status": False,
             "live_update_gate": "VMLiveUpdateFeatures",
-            "io_threads_policies": ("shared", "auto"),
         },
     ),
     (
