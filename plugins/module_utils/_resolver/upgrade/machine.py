@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -22,8 +22,10 @@ from ..instancetype.webhooks.admission import invalid
 from ..instancetype.webhooks.live_updates import live_updates
 from ..pod.amounts import texts
 from ..pod.environment import Environment
+from ..pod.manifests import environments, labels_of, name_of, namespace_of
 from ..pod.pod import Unrenderable
 from ..pod.resources import around, launch
+from ..quota.question import Cluster as Room
 from ..refresh.drift import Drift, drift
 
 Manifest = dict[str, Any]
@@ -33,10 +35,14 @@ _NOT_SEEN: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.r
 
 
 class Side(NamedTuple):
-    """A cluster before or after the upgrade. place: what decides on its pods."""
+    """A cluster before or after the upgrade.
+
+    place: what decides on its pods. places: the same by namespace, where the namespace matters.
+    """
 
     cluster: Cluster
     place: Environment
+    places: Mapping[str, Environment] = MappingProxyType({})
 
 
 class Start(NamedTuple):
@@ -82,18 +88,19 @@ class Machine(NamedTuple):
         return f"{metadata['namespace']}/{metadata['name']}"
 
 
-def side(cluster: Cluster) -> Side:
-    return Side(cluster, around(cluster.kubevirt))
+def side(cluster: Cluster, vms: Sequence[Manifest] = (), room: Room | None = None) -> Side:
+    """room: what limits the pods of the VMs' namespaces, None for nothing."""
+    place = around(cluster.kubevirt)
+    if room is None:
+        return Side(cluster, place)
+    labels = {name_of(one): labels_of(one) for one in room.namespaces}
+    return Side(cluster, place, environments(vms, cluster.kubevirt, labels, room.quotas, room.networks))
 
 
 def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> Machine:
     """instance: the VM's VMI, None if there is none or it is unknown."""
     was, will = start(vm, before), start(vm, after)
-    changes: list[dict[str, Any]] = []
-    if was.spec is not None and will.spec is not None:
-        for one in differences(was.spec, will.spec):
-            old, new = redact(one["before"], one["after"])
-            changes.append({**one, "before": old, "after": new})
+    changes = list(changed(was, will))
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
     seen = any(not one["field"].startswith(_NOT_SEEN) for one in changes)
@@ -107,7 +114,7 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
         was,
         will,
         tuple(changes),
-        _lost(vm, before, after),
+        lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
         effect,
@@ -117,13 +124,23 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
     )
 
 
+def changed(was: Start, will: Start) -> Iterator[dict[str, Any]]:
+    """What of the VMI's spec is different, [{field, before, after}], without secrets."""
+    if was.spec is not None and will.spec is not None:
+        for one in differences(was.spec, will.spec):
+            old, new = redact(one["before"], one["after"])
+            yield {**one, "before": old, "after": new}
+
+
 def start(vm: Manifest, where: Side) -> Start:
+    """vm: as it is stored."""
     cluster = where.cluster
     built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
     if built.spec is None or built.metadata is None:
         return Start(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
-        spec, pod = launch(built.metadata, built.spec, cluster.kubevirt, where.place)
+        place = where.places.get(namespace_of(vm), where.place)
+        spec, pod = launch(built.metadata, built.spec, cluster.kubevirt, place)
     except Unrenderable as error:
         return Start(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
     return Start(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
@@ -160,7 +177,8 @@ def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update
     return live_update.compare(then.spec, now.spec, instance, live=cluster.kubevirt.live_updates)
 
 
-def _lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
+def lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
+    """The fields of a VM that the new API drops and the old one does not."""
     dropped, known = (
         [
             path
