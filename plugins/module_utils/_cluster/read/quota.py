@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.boot.storage_class import default_class
 from ..._resolver.declare.needs import referred
 from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, default_class, if_any, listed
+from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
 from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
@@ -36,7 +37,9 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
     # One namespace needs no right beyond it.
     space = spaces.pop() if len(spaces) == 1 else None
     warnings: list[str] = []
-    cluster = _around(session, vms, space, warnings)._replace(vms=listed(session, BY_NAME["VirtualMachine"], space))
+    cluster = _around(session, space, warnings)._replace(
+        vms=listed(session, BY_NAME["VirtualMachine"], space), default_class=_default_class(session, vms, warnings)
+    )
     known, lookup = kubevirt(session), ClusterLookup(session)
     lookup.gather(need for vm in vms for need in referred(vm, known.release))
     return quotas(vms, lookup, known, cluster, of_running), warnings
@@ -50,16 +53,19 @@ def limiting(session: Session, vms: Sequence[Manifest], space: str | None, warni
     found = [if_any(session, kind, warnings, space) for kind in (QUOTA, _LIMITS, _APPLICATION)]
     if None in found[:2] or not (any(found) or _shared(session, warnings, space)):
         return None
+    more: list[str] = []
     try:
-        # What has been read is told once.
-        return _around(session, vms, space, [])._replace(vms=vms)
+        return _around(session, space, more)._replace(vms=vms)
     except Unread as error:
-        warnings.append(f"quotas are not taken into account: {error}")
+        more.append(f"quotas are not taken into account: {error}")
         return None
+    finally:
+        # Some lists are read twice.
+        warnings += [text for text in more if text not in warnings]
 
 
-def _around(session: Session, vms: Sequence[Manifest], space: str | None, warnings: list[str]) -> Cluster:
-    """The surroundings of VMs, except for the existing VMs. space: their namespace, None for several."""
+def _around(session: Session, space: str | None, warnings: list[str]) -> Cluster:
+    """What limits existing VMs, which are left out. space: their namespace, None for several."""
     applications = if_any(session, _APPLICATION, warnings, space)
     shared = _shared(session, warnings, space)
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
@@ -76,7 +82,6 @@ def _around(session: Session, vms: Sequence[Manifest], space: str | None, warnin
         guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or [])
         if applications or shared
         else [],
-        default_class=_default_class(session, vms, warnings),
     )
 
 
@@ -88,7 +93,7 @@ def _shared(session: Session, warnings: list[str], space: str | None) -> list[Ma
     return if_any(session, _COPIES, warnings, space) or []
 
 
-def _default_class(session: Session, vms: Sequence[Manifest], warnings: list[str]) -> str:
+def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:
     """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
     if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
         return ""
