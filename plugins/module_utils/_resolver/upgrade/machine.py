@@ -17,9 +17,9 @@ from ..instancetype.vmi import live_update, outstanding, vmi
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.vmi.hot_plug import Update
-from ..instancetype.webhooks import gates, validate_vm
+from ..instancetype.webhooks import validate_vm
 from ..instancetype.webhooks.admission import invalid
-from ..instancetype.webhooks.live_updates import live_updates
+from ..instancetype.webhooks.configured import barred
 from ..pod.amounts import texts
 from ..pod.environment import Environment
 from ..pod.manifests import environments, labels_of, name_of, namespace_of
@@ -99,9 +99,10 @@ def side(cluster: Cluster, vms: Sequence[Manifest] = (), room: Room | None = Non
 
 def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> Machine:
     """instance: the VM's VMI, None if there is none or it is unknown."""
-    was, will = start(vm, before), start(vm, after)
+    new = _built(vm, after.cluster)
+    was, will = start(vm, before), _started(vm, new, after)
     changes = list(changed(was, will))
-    update = _update(vm, instance, after.cluster)
+    update = _update(vm, instance, new, after.cluster)
     effect = NOTHING
     seen = any(not one["field"].startswith(_NOT_SEEN) for one in changes)
     if has_guest(vm) and (seen or update.restart_required is not None):
@@ -134,13 +135,19 @@ def changed(was: Start, will: Start) -> Iterator[dict[str, Any]]:
 
 def start(vm: Manifest, where: Side) -> Start:
     """vm: as it is stored."""
-    cluster = where.cluster
-    built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    return _started(vm, _built(vm, where.cluster), where)
+
+
+def _built(vm: Manifest, cluster: Cluster) -> vmi.BuiltVMI:
+    return vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+
+
+def _started(vm: Manifest, built: vmi.BuiltVMI, where: Side) -> Start:
     if built.spec is None or built.metadata is None:
         return Start(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
         place = where.places.get(namespace_of(vm), where.place)
-        spec, pod = launch(built.metadata, built.spec, cluster.kubevirt, place)
+        spec, pod = launch(built.metadata, built.spec, where.cluster.kubevirt, place)
     except Unrenderable as error:
         return Start(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
     return Start(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
@@ -152,26 +159,22 @@ def refusal(vm: Manifest, cluster: Cluster) -> str:
     answer = validate_vm.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
     if not answer.allowed:
         return answer.message
-    spec, path, closed = admitted["spec"]["template"]["spec"], "spec.template.spec", cluster.kubevirt.closed_gates
-    causes = [
-        *gates.architecture(spec, path, cluster.configuration.architecture, closed),
-        *gates.persistent_state(spec, path, closed),
-        *(live_updates(spec, path) if cluster.kubevirt.live_updates else ()),
-    ]
+    found = barred(admitted["spec"]["template"]["spec"], "spec.template.spec", cluster.kubevirt)
+    causes = [*found.closed, *found.not_live]
     return invalid(causes).message if causes else ""
 
 
-def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update:
+def _update(vm: Manifest, instance: Manifest | None, now: vmi.BuiltVMI, cluster: Cluster) -> Update:
     """What the new KubeVirt does to a running guest as soon as it runs: it compares the VM with the guest's start, both
-    as it reads them itself."""
+    as it reads them itself. now: what it makes of the VM.
+    """
     phase = ((instance or {}).get("status") or {}).get("phase")
     if instance is None or phase != "Running" or run_strategy(vm) == HALTED:
         return Update()
     started = outstanding.started_spec(vm, instance, cluster.objects)
     if started is None:
         return Update()
-    then = vmi.build({**vm, "spec": started, "status": {}}, cluster.objects, cluster.configuration, cluster.release)
-    now = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    then = _built({**vm, "spec": started, "status": {}}, cluster)
     if then.spec is None or now.spec is None:
         return Update()
     return live_update.compare(then.spec, now.spec, instance, live=cluster.kubevirt.live_updates)
