@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,19 @@ def test_tasks_use_options_that_there_are() -> None:
             seen.add(key.rpartition(".")[2])
             assert set(task[key]) <= {*spec, *(alias for one in spec.values() for alias in one.get("aliases", []))}, key
     assert seen == set(RECORD["modules"])
+
+
+def test_the_page_names_the_rights_of_the_templates() -> None:
+    """Whoever makes the one service account by hand reads them in step 2."""
+    page = (CHECKOUT / "docs" / "awx.md").read_text()
+    step = re.search(r"A service account and its token(.*?)```", page, re.DOTALL)
+    assert step
+    named = {f"role-{word.replace('_', '-')}" for word in re.findall(r"`([a-z_]+)`", step[1]) if word != "_info"}
+    variables = yaml.safe_load((PLAYBOOKS / "vars" / "awx_setup.yml").read_text())
+    templates = variables["__awx_setup_always"] + variables["__awx_setup_declare"]
+    rights = {right for template in templates for right in template["rights"]}
+    assert named == {right for right in rights if right.startswith("role-")}
+    assert all(right.endswith("-info") for right in rights - named) and "`_info`" in step[1]
 
 
 @pytest.mark.parametrize("path", sorted(SURVEYS.glob("*.json")), ids=lambda path: path.stem)
