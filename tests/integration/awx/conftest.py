@@ -25,8 +25,12 @@ KINDS = (
     "inventories",
     "projects",
     "credentials",
+    "notification_templates",
     "execution_environments",
 )
+OPTIONS = ("project_url", "project_branch", "execution_environment_image", "organization", "service_accounts")
+# No job of the tests fails, so nothing is sent.
+WEBHOOK = {"url": "http://127.0.0.1:9", "http_method": "POST", "headers": {}}
 
 
 class Setup:
@@ -37,8 +41,14 @@ class Setup:
 
     def run(self) -> subprocess.CompletedProcess[str]:
         """The playbook. Which environment jobs run in, and where the project is, is said by VIRTSHAPE_AWX_*."""
-        variables: dict[str, Any] = {"awx_setup_name": self.name, "awx_setup_slices": 2}
-        for option in ("project_url", "project_branch", "execution_environment_image", "organization"):
+        variables: dict[str, Any] = {
+            "awx_setup_name": self.name,
+            "awx_setup_slices": 2,
+            "awx_setup_notification": self.name,
+            "awx_setup_notification_type": "webhook",
+            "awx_setup_notification_configuration": WEBHOOK,
+        }
+        for option in OPTIONS:
             given = os.environ.get(f"VIRTSHAPE_AWX_{option.upper()}")
             if given:
                 variables[f"awx_setup_{option}"] = given

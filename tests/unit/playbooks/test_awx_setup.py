@@ -48,7 +48,8 @@ def test_what_is_set_up(awx: Awx) -> None:
         "declare VMs": ("playbooks/virtual_machines.yml", 4),
     }
     assert templates["declare VMs"]["inventory"] == "Fleet"
-    assert templates["refresh"]["extra_vars"] == {"revision_refresh_group": "all"}
+    assert templates["refresh"]["extra_vars"] == {"revision_refresh_group": "all", "job_slices": 4}
+    assert templates["declare VMs"]["extra_vars"] == {"job_slices": 4}
     for one in templates.values():
         assert (CHECKOUT / one["playbook"]).is_file()
         assert one["survey_spec"]["spec"] and one["survey_enabled"]
