@@ -110,5 +110,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("AWX")
     for report in sorted(reports, key=lambda report: report.location[1]):
         step = re.sub(r"_", " ", report.nodeid.rpartition("::test_")[2])
-        why = "" if report.passed else str(report.longrepr).splitlines()[-1]
+        crash = getattr(report.longrepr, "reprcrash", None)
+        why = "" if report.passed else " ".join(str(crash.message if crash else report.longrepr).split())[:300]
         terminalreporter.write_line(f"{report.outcome:7} {report.duration:6.0f} s  {step}  {why}".rstrip())
