@@ -8,6 +8,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -28,6 +29,9 @@ _NESTED: Final = "the options or an answer of the API server are nested more dee
 # which must not be caught.
 _made = threading.Event()
 
+MODULE: Final[ContextVar[Any]] = ContextVar("MODULE", default=AnsibleModule)
+"""The class of modules: AnsibleModule, or the one of direct execution (plugin_utils/_direct.py)."""
+
 
 def make_module(
     argument_spec: dict[str, Any],
@@ -44,7 +48,7 @@ def make_module(
     """
     given: dict[str, Any] = {}
 
-    class Module(AnsibleModule):  # type: ignore[misc]
+    class Module(MODULE.get()):  # type: ignore[misc]
         params: dict[str, Any]
 
         def _load_params(self) -> None:
@@ -106,7 +110,10 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
 
 def _fail(message: str) -> NoReturn:
     """Ends the module like fail_json, also before the AnsibleModule exists."""
-    told = json.dumps({"failed": True, "changed": False, "msg": message})
+    result = {"failed": True, "changed": False, "msg": message}
+    if MODULE.get() is not AnsibleModule:
+        MODULE.get().end(result)
+    told = json.dumps(result)
     print(f"\n{told}")  # pylint: disable=ansible-bad-function
     sys.exit(1)  # pylint: disable=ansible-bad-function
 
