@@ -47,7 +47,9 @@ def _link_collection() -> None:
 _link_collection()
 sys.path[:0] = [str(COLLECTIONS), str(ROLE_FILES), str(CHECKOUT / "tests")]
 
+from docker_registry import PROGRAM, DockerRegistry, docker_registry  # noqa: E402
 from given_cluster import FEATURES, look  # noqa: E402
+from loopback_registry import LoopbackRegistry, loopback_registry  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -119,6 +121,25 @@ def namespace(cluster: Path) -> Iterator[str]:
         namespaces.create_namespace({"metadata": {"name": name}})
         yield name
         namespaces.delete_namespace(name)
+
+
+@pytest.fixture
+def registry() -> Iterator[LoopbackRegistry]:
+    """A registry of the tests' own, which can be made to ask for credentials and to fail."""
+    with loopback_registry() as made:
+        yield made
+
+
+@pytest.fixture(params=["of the tests", "of Debian"])
+def any_registry(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LoopbackRegistry | DockerRegistry]:
+    """The registry of the tests, and the real one where it is installed."""
+    if request.param == "of the tests":
+        yield request.getfixturevalue("registry")
+        return
+    if not PROGRAM:
+        pytest.skip("docker-registry is not installed")
+    with docker_registry(tmp_path) as made:
+        yield made
 
 
 def _is_worker(config: pytest.Config) -> bool:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import hashlib
 import http.server
-import json
 import threading
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
-_INDEX = "application/vnd.oci.image.index.v1+json"
+from container_image import documents
 
 
 class LoopbackRegistry(http.server.ThreadingHTTPServer):
@@ -39,25 +36,11 @@ class LoopbackRegistry(http.server.ThreadingHTTPServer):
 
         size: of the image's layer, which is named but not there.
         """
-        entries = []
-        layers = [{"digest": f"sha256:{'0' * 64}", "size": size}] if size else []
-        for architecture, variables in environment.items():
-            config = {"architecture": architecture, "os": "linux", "config": {"Env": variables}}
-            stored = self._put(f"/v2/{name}/blobs", "application/vnd.oci.image.config.v1+json", config)
-            manifest = {"schemaVersion": 2, "mediaType": _MANIFEST, "config": {"digest": stored}, "layers": layers}
-            digest = self._put(f"/v2/{name}/manifests", _MANIFEST, manifest)
-            platform = {"os": "linux", "architecture": architecture}
-            entries.append({"mediaType": _MANIFEST, "digest": digest, "platform": platform})
-        if len(entries) > 1:
-            digest = self._put(f"/v2/{name}/manifests", _INDEX, {"schemaVersion": 2, "manifests": entries})
-        self.content[f"/v2/{name}/manifests/{tag}"] = self.content[f"/v2/{name}/manifests/{digest}"]
-        return str(digest)
-
-    def _put(self, folder: str, media_type: str, document: Any) -> str:
-        text = json.dumps(document).encode()
-        digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
-        self.content[f"{folder}/{digest}"] = media_type, text
-        return digest
+        *_parts, whole = made = list(documents(environment, size))
+        for document in made:
+            self.content[f"/v2/{name}/{document.folder}/{document.digest}"] = document.media_type, document.text
+        self.content[f"/v2/{name}/manifests/{tag}"] = whole.media_type, whole.text
+        return whole.digest
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

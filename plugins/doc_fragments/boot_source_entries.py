@@ -183,11 +183,35 @@ options:
               - See O(upload.archive).
             type: bool
             default: false
+          volume:
+            description:
+              - See O(upload.volume).
+            type: str
+          claim:
+            description:
+              - See O(upload.claim).
+            type: bool
+            default: false
+          create:
+            description:
+              - See O(upload.create).
+            type: bool
+            default: true
+          data_source:
+            description:
+              - See O(upload.data_source).
+            type: bool
+            default: true
           tries:
             description:
               - See O(upload.tries).
             type: int
             default: 5
+          ready_timeout:
+            description:
+              - See O(upload.ready_timeout).
+            type: int
+            default: 300
       upload_proxy:
         description:
           - See O(upload_proxy).

@@ -105,12 +105,33 @@ options:
         description: Whether the file is a tar archive that CDI unpacks into a volume with a file system, and no disk.
         type: bool
         default: false
+      volume:
+        description:
+          - Name of the volume, by default that of the boot source and the digest of the file. A volume that has another
+            file already is an error.
+        type: str
+      claim:
+        description: Whether the volume is a PersistentVolumeClaim without a DataVolume.
+        type: bool
+        default: false
+      create:
+        description: Whether to create the volume. If not, O(upload.volume) names an existing one.
+        type: bool
+        default: true
+      data_source:
+        description: Whether the boot source has a DataSource. Without one it is only a volume, for example with an ISO.
+        type: bool
+        default: true
       tries:
         description:
           - How often the file is sent at most. CDI resumes nothing, so each try begins anew.
           - It may take longer than CDI's token is valid (five minutes); the module then asks for another one.
         type: int
         default: 5
+      ready_timeout:
+        description: Maximum number of seconds to wait until CDI takes the file.
+        type: int
+        default: 300
   upload_proxy:
     description:
       - How to reach CDI's upload proxy.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from boot_cases import failures, groups, load
+from upload_flags import wish
 from vector_run import counted, told
 
 VECTORS = Path(__file__).parent / "vectors"
+MODULE = Path(__file__).parents[2] / "plugins" / "modules" / "boot_source.py"
 # What CDI's own code and virtctl were asked; a copy that lacks some would prove less.
 CASES = {"env-to-label": 36, "image-upload": 219, "schedule": 44, "webhook": 150}
 
@@ -79,3 +83,13 @@ def test_what_is_mended_is_expected_to_be() -> None:
     case["args"] = [word for word in case["args"] if not word.startswith("--default")]
     # Without labels nothing is written to the existing claim, so the recording holds as it is.
     assert reasons(group, case) == []
+
+
+def test_every_flag_of_virtctl_is_an_option_of_the_module() -> None:
+    documentation = re.search(r'DOCUMENTATION = r"""(.*?)"""', MODULE.read_text(), re.DOTALL)
+    assert documentation
+    options = yaml.safe_load(documentation[1])["options"]
+    given = wish(["dv", "golden", "--image-path", "a", "--default-instancetype", "b"], "default").options
+    assert given.keys() <= options.keys()
+    for name in ("upload", "upload_proxy", "instancetype"):
+        assert given[name].keys() <= options[name]["suboptions"].keys()

@@ -18,7 +18,7 @@ import collection_path  # noqa: F401  # pylint: disable=unused-import
 from recorded_cdi import ADDRESS, HOST, RecordedSession
 from upload_flags import Refused, Wish, wish
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.upload import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.upload import (
     Clock,
     UploadFailed,
     Way,
@@ -37,7 +37,10 @@ _TOKEN_NAME = {"token-for-upload-": "token-for-virtctl-"}
 # Ours (a regular expression) and what virtctl says instead.
 _SAID = (
     (r"an archive needs volume_mode .*", "In archive upload the volume mode should always be filesystem"),
-    (r"there is no PersistentVolumeClaim \S+/(\S+), and create is false", r'persistentvolumeclaims "\1" not found'),
+    (
+        r"there is no PersistentVolumeClaim \S+/(\S+), and upload.create is false",
+        r'persistentvolumeclaims "\1" not found',
+    ),
     (r"there is no \S+ \S+; set size .*", "when creating a resource, the size must be specified"),
     (
         r"access_mode ReadOnlyMany: .*",
@@ -45,7 +48,7 @@ _SAID = (
     ),
     (r"size (.*?): (quantities must|unable to)(.*)", r"validation failed for size=\1: \2\3"),
     (r"\S+ \S+/(\S+) is bound, so .*", r"PVC \1 already successfully populated"),
-    (r"\S+ \S+/(\S+) is filled already", r"PVC \1 already successfully imported/cloned/updated"),
+    (r"\S+ \S+/(\S+) is filled already; upload .*", r"PVC \1 already successfully imported/cloned/updated"),
     (
         r"PersistentVolumeClaim (\S+) is filled already, and .*",
         r"DataVolume already garbage-collected: Assuming PVC \1 is successfully populated",
@@ -91,7 +94,7 @@ def run(case: Case) -> tuple[Case, Case]:
         error = None
         try:
             given = wish([word.replace(HOST, ADDRESS) for word in case["args"][1:]], _NAMESPACE)
-            session.proxy.trusted = session.proxy.trusted or given.insecure
+            session.proxy.trusted = session.proxy.trusted or not given.options["upload_proxy"]["validate_certs"]
             _upload(session, given, Path(folder))
         except (Refused, UploadFailed, ApiError) as problem:
             error = problem.message if isinstance(problem, ApiError) else str(problem)
@@ -105,10 +108,12 @@ def run(case: Case) -> tuple[Case, Case]:
 
 
 def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
-    path = folder / given.path
-    if not given.path or not path.exists():
-        raise Refused(f"open {given.path}: no such file or directory")
-    way = Way(session.proxy, given.url, given.tries, given.ready_timeout, clock=_Time().clock())
+    options = given.options["upload"]
+    path = folder / options["path"]
+    if not options["path"] or not path.exists():
+        raise Refused(f"open {options['path']}: no such file or directory")
+    url = given.options["upload_proxy"]["url"]
+    way = Way(session.proxy, url, options["tries"], options["ready_timeout"], clock=_Time().clock())
     with path.open("rb") as file:
         upload(session, given.upload, file, way)
 
@@ -132,7 +137,7 @@ def _expected(case: Case, given: Wish | None) -> Case:
 def _mended(expected: Case, given: Wish, never_ends: bool) -> None:
     """What virtctl does otherwise, on purpose."""
     requests = expected["requests"]
-    if given.tries == 0 and never_ends:
+    if given.options["upload"]["tries"] == 0 and never_ends:
         _mend_no_tries(requests)
     existing = any(request["method"] == "GET" and request["status"] == 200 for request in requests[:1])
     if given.upload.labels and existing and not expected["error"]:

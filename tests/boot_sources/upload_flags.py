@@ -1,4 +1,4 @@
-"""The command line of `virtctl image-upload`, as the options of an upload."""
+"""The command line of `virtctl image-upload`, as options of the module boot_source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import collection_path  # noqa: F401  # pylint: disable=unused-import
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import Upload
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import Upload, wish_of
 
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _SWITCHES = ("insecure", "block-volume", "no-create", "force-bind", "datasource")
@@ -26,14 +26,10 @@ class Refused(Exception):
 
 
 class Wish(NamedTuple):
-    """An upload, and how: the path of the file, and what `_cluster` takes besides."""
+    """options: of the module. upload: what it makes of them."""
 
+    options: dict[str, Any]
     upload: Upload
-    path: str
-    url: str
-    insecure: bool
-    tries: int
-    ready_timeout: int
 
 
 def wish(args: list[str], namespace: str) -> Wish:
@@ -52,21 +48,28 @@ def wish(args: list[str], namespace: str) -> Wish:
     # With the name as a flag virtctl overlooks the archive.
     archive = bool(flags["archive-path"]) and not flags["pvc-name"]
     path = flags["archive-path"] if archive else flags["image-path"]
-    upload = Upload(
-        namespace=namespace,
-        name=name,
-        claim=claim,
-        size=flags["size"] or flags["pvc-size"],
-        storage_class=flags["storage-class"],
-        access_mode=flags["access-mode"],
-        volume_mode=_MODES.get(mode, ""),
-        archive=archive,
-        force_bind=flags["force-bind"],
-        create=not flags["no-create"],
-        data_source=flags["datasource"],
-        labels=_labels(flags),
-    )
-    return Wish(upload, path, flags["uploadproxy-url"], flags["insecure"], flags["retry"], flags["wait-secs"])
+    options = {
+        "name": name,
+        "namespace": namespace,
+        "size": flags["size"] or flags["pvc-size"],
+        "storage_class": flags["storage-class"],
+        "access_mode": flags["access-mode"],
+        "volume_mode": _MODES.get(mode, ""),
+        "force_bind": flags["force-bind"],
+        "upload": {
+            "path": path,
+            "archive": archive,
+            "volume": name,
+            "claim": claim,
+            "create": not flags["no-create"],
+            "data_source": flags["datasource"],
+            "tries": flags["retry"],
+            "ready_timeout": flags["wait-secs"],
+        },
+        "upload_proxy": {"url": flags["uploadproxy-url"], "validate_certs": not flags["insecure"]},
+        **_matchers(flags),
+    }
+    return Wish(options, wish_of(options, name, _labels(flags)))
 
 
 def _parsed(args: list[str]) -> tuple[list[str], dict[str, Any]]:
@@ -128,6 +131,15 @@ def _check_defaults(flags: dict[str, Any]) -> None:
             raise Refused(f"--default-{role} must be provided with --default-{role}-kind")
     if flags["no-create"] and (flags["default-instancetype"] or flags["default-preference"]):
         raise Refused("--default-instancetype and --default-preference cannot be used with --no-create")
+
+
+def _matchers(flags: dict[str, Any]) -> dict[str, Any]:
+    """The module writes a kind, too, where virtctl writes a name only."""
+    found = {}
+    for role in ("instancetype", "preference"):
+        if flags[f"default-{role}"]:
+            found[role] = {"name": flags[f"default-{role}"], "kind": flags[f"default-{role}-kind"]}
+    return found
 
 
 def _labels(flags: dict[str, Any]) -> dict[str, str]:

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 import urllib3
-from loopback_registry import LoopbackRegistry, loopback_registry
+from docker_registry import DockerRegistry
+from loopback_registry import LoopbackRegistry
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
@@ -25,6 +26,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 
 Manifest = dict[str, Any]
 Made = Callable[..., Manifest]
+AnyRegistry = LoopbackRegistry | DockerRegistry
 
 pytestmark = pytest.mark.needs("cdi_here")
 
@@ -37,17 +39,6 @@ STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 PATIENCE = 60
 MARK = "local-cluster.virtshape.dev/uploaded-sha256"
 READY = "cdi.kubevirt.io/storage.pod.ready"
-
-
-@pytest.fixture
-def registry() -> Iterator[LoopbackRegistry]:
-    with loopback_registry() as made:
-        yield made
-
-
-@pytest.fixture
-def session(cluster: Path) -> Session:
-    return Session({"kubeconfig": str(cluster), "retry_timeout": 30})
 
 
 @pytest.fixture
@@ -78,7 +69,7 @@ def until(session: Session, namespace: str) -> Made:
     return seen
 
 
-def image(registry: LoopbackRegistry, **options: Any) -> Manifest:
+def image(registry: AnyRegistry, **options: Any) -> Manifest:
     return {"source": {"registry": {"url": f"docker://{registry.address}/disk:1", **options}}, "storage": STORAGE}
 
 
@@ -91,7 +82,8 @@ def condition(live: Manifest, kind: str) -> Manifest:
     return next((one for one in found if one["type"] == kind), {})
 
 
-def test_an_image_gives_its_labels_but_none_that_is_there(make: Made, until: Made, registry: LoopbackRegistry) -> None:
+def test_an_image_gives_its_labels_but_none_that_is_there(make: Made, until: Made, any_registry: AnyRegistry) -> None:
+    registry = any_registry
     registry.push("disk", "1", {"amd64": ENVIRONMENT})
     make("DataVolume", "plain", image(registry))
     volume = until("DataVolume", "plain", succeeded)
@@ -211,8 +203,9 @@ def test_a_volume_that_cdi_refuses(make: Made) -> None:
 
 
 def test_a_cron_polls_and_keeps_as_many_as_it_is_asked_to(
-    session: Session, namespace: str, make: Made, until: Made, registry: LoopbackRegistry
+    session: Session, namespace: str, make: Made, until: Made, any_registry: AnyRegistry
 ) -> None:
+    registry = any_registry
     template = {"metadata": {"labels": {"lost": "here"}}, "spec": image(registry)}
     spec = {"managedDataSource": "disk", "schedule": "@every 1s", "importsToKeep": 1, "template": template}
     make("DataImportCron", "poller", spec, labels={f"{DEFAULT}preference": "mine"})

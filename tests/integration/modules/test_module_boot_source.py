@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback_registry import LoopbackRegistry, loopback_registry
+from docker_registry import DockerRegistry
+from loopback_registry import LoopbackRegistry
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Run = Callable[..., dict[str, Any]]
+AnyRegistry = LoopbackRegistry | DockerRegistry
 Manifest = dict[str, Any]
 
 pytestmark = pytest.mark.needs("cdi_here")
@@ -25,18 +27,7 @@ VOLUME, SOURCE, CRON = BY_NAME["DataVolume"], BY_NAME["DataSource"], BY_NAME["Da
 
 
 @pytest.fixture
-def registry() -> Iterator[LoopbackRegistry]:
-    with loopback_registry() as made:
-        yield made
-
-
-@pytest.fixture
-def session(cluster: Path) -> Session:
-    return Session({"kubeconfig": str(cluster), "retry_timeout": 30})
-
-
-@pytest.fixture
-def boot(run: Run, shop: str, registry: LoopbackRegistry) -> Run:
+def boot(run: Run, shop: str) -> Run:
     """boot(check=False, **options): the result of a boot source `fedora` in the namespace."""
 
     def one(check: bool = False, **options: Any) -> dict[str, Any]:
@@ -46,8 +37,8 @@ def boot(run: Run, shop: str, registry: LoopbackRegistry) -> Run:
     return one
 
 
-def image(registry: LoopbackRegistry, variables: tuple[str, ...] = (), size: int = 0) -> dict[str, str]:
-    digest = registry.push("disks/fedora", "latest", {"amd64": [f"BUILT={time.time()}", *variables]}, size)
+def image(registry: AnyRegistry, variables: tuple[str, ...] = (), **size: int) -> dict[str, str]:
+    digest = registry.push("disks/fedora", "latest", {"amd64": [f"BUILT={time.time()}", *variables]}, **size)
     return {"image": f"{registry.address}/disks/fedora", "digest": digest.rpartition(":")[2]}
 
 
@@ -67,7 +58,8 @@ LABELS = {
 }
 
 
-def test_an_image_and_its_successors(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
+def test_an_image_and_its_successors(boot: Run, any_registry: AnyRegistry, session: Session, shop: str) -> None:
+    registry = any_registry
     first = image(registry)
     options = {"image": first["image"], "wait": True, "keep": 2, **DEFAULTS}
     foreseen = boot(check=True, **options)
@@ -167,6 +159,8 @@ def test_what_cannot_be_is_refused_before_anything_is_sent(
         ({"image": "A B"}, "is no name of an image"),
         ({"image": there, "ask_registry": False}, "needs an image with a digest"),
         ({"upload": {"path": "/no/such/file"}}, "No such file"),
+        ({"upload": {"path": "/dev/null", "create": False}}, "upload.volume: required with create: false"),
+        ({"upload": {"path": "/dev/null", "volume": "A"}}, "upload.volume: 'A' "),
     ):
         refused = boot(**options)
         assert refused["failed"] and message in refused["msg"], (options, refused["msg"])
@@ -284,6 +278,47 @@ def test_an_archive_and_a_file_that_is_too_large(
     assert "bytes of the file had been read" in small["msg"]
     blocks = run("boot_source", name="blocks", upload=upload, size="1Gi", volume_mode="Block", **options)
     assert "an archive needs volume_mode Filesystem" in blocks["msg"]
+
+
+def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path) -> None:
+    """What virtctl does by `pvc NAME`, `--no-create`, and without `--datasource`."""
+    claim = BY_NAME["PersistentVolumeClaim"]
+    path = tmp_path / "disk.img"
+    options = {"namespace": shop, "name": "mine", "upload_proxy": proxy, "wait": True, **DEFAULTS}
+
+    def uploaded(data: bytes, **more: Any) -> dict[str, Any]:
+        path.write_bytes(data)
+        upload = {"path": str(path), "claim": True, **more.pop("upload", {})}
+        return run("boot_source", **{**options, "upload": upload, **more})
+
+    def claims() -> set[str]:
+        return {one["metadata"]["name"] for one in session.list(claim, shop)[0]}
+
+    first, second = (f"mine-{hashlib.sha256(data).hexdigest()[:12]}" for data in (b"one", b"two"))
+    made = uploaded(b"one", size="1Gi", keep=1)
+    assert made["result"]["source"]["pvc"]["name"] == first and made["result"]["ready"], made
+    assert LABELS.items() <= made["result"]["labels"].items() and session.list(VOLUME, shop)[0] == []
+    assert not uploaded(b"one", size="1Gi", keep=1)["changed"]
+    assert uploaded(b"two", size="1Gi", keep=1)["result"]["source"]["pvc"]["name"] == second
+    assert claims() == {second}
+
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    session.create(claim, shop, {"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "iso"}, "spec": spec})
+    there = {"volume": "iso", "data_source": False}
+    refused = uploaded(b"iso", name="iso", upload=there, size="1Gi")
+    assert "iso is not prepared for an upload; with upload.create: false it will be" in refused["msg"]
+    there["create"] = False
+    assert uploaded(b"iso", name="iso", upload=there)["changed"]
+    live = session.get(claim, shop, "iso")
+    assert live is not None and LABELS.items() <= live["metadata"]["labels"].items()
+    assert live["metadata"]["annotations"]["local-cluster.virtshape.dev/uploaded-bytes"] == "3"
+    assert session.get(SOURCE, shop, "iso") is None
+    assert not uploaded(b"iso", name="iso", upload=there)["changed"]
+    assert "iso is filled already; upload to another volume" in uploaded(b"new", name="iso", upload=there)["msg"]
+
+    for name in ("mine", "iso"):
+        run("boot_source", namespace=shop, name=name, state="absent")
+    assert claims() == {"iso"}
 
 
 def test_labels_of_what_exists(run: Run, session: Session, shop: str) -> None:

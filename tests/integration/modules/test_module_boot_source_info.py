@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback_registry import LoopbackRegistry, loopback_registry
+from loopback_registry import LoopbackRegistry
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
@@ -21,11 +21,10 @@ KINDS = {"instancetype": "VirtualMachineInstancetype", "preference": "VirtualMac
 
 
 @pytest.fixture
-def registry() -> Iterator[LoopbackRegistry]:
-    with loopback_registry() as made:
-        made.push("disks/linux", "1", {"amd64": ["BUILT=1"]})
-        made.push("disks/large", "1", {"amd64": []}, size=2 << 30)
-        yield made
+def registry(registry: LoopbackRegistry) -> LoopbackRegistry:
+    registry.push("disks/linux", "1", {"amd64": ["BUILT=1"]})
+    registry.push("disks/large", "1", {"amd64": []}, size=2 << 30)
+    return registry
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from loopback_registry import LoopbackRegistry, loopback_registry
+from loopback_registry import LoopbackRegistry
 
 Run = Callable[..., dict[str, Any]]
 
@@ -25,11 +25,10 @@ MATCHERS = {
 
 
 @pytest.fixture
-def registry() -> Iterator[LoopbackRegistry]:
-    with loopback_registry() as made:
-        made.push("disks/linux", "1", {"amd64": DEFAULTS, "arm64": ["PATH=/bin"]})
-        made.push("disks/silent", "1", {"amd64": ["PATH=/bin"]})
-        yield made
+def registry(registry: LoopbackRegistry) -> LoopbackRegistry:
+    registry.push("disks/linux", "1", {"amd64": DEFAULTS, "arm64": ["PATH=/bin"]})
+    registry.push("disks/silent", "1", {"amd64": ["PATH=/bin"]})
+    return registry
 
 
 @pytest.fixture

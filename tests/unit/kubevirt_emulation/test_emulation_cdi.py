@@ -69,9 +69,9 @@ def test_when_a_cron_polls_next() -> None:
 
 
 def test_a_volume_with_one_of_the_defaults_gets_none_of_the_others() -> None:
-    source = dict.fromkeys((*labels.DEFAULTS, "kubevirt.io/os"), "x")
-    assert labels.defaults({"app": "y"}, source) == dict.fromkeys(labels.DEFAULTS, "x")
-    assert labels.defaults({labels.DEFAULTS[3]: "y"}, source) == {}
+    source = dict.fromkeys((*labels.VOLUME_LABELS, "kubevirt.io/os"), "x")
+    assert labels.defaults({"app": "y"}, source) == dict.fromkeys(labels.VOLUME_LABELS, "x")
+    assert labels.defaults({labels.VOLUME_LABELS[3]: "y"}, source) == {}
     assert labels.allowed({"kubevirt.io/a": "b", "a.b.kubevirt.io/c-d": "e", "app": "x", "kubevirt.io/": ""}) == {
         "kubevirt.io/a": "b",
         "a.b.kubevirt.io/c-d": "e",

@@ -43,8 +43,9 @@ RESOLVER = CATALOG | {
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
-ENTRY = ACT | {"_cluster.act"}
-CLUSTER = {"_cluster.client", "_cluster.read", "_cluster.act", "_cluster.entry"}
+ACT_BOOT = ACT | {"_cluster.act"}
+ENTRY = ACT_BOOT | {"_cluster.act.boot"}
+CLUSTER = {"_cluster.client", "_cluster.read", "_cluster.act", "_cluster.act.boot", "_cluster.entry"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.api": set(),
@@ -66,6 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_cluster.client": CLIENT,
     "_cluster.read": READ,
     "_cluster.act": ACT,
+    "_cluster.act.boot": ACT_BOOT,
     "_cluster.entry": ENTRY,
     "plugin_utils": RESOLVER | CLUSTER,
     "doc_fragments": set(),
@@ -81,8 +83,8 @@ def room_of(parts: tuple[str, ...]) -> str:
     """The room of a module, given by its path below `plugins`."""
     if parts[0] != "module_utils":
         return parts[0]
-    depth = 4 if parts[1:3] == ("_resolver", "instancetype") else 3
-    return ".".join(parts[1:depth])
+    inner = parts[1:3] == ("_resolver", "instancetype") or parts[1:4] == ("_cluster", "act", "boot")
+    return ".".join(parts[1 : 4 if inner else 3])
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:

@@ -26,6 +26,8 @@ def completed(session: Session, found: Sequence[tuple[Entry, Manifest | None]]) 
     found: the entries with their live VMs. Only entries with the option `infer_from_registry` change.
     """
     due = [pair if pair[0].options.get("infer_from_registry") else None for pair in found]
+    if not any(due):
+        return [(entry, []) for entry, _live in found]
     existing = _existing(session, [pair for pair in due if pair])
     asked = [
         from_image.questions(pair[0].manifest, pair[1], existing.get(pair[0].key.namespace or "", {})) if pair else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.boot.source import LABELED_KINDS, ORIGINS, wish
-from ..act.boot_source import BootSources, declare_sources
+from ..act.boot.sources import BootSources, declare_sources
 from .objects import ObjectModule
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
@@ -13,7 +13,12 @@ _MATCHER: Final = {"name": {"type": "str", "required": True}, "kind": {"type": "
 _UPLOAD: Final[dict[str, dict[str, Any]]] = {
     "path": {"type": "path", "required": True},
     "archive": {"type": "bool", "default": False},
+    "volume": {"type": "str"},
+    "claim": {"type": "bool", "default": False},
+    "create": {"type": "bool", "default": True},
+    "data_source": {"type": "bool", "default": True},
     "tries": {"type": "int", "default": 5},
+    "ready_timeout": {"type": "int", "default": 300},
 }
 _PROXY: Final[dict[str, dict[str, Any]]] = {
     "url": {"type": "str"},

@@ -7,9 +7,10 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.boot.storage_class import default_class
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
-from .lists import STORAGE_CLASS, default_class
+from .lists import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 Version = tuple[int, int, int]

@@ -14,8 +14,6 @@ POD = Kind("Pod", "", "v1", "pods", True)
 QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
 NETWORK = Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io", "v1", "network-attachment-definitions", True)
 STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
-# CDI looks for the first before Kubernetes does for the second.
-_DEFAULT_CLASS = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 _FORBIDDEN = 403
 _NO_SUCH_API = 404
 
@@ -42,12 +40,3 @@ def if_any(session: Session, kind: Kind, warnings: list[str], namespace: str | N
         if error.code == _FORBIDDEN:
             warnings.append(f"{kind.plural} are not taken into account: {explain(error, 'LIST', kind)}")
         return None
-
-
-def default_class(classes: list[Manifest]) -> Manifest | None:
-    """The StorageClass of data volumes that name none."""
-    for annotation in _DEFAULT_CLASS:
-        for one in classes:
-            if (one["metadata"].get("annotations") or {}).get(annotation) == "true":
-                return one
-    return None

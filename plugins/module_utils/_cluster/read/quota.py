@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.boot.storage_class import default_class
 from ..._resolver.declare.needs import referred
 from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, if_any, listed
+from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, if_any, listed
 from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]

@@ -10,6 +10,10 @@ from typing import Any, Final, NamedTuple
 Manifest = dict[str, Any]
 
 
+LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
+"""How the labels of a volume begin that name defaults for VMs."""
+
+
 class Role(NamedTuple):
     """The names of a role: instancetype or preference.
 
@@ -32,7 +36,7 @@ class Role(NamedTuple):
     @property
     def volume_label(self) -> str:
         """The label of a volume with the name of the object for VMs that boot from it."""
-        return f"instancetype.kubevirt.io/default-{self.matcher}"
+        return f"{LABEL_PREFIX}{self.matcher}"
 
     @property
     def volume_kind_label(self) -> str:
@@ -88,6 +92,9 @@ PREFERENCE: Final = Role(
 ROLES: Final = (INSTANCETYPE, PREFERENCE)
 
 ROLE_OF_KIND: Final = {kind: role for role in ROLES for kind in (role.kind, role.cluster_kind)}
+
+# Of a volume, with the name and the kind for each role.
+VOLUME_LABELS: Final = tuple(label for role in ROLES for label in (role.volume_label, role.volume_kind_label))
 
 # Of both roles' objects, as the current KubeVirt stores them.
 API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .source import CRON
+from .source import CRON, leads_to
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -15,6 +15,7 @@ _CRON_LABELS: Final = (1, 56, 0)
 _ENVIRONMENT: Final = (1, 59, 1)
 _ARCHITECTURE: Final = (1, 63, 0)
 _CHECKSUM: Final = (1, 65, 0)
+_SOURCE: Final = "DataSource"
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _SSP: Final = "ssp-operator"
 _HONORS: Final = "HonorWaitForFirstConsumer"
@@ -66,12 +67,9 @@ def owned(options: Options, live: Manifest) -> str:
 
 
 def origin(live: Manifest) -> tuple[str, str, str] | None:
-    """Kind, namespace and name of the claim or the snapshot that a DataSource names."""
-    named = (live.get("spec") or {}).get("source") or {}
-    for field, kind in (("pvc", "PersistentVolumeClaim"), ("snapshot", "VolumeSnapshot")):
-        if named.get(field):
-            return kind, named[field].get("namespace") or live["metadata"]["namespace"], named[field].get("name") or ""
-    return None
+    """Kind, namespace and name of the claim or the snapshot that a DataSource names; None for another DataSource."""
+    found = leads_to(live)
+    return None if found is None or found[0] == _SOURCE else found
 
 
 def overwritten(labels: Mapping[str, str], live: Manifest, content: Manifest | None) -> Iterator[str]:

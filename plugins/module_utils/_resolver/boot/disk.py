@@ -44,7 +44,11 @@ def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Ima
     name = str((found.get("dataVolume") or {}).get("name") or "")
     templates = _templates(vm)
     spec = templates[name] if name in templates else (existing.get(name) or {}).get("spec") or {}
-    registry = (spec.get("source") or {}).get("registry") or {}
+    return imported((spec.get("source") or {}).get("registry") or {}, namespace)
+
+
+def imported(registry: Manifest, namespace: str) -> Image | None:
+    """The image of a registry source of CDI; None if the source names none. namespace: of its Secret and ConfigMap."""
     if not registry.get("url"):
         return None
     return Image(

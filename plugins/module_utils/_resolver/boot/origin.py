@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from .disk import Image
+from .disk import Image, imported
 from .image import ImageError, reference
 
 Manifest = dict[str, Any]
@@ -28,26 +28,18 @@ class Origin(NamedTuple):
 def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
     """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource that leads to it."""
     annotations = _annotations(content)
-    registry: Manifest = _registry(content) or _imported(annotations)
-    name = str(registry.get("url") or "").removeprefix("docker://")
+    image = imported(_registry(content) or _import_of(annotations), namespace)
+    if image is None:
+        return Origin()
     try:
-        digest = reference(name).digest if name else ""
+        digest = reference(image.name).digest
     except ImageError:
         return Origin()
     declared = _annotations(source or {}).get(IMAGE) or annotations.get(IMAGE)
     if (content.get("spec") or {}).get("managedDataSource"):
         imports: list[Manifest] = (content.get("status") or {}).get("currentImports") or [{}]
         digest = str(imports[0].get("digest") or digest)
-    if not name:
-        return Origin()
-    image = Image(
-        str(declared or name),
-        namespace,
-        str(registry.get("secretRef") or ""),
-        str(registry.get("certConfigMap") or ""),
-        str((registry.get("platform") or {}).get("architecture") or ""),
-    )
-    return Origin(image, digest)
+    return Origin(image._replace(name=str(declared or image.name)), digest)
 
 
 def _registry(content: Manifest) -> Manifest:
@@ -56,7 +48,7 @@ def _registry(content: Manifest) -> Manifest:
     return (inner.get("source") or {}).get("registry") or {}
 
 
-def _imported(annotations: Mapping[str, str]) -> dict[str, str]:
+def _import_of(annotations: Mapping[str, str]) -> dict[str, str]:
     endpoint = annotations.get(_ENDPOINT) or ""
     if not endpoint.startswith("docker://"):
         return {}

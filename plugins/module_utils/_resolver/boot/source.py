@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import FieldError, QuantityError
-from ..api.matcher import ROLES
+from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
 from .checksum import ChecksumError
@@ -31,8 +31,9 @@ CRON: Final = "cdi.kubevirt.io/dataImportCron"
 ORIGINS: Final = ("image", "url", "pvc", "snapshot", "upload")
 LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
 """What can be given labels without being made."""
+# The fields of a DataSource's source, in CDI's order.
+_TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
-_PREFIX: Final = "instancetype.kubevirt.io/default-"
 _DIGITS: Final = 12
 _LONGEST_CRON: Final = 63
 _STOPPED: Final = ("ImagePullFailed", "Error")
@@ -82,7 +83,12 @@ def _check(options: Options) -> None:
 
 
 def _check_content(options: Options) -> None:
-    if not (options.get("pvc") or options.get("snapshot")):
+    upload = options.get("upload") or {}
+    if upload.get("create") is False and not upload.get("volume"):
+        raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
+    if upload.get("volume") and subdomain(upload["volume"]):
+        raise FieldError("upload.volume", f"{upload['volume']!r} {subdomain(upload['volume'])}")
+    if not (options.get("pvc") or options.get("snapshot") or upload.get("create") is False):
         if not options.get("size"):
             raise FieldError("size", "required: CDI does not ask an image for its size")
         try:
@@ -112,7 +118,7 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
     for label, value in found.items():
         wrong = label_value(value)
         if wrong:
-            raise FieldError(label.removeprefix(_PREFIX), f"{value!r} {wrong}")
+            raise FieldError(label.removeprefix(LABEL_PREFIX), f"{value!r} {wrong}")
     return found
 
 
@@ -136,7 +142,8 @@ def identity(options: Options, digest: str) -> str:
 
 def volume_name(options: Options, digest: str) -> str:
     """The name of the volume with the content."""
-    return f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
+    given = (options.get("upload") or {}).get("volume")
+    return given or f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
 
 
 def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
@@ -239,6 +246,16 @@ def is_ready(live: Manifest) -> bool:
     """Whether CDI reports a DataSource as ready."""
     conditions = (live.get("status") or {}).get("conditions") or []
     return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+
+
+def leads_to(live: Manifest) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of the object that a DataSource names; of several, CDI uses the first."""
+    named = (live.get("spec") or {}).get("source") or {}
+    for field, kind in _TARGETS.items():
+        if named.get(field):
+            namespace = named[field].get("namespace") or live["metadata"].get("namespace") or ""
+            return kind, str(namespace), str(named[field].get("name") or "")
+    return None
 
 
 def outdated(volumes: Iterable[Manifest], current: str, keep: int) -> list[Manifest]:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ..api.matcher import ROLES
+from ..api.matcher import ROLES, VOLUME_LABELS
 from .disk import Image
 from .origin import Origin, origin_of
-from .source import CRON, OWNER, fate, is_ready
+from .source import CRON, OWNER, fate, is_ready, leads_to
 
 Manifest = dict[str, Any]
 Objects = Mapping[str, Sequence[Manifest]]
@@ -25,9 +25,6 @@ VOLUME: Final = "DataVolume"
 CLAIM: Final = "PersistentVolumeClaim"
 SNAPSHOT: Final = "VolumeSnapshot"
 KINDS: Final = (SOURCE, IMPORT_CRON, VOLUME, CLAIM, SNAPSHOT)
-# The fields of a DataSource's source, in CDI's order.
-_TARGETS: Final = {"dataSource": SOURCE, "pvc": CLAIM, "snapshot": SNAPSHOT}
-_LABELS: Final = tuple(label for role in ROLES for label in (role.volume_label, role.volume_kind_label))
 
 SAYS_NOTHING: Final = "says_nothing"
 INCOMPLETE: Final = "incomplete"
@@ -74,7 +71,7 @@ def beyond(objects: Objects, namespace: str | None) -> list[Key]:
     """The objects in other namespaces to which a namespace's DataSources lead; empty if all namespaces were read."""
     if namespace is None:
         return []
-    keys = (_target(one) for one in objects[SOURCE])
+    keys = (leads_to(one) for one in objects[SOURCE])
     return sorted({key for key in keys if key is not None and key[1] != namespace})
 
 
@@ -124,7 +121,7 @@ class _Survey:
 
     def _source(self, one: Manifest) -> BootSource:
         namespace, name = _place(one)
-        key = _target(one)
+        key = leads_to(one)
         target = self._known.get(key) if key else None
         carried = _defaults(target) if target is not None and key is not None and key[0] != SOURCE else {}
         own = _defaults(one)
@@ -159,7 +156,7 @@ class _Survey:
     def _content(self, target: Manifest | None, key: Key | None) -> Manifest | None:
         """The claim or snapshot with the content, also behind a reference to another DataSource."""
         if target is not None and key is not None and key[0] == SOURCE:
-            behind = _target(target)
+            behind = leads_to(target)
             return self._known.get(behind) if behind and behind[0] != SOURCE else None
         return target
 
@@ -213,8 +210,8 @@ class _Survey:
 
 
 def _said(labels: Mapping[str, str]) -> Iterator[Finding]:
-    missing = [label for label in _LABELS if not labels.get(label)]
-    if len(missing) == len(_LABELS):
+    missing = [label for label in VOLUME_LABELS if not labels.get(label)]
+    if len(missing) == len(VOLUME_LABELS):
         yield Finding(SAYS_NOTHING, "VMs get no instancetype and no preference; set the four default labels")
     elif missing:
         yield Finding(INCOMPLETE, f"lacks {', '.join(missing)}; set all four, since CDI adds none where one exists")
@@ -232,23 +229,13 @@ def _condition(one: Manifest, kind: str) -> Manifest:
     return next((condition for condition in conditions if condition.get("type") == kind), {})
 
 
-def _target(source: Manifest) -> Key | None:
-    """The object that a DataSource names; of several, CDI uses the first."""
-    named = (source.get("spec") or {}).get("source") or {}
-    for origin, kind in _TARGETS.items():
-        if named.get(origin):
-            namespace = named[origin].get("namespace") or _place(source)[0]
-            return kind, str(namespace), str(named[origin].get("name") or "")
-    return None
-
-
 def _of(role: Any) -> tuple[str, str]:
     return role.volume_label, role.volume_kind_label
 
 
 def _defaults(one: Manifest) -> dict[str, str]:
     labels = _labels(one)
-    return {label: labels[label] for label in _LABELS if labels.get(label)}
+    return {label: labels[label] for label in VOLUME_LABELS if labels.get(label)}
 
 
 def _labels(one: Manifest) -> dict[str, str]:

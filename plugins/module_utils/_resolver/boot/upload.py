@@ -20,6 +20,8 @@ _CDI: Final = "cdi.kubevirt.io"
 TARGET: Final = f"{_CDI}/storage.upload.target"
 POD_READY: Final = f"{_CDI}/storage.pod.ready"
 POD_PHASE: Final = f"{_CDI}/storage.pod.phase"
+DIGEST: Final = "boot-source.virtshape.dev/digest"
+"""The annotation of a volume with the SHA-256 of the file that was uploaded."""
 _CONTENT_TYPE: Final = f"{_CDI}/storage.contentType"
 _BIND: Final = f"{_CDI}/storage.bind.immediate.requested"
 _USES_POPULATOR: Final = f"{_CDI}/storage.usePopulator"
@@ -43,6 +45,7 @@ class Upload(NamedTuple):
     archive: the file is an archive, not a disk. force_bind: do not wait for a first consumer.
     create: create the volume; an existing one must be prepared for an upload.
     data_source: a DataSource of the same name leads to it. labels: of the volume and the DataSource.
+    owner: labels only of a volume that is created. digest: of the file, for an annotation of the volume; "" for none.
     """
 
     namespace: str
@@ -57,6 +60,8 @@ class Upload(NamedTuple):
     create: bool = True
     data_source: bool = False
     labels: Mapping[str, str] = {}
+    owner: Mapping[str, str] = {}
+    digest: str = ""
 
     @property
     def place(self) -> str:
@@ -69,6 +74,25 @@ class Upload(NamedTuple):
         return "archive" if self.archive else "kubevirt"
 
 
+def wish_of(options: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> Upload:
+    """The upload that the options of the module boot_source ask for. name: of the volume."""
+    file = options["upload"]
+    return Upload(
+        namespace=options["namespace"],
+        name=name,
+        claim=file["claim"],
+        size=options.get("size") or "",
+        storage_class=options.get("storage_class") or "",
+        access_mode=options.get("access_mode") or "",
+        volume_mode=options.get("volume_mode") or "",
+        archive=file["archive"],
+        force_bind=bool(options.get("force_bind")),
+        create=file["create"],
+        data_source=file["data_source"],
+        labels=labels,
+    )
+
+
 def request_problem(wish: Upload) -> str:
     """What is wrong with the combination of options."""
     if wish.archive and wish.volume_mode == "Block":
@@ -79,7 +103,7 @@ def request_problem(wish: Upload) -> str:
 def new_problem(wish: Upload) -> str:
     """Why the volume cannot be created, as far as known without the cluster."""
     if not wish.create:
-        return f"there is no PersistentVolumeClaim {wish.place}, and create is false"
+        return f"there is no PersistentVolumeClaim {wish.place}, and upload.create is false"
     if not wish.size:
         return f"there is no PersistentVolumeClaim {wish.place}; set size to create it"
     if wish.access_mode == _READ_ONLY:
@@ -93,8 +117,8 @@ def new_problem(wish: Upload) -> str:
 
 def volume(wish: Upload) -> Manifest:
     """The DataVolume or PersistentVolumeClaim that CDI prepares for the upload."""
-    annotations = {_BIND: ""} if wish.force_bind else {}
-    labels = dict(wish.labels)
+    annotations = {**({_BIND: ""} if wish.force_bind else {}), **_mark(wish)}
+    labels = {**wish.labels, **wish.owner}
     if wish.claim:
         annotations = {TARGET: "", _CONTENT_TYPE: wish.content_type, **annotations}
         # CDI's webhook completes claims with this label from the StorageProfile.
@@ -126,7 +150,7 @@ def missing_volume(wish: Upload, claim: Manifest) -> str:
     annotations = _annotations(claim)
     if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
         return f"PersistentVolumeClaim {wish.place} is filled already, and its DataVolume has been deleted since"
-    return f"PersistentVolumeClaim {wish.place} belongs to no DataVolume; upload to the claim itself"
+    return f"PersistentVolumeClaim {wish.place} belongs to no DataVolume; set upload.claim"
 
 
 def uses_populator(data_volume: Manifest) -> bool:
@@ -146,9 +170,9 @@ def existing_problem(wish: Upload, claim: Manifest) -> str:
     """Why an existing claim, or its prime, is not a target."""
     annotations = _annotations(claim)
     if annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {wish.place} is filled already"
+        return f"PersistentVolumeClaim {wish.place} is filled already; upload to another volume"
     if wish.create and TARGET not in annotations:
-        return f"PersistentVolumeClaim {wish.place} is not prepared for an upload; with create: false it will be"
+        return f"PersistentVolumeClaim {wish.place} is not prepared for an upload; with upload.create: false it will be"
     if wish.archive and annotations.get(_CONTENT_TYPE) != "archive":
         return f"PersistentVolumeClaim {wish.place} takes no archive"
     return ""
@@ -162,11 +186,28 @@ def prepared(claim: Manifest) -> Manifest | None:
     return {**claim, "metadata": {**claim["metadata"], "annotations": annotations}}
 
 
-def label_patch(wish: Upload, existing: Manifest) -> Manifest | None:
-    """The merge patch that adds the labels to an existing object; None if it has them."""
-    present = existing["metadata"].get("labels") or {}
-    lacking = {name: value for name, value in wish.labels.items() if present.get(name) != value}
-    return {"metadata": {"labels": lacking}} if lacking else None
+def patch(wish: Upload, existing: Manifest) -> Manifest | None:
+    """The merge patch that adds labels and digest to an existing object; None if it has them."""
+    lacking = {
+        "labels": _lacking(wish.labels, existing["metadata"].get("labels") or {}),
+        "annotations": _lacking(_mark(wish), _annotations(existing)),
+    }
+    metadata = {part: values for part, values in lacking.items() if values}
+    return {"metadata": metadata} if metadata else None
+
+
+def _lacking(wanted: Mapping[str, str], present: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in wanted.items() if present.get(name) != value}
+
+
+def _mark(wish: Upload) -> dict[str, str]:
+    return {DIGEST: wish.digest} if wish.digest else {}
+
+
+def holds(live: Manifest, digest: str) -> bool:
+    """Whether CDI has filled a DataVolume or a claim with the file of this digest."""
+    done = (live.get("status") or {}).get("phase") == "Succeeded" or claim_is_done(live)
+    return done and _annotations(live).get(DIGEST) == digest
 
 
 def claim_is_ready(claim: Manifest) -> bool:

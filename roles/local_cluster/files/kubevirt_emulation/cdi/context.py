@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from _resolver.boot.storage_class import default_class
 from kubevirt_emulation.client import Client
 from kubevirt_emulation.events import Recorder
 from kubevirt_emulation.informer import Informer, key_of
 from kubevirt_emulation.resources import KINDS
 
 Manifest = dict[str, Any]
-
-_DEFAULT_CLASSES = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,7 @@ class Context:
         classes = self.caches["StorageClass"].objects()
         if name:
             return next((one for one in classes if one["metadata"]["name"] == name), None)
-        for mark in _DEFAULT_CLASSES:
-            for one in classes:
-                if (one["metadata"].get("annotations") or {}).get(mark) == "true":
-                    return one
-        return None
+        return default_class(classes)
 
     async def patch(self, manifest: Manifest, body: Manifest, subresource: str = "") -> Manifest:
         """Merges the body into an object of a known kind; returns the object as it is then."""

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from _resolver.api.matcher import VOLUME_LABELS
+
 Manifest = dict[str, Any]
 
 _ALLOWED: Final = re.compile(r"([\w.]+\.kubevirt\.io|kubevirt\.io)/[\w.-]+", re.ASCII)
-_PREFIX: Final = "instancetype.kubevirt.io/default-"
-DEFAULTS: Final = tuple(
-    f"{_PREFIX}{name}" for name in ("instancetype", "instancetype-kind", "preference", "preference-kind")
-)
-"""The labels that name the default instancetype and preference of a boot source."""
 
 
 def of(manifest: Manifest | None) -> dict[str, str]:
@@ -28,6 +25,6 @@ def allowed(labels: Mapping[str, str]) -> dict[str, str]:
 
 def defaults(present: Iterable[str], source: Mapping[str, str]) -> dict[str, str]:
     """The defaults that a DataVolume gets of its source: none where it has one of the four."""
-    if any(name in DEFAULTS for name in present):
+    if any(name in VOLUME_LABELS for name in present):
         return {}
-    return {name: source[name] for name in DEFAULTS if name in source}
+    return {name: source[name] for name in VOLUME_LABELS if name in source}

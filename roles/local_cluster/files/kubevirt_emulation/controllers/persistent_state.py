@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from _resolver.boot.storage_class import default_class
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import vmi_state
 
 Manifest = dict[str, Any]
-
-# The defaults for VMs, and for everything.
-_DEFAULT = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
 
 
 def is_needed(spec: Manifest) -> bool:
@@ -29,10 +27,7 @@ def has_class(configuration: Manifest, classes: Iterable[Manifest]) -> bool:
     """Whether the configuration names a StorageClass (KubeVirt does not check that it exists), or a default
     one exists.
     """
-    if configuration.get("vmStateStorageClass"):
-        return True
-    annotations = [entry["metadata"].get("annotations") or {} for entry in classes]
-    return any(found.get(name) == "true" for found in annotations for name in _DEFAULT)
+    return bool(configuration.get("vmStateStorageClass")) or default_class(classes) is not None
 
 
 def wait(vmi: Manifest) -> Manifest | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from docker_registry import PROGRAM, DockerRegistry, docker_registry
 from loopback_registry import LoopbackRegistry, loopback_registry
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.registry import (
@@ -19,20 +19,28 @@ from local_cluster import pki
 ENVIRONMENT = {"amd64": ["PATH=/bin", "A=1"], "arm64": ["A=2"]}
 
 
-@pytest.fixture
-def registry() -> Iterator[LoopbackRegistry]:
-    with loopback_registry() as made:
-        yield made
-
-
-def test_an_index_and_an_image_by_itself(registry: LoopbackRegistry) -> None:
-    digest = registry.push("disks/fedora", "latest", ENVIRONMENT)
-    found = Registry(insecure=True).image(reference(f"{registry.address}/disks/fedora"), "arm64")
+def test_an_index_and_an_image_by_itself(any_registry: LoopbackRegistry | DockerRegistry) -> None:
+    address = any_registry.address
+    digest = any_registry.push("disks/fedora", "latest", ENVIRONMENT)
+    found = Registry(insecure=True).image(reference(f"{address}/disks/fedora"), "arm64")
     assert found == (digest, "arm64", ("amd64", "arm64"), ("A=2",))
-    digest = registry.push("disks/cirros", "1", {"s390x": []})
-    found = Registry(insecure=True).image(reference(f"{registry.address}/disks/cirros:1"))
+    digest = any_registry.push("disks/cirros", "1", {"s390x": []})
+    found = Registry(insecure=True).image(reference(f"{address}/disks/cirros:1"))
     assert found == (digest, "s390x", ("s390x",), ())
-    assert Registry(insecure=True).image(reference(f"{registry.address}/disks/cirros@{digest}")) == found
+    assert Registry(insecure=True).image(reference(f"{address}/disks/cirros@{digest}")) == found
+    with pytest.raises(ImageError, match=r"has no image .*/disks/cirros:2"):
+        Registry(insecure=True).image(reference(f"{address}/disks/cirros:2"))
+
+
+@pytest.mark.skipif(not PROGRAM, reason="docker-registry is not installed")
+def test_who_asks_the_real_registry(tmp_path: Path) -> None:
+    with docker_registry(tmp_path, private=True) as made:
+        made.push("a", "1", {"amd64": ["A=1"]})
+        wanted = reference(f"{made.address}/a:1")
+        assert Registry(("me", "secret"), insecure=True).image(wanted).environment == ("A=1",)
+        for wrong in (None, ("me", "wrong")):
+            with pytest.raises(RegistryError, match="check the name, or the credentials"):
+                Registry(wrong, insecure=True).image(wanted)
 
 
 @pytest.mark.parametrize(("auth", "login"), [("bearer", None), ("bearer", ("me", "x:y")), ("basic", ("me", "x"))])

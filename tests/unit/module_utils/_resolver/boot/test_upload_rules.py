@@ -55,8 +55,27 @@ def test_only_events_of_the_volume_count() -> None:
 
 def test_labels_that_are_there_are_not_written() -> None:
     wish = WISH._replace(labels={"a": "b", "c": "d"})
-    assert upload.label_patch(wish, {"metadata": {"labels": {"a": "b"}}}) == {"metadata": {"labels": {"c": "d"}}}
-    assert upload.label_patch(wish, {"metadata": {"labels": {"a": "b", "c": "d"}}}) is None
+    assert upload.patch(wish, {"metadata": {"labels": {"a": "b"}}}) == {"metadata": {"labels": {"c": "d"}}}
+    assert upload.patch(wish, {"metadata": {"labels": {"a": "b", "c": "d"}}}) is None
+
+
+def test_the_digest_is_an_annotation_of_the_volume() -> None:
+    wish = WISH._replace(digest="sha256:1", owner={"owner": "x"})
+    metadata = upload.volume(wish)["metadata"]
+    assert metadata["annotations"][upload.DIGEST] == "sha256:1" and metadata["labels"]["owner"] == "x"
+    # Others own what exists.
+    other = {"metadata": {"annotations": {upload.DIGEST: "sha256:0"}}}
+    assert upload.patch(wish, other) == {"metadata": {"annotations": {upload.DIGEST: "sha256:1"}}}
+    assert upload.patch(wish, {"metadata": metadata}) is None
+
+
+def test_a_volume_holds_a_file_once_cdi_has_processed_it() -> None:
+    marked = {"annotations": {upload.DIGEST: "sha256:1"}}
+    done = {"annotations": {**marked["annotations"], upload.POD_PHASE: "Succeeded"}}
+    assert upload.holds({"metadata": marked, "status": {"phase": "Succeeded"}}, "sha256:1")
+    assert upload.holds({"metadata": done, "status": {"phase": "Bound"}}, "sha256:1")
+    assert not upload.holds({"metadata": done}, "sha256:2")
+    assert not upload.holds({"metadata": marked, "status": {"phase": "Bound"}}, "sha256:1")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import pytest
 import urllib3
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.upload import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.upload import (
     Clock,
     UploadFailed,
     Way,

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.boot import upload as rules
-from ..._resolver.boot.upload import Upload
-from ..client import upload_proxy
-from ..client.session import Session
-from ..read.cdi import CDI_CONFIG
-from ..read.lists import STORAGE_CLASS
+from ...._resolver.api.kinds import BY_NAME, Kind
+from ...._resolver.boot import upload as rules
+from ...._resolver.boot.upload import Upload
+from ...client import upload_proxy
+from ...client.session import Session
+from ...read.cdi import CDI_CONFIG
+from ...read.lists import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 
@@ -117,8 +117,8 @@ def _take(session: Session, wish: Upload, claim: Manifest) -> None:
         session.request("PUT", _CLAIM.path(wish.namespace, name), body=changed)
     for kind in (_CLAIM,) if wish.claim else (_CLAIM, _DATA_VOLUME):
         # virtctl does not add the requested labels to existing volumes.
-        found = session.get(kind, wish.namespace, wish.name) if wish.labels else None
-        patch = rules.label_patch(wish, found) if found is not None else None
+        found = session.get(kind, wish.namespace, wish.name) if wish.labels or wish.digest else None
+        patch = rules.patch(wish, found) if found is not None else None
         if patch is not None:
             session.request("PATCH", kind.path(wish.namespace, wish.name), body=patch, content_type=_MERGE)
 

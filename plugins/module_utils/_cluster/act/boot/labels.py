@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import beforehand
-from ..._resolver.declare import plan
-from ..._resolver.declare.plan import Plan
-from ..client.errors import ApiError, ConnectionFailed
-from ..client.session import Session
-from .boot_work import Work, declared
-from .dry_run import UNKNOWN_IN_CHECK_MODE
-from .subject import Planned, Settings, Subject
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import beforehand
+from ...._resolver.declare import plan
+from ...._resolver.declare.plan import Plan
+from ...client.errors import ApiError, ConnectionFailed
+from ...client.session import Session
+from ..dry_run import UNKNOWN_IN_CHECK_MODE
+from ..subject import Planned, Settings, Subject
+from .work import Work, declared
 
 Manifest = dict[str, Any]
 

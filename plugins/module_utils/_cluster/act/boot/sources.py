@@ -11,21 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import admission, source
-from ..._resolver.boot.upload import Upload
-from ..._resolver.declare import plan
-from ..client import upload_proxy
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.session import Session
-from ..read.watch import State, wait_for
-from .boot_checks import identify
-from .boot_labels import label
-from .boot_removal import remove, tidy
-from .boot_work import LABELED, Work, declared, going
-from .handlers.boot_source import Claims, Crons, DataSources, Volumes
-from .subject import Entry, Result, Settings, Subject
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import admission, source
+from ...._resolver.boot.upload import wish_of
+from ...._resolver.declare import plan
+from ...client import upload_proxy
+from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.session import Session
+from ...read.watch import State, wait_for
+from ..handlers.boot_source import Claims, Crons, DataSources, Volumes
+from ..subject import Entry, Result, Settings, Subject
+from .checks import identify
+from .labels import label
+from .removal import remove, tidy
 from .upload import UploadFailed, Way, upload
+from .work import LABELED, Work, declared, going, is_filled
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -80,15 +80,16 @@ def _import(session: Session, works: list[Work], settings: Settings) -> None:
 
 def _upload(session: Session, works: list[Work], settings: Settings) -> None:
     for work in works:
-        namespace = work.options["namespace"]
         try:
-            live = session.get(BY_NAME[_VOLUME], namespace, work.volume)
-            work.filled = live is not None and source.fate(live).done
+            work.filled = is_filled(session, work)
             if work.filled:
                 continue
             work.result.action = plan.APPLY
             path = work.options["upload"]["path"]
-            work.result.after[f"{_VOLUME} {work.volume}"] = {"upload": path, "bytes": Path(path).stat().st_size}
+            work.result.after[f"{work.volume_kind} {work.volume}"] = {
+                "upload": path,
+                "bytes": Path(path).stat().st_size,
+            }
             if not settings.check_mode:
                 _send(session, work, settings)
                 work.result.written = True
@@ -96,21 +97,15 @@ def _upload(session: Session, works: list[Work], settings: Settings) -> None:
         except (UploadFailed, ConnectionFailed, OSError) as error:
             work.result.failed = str(error)
         except ApiError as error:
-            work.result.failed = explain(error, "POST", BY_NAME[_VOLUME])
+            work.result.failed = explain(error, "POST", BY_NAME[work.volume_kind])
 
 
 def _send(session: Session, work: Work, settings: Settings) -> None:
     options, proxy = work.options, work.options.get("upload_proxy") or {}
-    wish = Upload(
-        namespace=options["namespace"],
-        name=work.volume,
-        size=options["size"],
-        storage_class=options.get("storage_class") or "",
-        access_mode=options.get("access_mode") or "",
-        archive=options["upload"]["archive"],
-        volume_mode=options.get("volume_mode") or "",
-        force_bind=bool(options.get("force_bind")),
-        labels={**work.labels, source.OWNER: options["name"]},
+    file_options = options["upload"]
+    # The DataSource is declared later, as that of any boot source.
+    wish = wish_of(options, work.volume, work.labels)._replace(
+        data_source=False, owner={source.OWNER: options["name"]}, digest=work.content.digest
     )
     pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
     timeout = settings.wait_timeout if settings.wait else 0
@@ -123,12 +118,12 @@ def _send(session: Session, work: Work, settings: Settings) -> None:
     way = Way(
         pool,
         proxy.get("url") or "",
-        tries=options["upload"]["tries"],
-        ready_timeout=settings.wait_timeout,
+        tries=file_options["tries"],
+        ready_timeout=file_options["ready_timeout"],
         timeout=timeout,
         told=told,
     )
-    with Path(options["upload"]["path"]).open("rb") as file:
+    with Path(file_options["path"]).open("rb") as file:
         try:
             upload(session, wish, file, way)
         except UploadFailed as error:
@@ -181,7 +176,7 @@ def _lead(session: Session, works: list[Work], settings: Settings) -> None:
         for work in works
         if not work.filled and not (settings.check_mode and settings.wait)
     }
-    pairs = [(work, source.data_source(work.options, work.volume, work.labels)) for work in works]
+    pairs = [(work, source.data_source(work.options, work.volume, work.labels)) for work in works if work.leads]
     for (work, _manifest), result in zip(pairs, declared(session, DataSources(stay), pairs, settings)):
         work.result.live = result.live
         if result.live is not None and (work.options["namespace"], work.options["name"]) in stay:

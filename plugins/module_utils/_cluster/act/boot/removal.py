@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import source
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.session import Session
-from .boot_work import Pair, Work, declared, going
-from .subject import Settings, Subject
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import source
+from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.session import Session
+from ..subject import Settings, Subject
+from .work import Pair, Work, declared, going
 
 Manifest = dict[str, Any]
 
 _VOLUME: Final = "DataVolume"
+_CLAIM: Final = "PersistentVolumeClaim"
 # The DataImportCron first, because it would create the other objects again.
 _FRONT: Final = ("DataImportCron", "DataSource")
 
@@ -41,18 +42,24 @@ def _named(kind: str, work: Work) -> Manifest:
 
 def _owned(session: Session, work: Work) -> list[Manifest]:
     """The volumes that a task or the DataImportCron created for a boot source."""
-    found: dict[str, Manifest] = {}
-    for label in (source.OWNER, source.CRON):
+    found: dict[tuple[str, str], Manifest] = {}
+    kinds = [(_VOLUME, source.OWNER), (_VOLUME, source.CRON)]
+    if work.uploads or work.state == "absent":
+        kinds.append((_CLAIM, source.OWNER))
+    for name, label in kinds:
+        kind = BY_NAME[name]
         query = {"labelSelector": f"{label}={work.options['name']}"}
         try:
-            items, _version = session.list(BY_NAME[_VOLUME], work.options["namespace"], **query)
+            items, _version = session.list(kind, work.options["namespace"], **query)
         except (ApiError, ConnectionFailed) as error:
-            work.result.warnings.append(f"old volumes stay: {explain(error, 'LIST', BY_NAME[_VOLUME])}")
+            work.result.warnings.append(f"old volumes stay: {explain(error, 'LIST', kind)}")
             return []
-        found.update({item["metadata"]["name"]: item for item in items})
-    kind = BY_NAME[_VOLUME]
-    # The items of a list have no apiVersion and kind.
-    return [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in found.values()]
+        for item in items:
+            # CDI deletes the claim of a DataVolume with it. The items of a list have no apiVersion and kind.
+            if name == _VOLUME or not item["metadata"].get("ownerReferences"):
+                whole = {**item, "apiVersion": kind.api_version, "kind": name}
+                found[name, item["metadata"]["name"]] = whole
+    return list(found.values())
 
 
 def _delete(session: Session, pairs: list[Pair], settings: Settings) -> None:

@@ -6,21 +6,20 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import beforehand, source
-from ..._resolver.boot import upload as rules
-from ..client import upload_proxy
-from ..client.errors import ApiError, ConnectionFailed
-from ..client.session import Session
-from ..read.boot_defaults import Defaults
-from ..read.cdi import CDI_CONFIG, Cdi, cdi
-from ..read.image import CONFIG_MAP, SECRET, file_of, image_of
-from .boot_work import LABELED, Work
-from .declare import judge
-from .subject import Finding, Settings
+from ...._resolver.api.errors import FieldError
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import beforehand, source
+from ...._resolver.boot import upload as rules
+from ...client import upload_proxy
+from ...client.errors import ApiError, ConnectionFailed
+from ...client.session import Session
+from ...read.boot_defaults import Defaults
+from ...read.cdi import CDI_CONFIG, Cdi, cdi
+from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
+from ..declare import judge
+from ..subject import Finding, Settings
+from .work import LABELED, Work, is_filled
 
-_VOLUME: Final = "DataVolume"
 _SOURCE: Final = "DataSource"
 _NAMED: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
@@ -59,7 +58,7 @@ class _Checks:
         options, cluster = work.options, cdi(self._session)
         faults = self._defaults.faults(options["namespace"], work.labels, work.content.architecture)
         yield from (Finding(fault.text, missing=fault.missing) for fault in faults)
-        if work.state != LABELED:
+        if work.state != LABELED and work.leads:
             yield from self._owner(work)
         if work.imports or work.polls:
             yield from self._credentials(work, cluster)
@@ -83,11 +82,7 @@ class _Checks:
     def _credentials(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
         """To poll, CDI reads them in its own namespace, too, and does not report missing ones."""
         options = work.options
-        named = [
-            (kind, option)
-            for kind, option in ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
-            if options.get(option)
-        ]
+        named = [(kind, option) for kind, option in _NAMED if options.get(option)]
         if options.get("secret") and options.get("pull_method") == "node":
             yield Finding(
                 "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration", note=True
@@ -118,10 +113,9 @@ class _Checks:
 
     def _is_filled(self, work: Work) -> bool:
         try:
-            live = self._session.get(BY_NAME[_VOLUME], work.options["namespace"], work.volume)
+            return is_filled(self._session, work)
         except (ApiError, ConnectionFailed):
             return False
-        return live is not None and source.fate(live).done
 
     def _proxy(self, work: Work) -> Iterator[Finding]:
         given = work.options.get("upload_proxy") or {}

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..._resolver.declare import plan
-from ..client.session import Session
-from ..read.image import Content
-from ..read.snapshot import Key
-from .declare import declare
-from .subject import Entry, Result, Settings, Subject
+from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot.source import fate
+from ...._resolver.boot.upload import holds
+from ...._resolver.declare import plan
+from ...client.session import Session
+from ...read.image import Content
+from ...read.snapshot import Key
+from ..declare import declare
+from ..subject import Entry, Result, Settings, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -51,6 +54,15 @@ class Work:
         return bool(self.options.get("upload"))
 
     @property
+    def volume_kind(self) -> str:
+        return "PersistentVolumeClaim" if self.uploads and self.options["upload"]["claim"] else "DataVolume"
+
+    @property
+    def leads(self) -> bool:
+        """Whether a DataSource leads to the volume."""
+        return not self.uploads or bool(self.options["upload"]["data_source"])
+
+    @property
     def polls(self) -> bool:
         return self.options.get("schedule") is not None
 
@@ -76,6 +88,14 @@ def _weight(action: str) -> int:
 def going(works: Iterable[Work], chosen: Callable[[Work], bool] = lambda _work: True) -> list[Work]:
     """The boot sources that have not failed."""
     return [work for work in works if not work.result.failed and chosen(work)]
+
+
+def is_filled(session: Session, work: Work) -> bool:
+    """Whether CDI has filled the volume with the content. Raises what requests raise."""
+    live = session.get(BY_NAME[work.volume_kind], work.options["namespace"], work.volume)
+    if live is None:
+        return False
+    return holds(live, work.content.digest) if work.uploads else fate(live).done
 
 
 def declared(
