@@ -103,7 +103,7 @@ def variables(folder: Path, interpreter: str) -> Path:
 
 
 def told(result: dict[str, Any]) -> dict[str, Any]:
-    """Without what Ansible adds for whoever looks for mistakes in modules."""
+    """Without what Ansible adds for whoever looks for mistakes in modules, and 2.22 about how it read the result."""
     if "results" in result and "item" in (result["results"] or [{}])[0]:
         return {**result, "results": [told(one) for one in result["results"]]}
-    return {name: value for name, value in result.items() if name not in ("invocation", "exception")}
+    return {name: value for name, value in result.items() if name not in ("ansible_parsed", "exception", "invocation")}
