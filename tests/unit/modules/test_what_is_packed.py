@@ -28,7 +28,7 @@ MOST = {
     "placement_info": 435,
     "preference": 315,
     "preference_info": 185,
-    "quota_info": 420,
+    "quota_info": 425,
     "upgrade_info": 560,
     "virtual_machine": 600,
     "virtual_machine_adopt": 370,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a module that writes many objects, and prints the diffs of the written objects even if others failed.
+"""The action of all modules: runs the module, and prints the diffs of what was written even if other objects failed.
 
 Ansible prints no diff of a failed task.
 """
@@ -16,9 +16,11 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
+from . import _direct
 
-class WritingAction(ActionBase):
-    """An action that runs the module of its name with the task's options."""
+
+class ModuleAction(ActionBase):
+    """An action that runs the task's module with the task's options."""
 
     _requires_connection = True
 
@@ -31,17 +33,22 @@ class WritingAction(ActionBase):
 
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
         """Runs the module and returns its result."""
-        result: dict[str, Any] = self._execute_module(
-            module_name=self._task.action,
-            module_args=options,
-            task_vars=task_vars,
-            tmp=tmp,
-            wrap_async=self._task.async_val,
-        )
+        result = self.run_module(self._task.action, options, task_vars, wrap_async=self._task.async_val)
         # With failed_when the task may succeed, and then Ansible prints the diffs.
         if result.get("failed") and self._task.diff and not self._task.failed_when:
             for text in unified(result.get("diff") or ()):
                 self._display.display(text)
+        return result
+
+    def run_module(
+        self, name: str, options: dict[str, Any], task_vars: dict[str, Any], wrap_async: int = 0
+    ) -> dict[str, Any]:
+        """The result of a module of this collection. name: fully qualified."""
+        result: dict[str, Any] | None = _direct.execute(self, name, options, task_vars)
+        if result is None:
+            result = self._execute_module(
+                module_name=name, module_args=options, task_vars=task_vars, wrap_async=wrap_async
+            )
         return result
 
 
