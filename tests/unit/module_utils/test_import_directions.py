@@ -75,7 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "modules": RESOLVER | CLUSTER | {"_python"},
     "filter": RESOLVER | {"plugin_utils"},
     "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
-    "action": {"_cluster.act.boot", "_cluster.read", "plugin_utils"},
+    "action": {"_cluster.read", "plugin_utils"},
 }
 
 
