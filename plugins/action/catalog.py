@@ -17,14 +17,14 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     TextError,
     documents,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import WritingAction
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 
 # The collection contains the catalog only once, in its role.
 BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
 SUFFIXES = (".yml", ".yaml", ".json")
 
 
-class ActionModule(WritingAction):
+class ActionModule(ModuleAction):
     # No TRANSFERS_FILES: the contents are passed in the module's options.
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
         source = options.get("source", "builtin")

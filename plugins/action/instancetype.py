@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Prints what was changed although other objects of the task failed."""
+"""The action of the modules that name it in meta/runtime.yml."""
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import WritingAction
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 
 
-class ActionModule(WritingAction):
+class ActionModule(ModuleAction):
     """The module's action."""

@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 from ansible.errors import AnsibleActionFail
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._declared import to_run
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._requests import requests_of
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._writing import WritingAction
 
 _MODULES: Final = "virtshape.instancetypes"
 _LEVELS: Final = ("strict", "warn", "off")
@@ -41,7 +41,7 @@ class _Answer(NamedTuple):
     failure: str
 
 
-class ActionModule(WritingAction):
+class ActionModule(ModuleAction):
     """The module's action."""
 
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
@@ -67,9 +67,7 @@ class ActionModule(WritingAction):
         self, question: _Question, vms: list[Any], options: dict[str, Any], task_vars: Any, warnings: list[str]
     ) -> _Answer:
         given = {**requests_of(options), "manifests": vms}
-        answer = self._execute_module(
-            module_name=f"{_MODULES}.{question.module}", module_args=given, task_vars=task_vars, wrap_async=False
-        )
+        answer = self.run_module(f"{_MODULES}.{question.module}", given, task_vars)
         warnings += answer.get("warnings") or ()
         if answer.get("failed"):
             return _Answer(question, [], str(answer.get("msg")))

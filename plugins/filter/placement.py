@@ -204,27 +204,17 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
-    version_of,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.demand import (
     Resources,
     resources,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    answering,
-    checked,
-    gated,
-    manifests,
-    netted,
-    one_manifest,
-    truth,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import (
+    Cluster,
+    placement,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import placement
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._questions import Unanswerable
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import manifests, netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import of_vms
 
 
 def _placement(
@@ -251,7 +241,6 @@ def _placement(
         raise AnsibleFilterError(f"{name}: running: choose from {MIGRATE}, {RESTART}, not {running!r}")
     if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
         raise AnsibleFilterError(f"{name}: drain: expected a list of names, found {drain!r}")
-    found = checked(name, "kubevirt", kubevirt, one_manifest) if kubevirt is not None else None
     cluster = Cluster(
         manifests(name, "nodes", nodes),
         manifests(name, "pods", pods),
@@ -268,14 +257,17 @@ def _placement(
             resource_claim_templates=resource_claim_templates,
         ),
     )
-    known = manifests(name, "objects", objects)
-    accept = truth("accept_unknown_fields", name, accept_unknown_fields)
-    release = answering(name, kubevirt_version or version_of(found or {}) or None)
-    try:
-        given = [gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)]
-        return placement(given, cluster, known, found, release, running)
-    except (FieldError, Unanswerable) as error:
-        raise AnsibleFilterError(f"{name}: {' '.join(str(error).split())}") from error
+    return of_vms(
+        name,
+        placement,
+        vms,
+        cluster,
+        running,
+        kubevirt=kubevirt,
+        kubevirt_version=kubevirt_version,
+        objects=objects,
+        accept_unknown_fields=accept_unknown_fields,
+    )
 
 
 def _resources(name: str, **given: Any) -> Resources | None:

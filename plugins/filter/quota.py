@@ -169,23 +169,16 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
-    version_of,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import KEEP, MIGRATE, RESTART
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import quotas as judged
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    answering,
     checked,
-    gated,
     manifests,
     netted,
     one_manifest,
-    truth,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import quotas as judged
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._questions import Unanswerable
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import of_vms
 
 _NAME = "quota"
 _RUNNING = (KEEP, RESTART, MIGRATE)
@@ -212,16 +205,12 @@ def _quota(
 ) -> dict[str, Any]:
     if running not in _RUNNING:
         raise AnsibleFilterError(f"{_NAME}: running: choose from {', '.join(_RUNNING)}, not {running!r}")
-    found, way = (
-        checked(_NAME, option, value, one_manifest) if value is not None else None
-        for option, value in (("kubevirt", kubevirt), ("aaq", aaq))
-    )
     cluster = Cluster(
         quotas=manifests(_NAME, "quotas", quotas),
         limit_ranges=manifests(_NAME, "limit_ranges", limit_ranges),
         application_quotas=manifests(_NAME, "application_quotas", application_quotas),
         cluster_quotas=manifests(_NAME, "cluster_quotas", cluster_quotas),
-        aaq=way,
+        aaq=None if aaq is None else checked(_NAME, "aaq", aaq, one_manifest),
         namespaces=manifests(_NAME, "namespaces", namespaces),
         networks=None if networks is None else manifests(_NAME, "networks", networks),
         pods=manifests(_NAME, "pods", pods),
@@ -229,14 +218,17 @@ def _quota(
         vms=manifests(_NAME, "virtual_machines", virtual_machines),
         default_class=str(storage_class or ""),
     )
-    known = manifests(_NAME, "objects", objects)
-    accept = truth("accept_unknown_fields", _NAME, accept_unknown_fields)
-    release = answering(_NAME, kubevirt_version or version_of(found or {}) or None)
-    try:
-        given = [gated(vm, accept) for vm in manifests(_NAME, "VirtualMachines", vms)]
-        return judged(given, cluster, known, found, release, running)
-    except (FieldError, Unanswerable) as error:
-        raise AnsibleFilterError(f"{_NAME}: {' '.join(str(error).split())}") from error
+    return of_vms(
+        _NAME,
+        judged,
+        vms,
+        cluster,
+        running,
+        kubevirt=kubevirt,
+        kubevirt_version=kubevirt_version,
+        objects=objects,
+        accept_unknown_fields=accept_unknown_fields,
+    )
 
 
 class FilterModule:

@@ -14,6 +14,8 @@ description:
     catalog, or both, and what to do before and after the upgrade. Changes nothing.
   - For each VM, compares the VMI and the pod of the next start before and after the upgrade, with all defaults, and
     reports what the new KubeVirt does to the running guest.
+  - Does the same for the VMs that VirtualMachineTemplates make, and reports whether quotas and LimitRanges admit the
+    new pods.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -41,8 +43,11 @@ extends_documentation_fragment:
 notes:
   - VMs keep their captured revisions, so a new catalog alone changes no VM. RV(virtual_machines[].refresh) shows the
     guest after a refresh.
-  - Does not cover VirtualMachineTemplates, ResourceQuotas and nodes. Check quotas and nodes for VMs with another
-    RV(virtual_machines[].pod_after) by M(virtshape.instancetypes.quota_info) and
+  - RV(templates) is for VMs with the default values of the parameters. A parameter without one counts as the text
+    C(parameter-NAME).
+  - For RV(quotas) and RV(virtual_machines[].quota), each running VM restarts, one after the other, then each halted VM
+    starts. For migrations, see M(virtshape.instancetypes.quota_info).
+  - Does not cover nodes. Check VMs with another RV(virtual_machines[].pod_after) by
     M(virtshape.instancetypes.placement_info).
 seealso:
   - module: virtshape.instancetypes.catalog
@@ -113,7 +118,12 @@ steps:
       type: str
       returned: always
     virtual_machines:
-      description: The VMs concerned as NAMESPACE/NAME. Empty for a step that is for the cluster.
+      description: The VMs concerned as NAMESPACE/NAME. Empty for a step that is for the cluster or for templates.
+      type: list
+      elements: str
+      returned: always
+    templates:
+      description: The templates concerned as NAMESPACE/NAME.
       type: list
       elements: str
       returned: always
@@ -131,6 +141,15 @@ virtual_machines:
       description: Namespace of the VM.
       type: str
       returned: always
+    quota:
+      description: Why quotas or LimitRanges reject the pod of the next start after the upgrade.
+      type: str
+      returned: when they reject it
+      sample: ResourceQuota team lacks 28Mi of requests.memory (1.29Gi wanted, 1.27Gi left)
+    quota_before:
+      description: Why they reject the pod of the next start now.
+      type: str
+      returned: when they reject it
     concerned:
       description: Whether the upgrade makes a difference to the VM, its guest or its pod. A refresh does not count.
       type: bool
@@ -209,6 +228,51 @@ virtual_machines:
       description: Why KubeVirt cannot start the VM now.
       type: str
       returned: when it cannot
+quotas:
+  description: The quotas to which the upgrade makes a difference, with the sums of the running VMs.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    kind: {description: Its kind., type: str, returned: always}
+    name: {description: Its name., type: str, returned: always}
+    namespace: {description: Its namespace., type: str, returned: unless the quota is for several}
+    fits:
+      description: Whether the quota has room for the new pods of all running VMs instead of the present ones.
+      type: bool
+      returned: always
+    fits_before:
+      description: The same without the upgrade.
+      type: bool
+      returned: always
+    resources:
+      description: By resource name, the quantities C(hard), C(used), C(wanted), C(left) and, if exceeded, C(lacks).
+      type: dict
+      returned: always
+templates:
+  description:
+    - The VirtualMachineTemplates, with RV(virtual_machines[].changes), RV(virtual_machines[].guest_before),
+      RV(virtual_machines[].guest_after), RV(virtual_machines[].pod_before), RV(virtual_machines[].pod_after),
+      RV(virtual_machines[].lost), RV(virtual_machines[].problem) and RV(virtual_machines[].problem_before) of the VMs
+      that they make.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    name: {description: Name of the template., type: str, returned: always}
+    namespace: {description: Namespace of the template., type: str, returned: always}
+    concerned:
+      description: Whether the upgrade makes a difference to the VMs of the template.
+      type: bool
+      returned: always
+    refusal:
+      description: Why KubeVirt rejects new VMs of the template after the upgrade.
+      type: str
+      returned: when it rejects them
+    refusal_before:
+      description: Why KubeVirt rejects them already now.
+      type: str
+      returned: when it rejects them
 objects:
   description: The instancetypes and preferences to which the upgrade makes a difference.
   type: list

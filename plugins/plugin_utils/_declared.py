@@ -17,7 +17,7 @@ Options = dict[str, Any]
 Manifest = dict[str, Any]
 
 # These options do not affect the checks, and may contain secrets and file names.
-_LEFT_OUT: Final = ("access_credentials", "cloud_init")
+LEFT_OUT: Final = ("access_credentials", "cloud_init")
 _SPEC: Final = {**SPEC, "name": {**SPEC["name"], "required": True}}
 
 
@@ -30,7 +30,7 @@ def to_run(options: Options) -> list[Manifest]:
         if validated.error_messages or given.get("state") == "absent":
             continue
         try:
-            declared = manifest({**given, **dict.fromkeys(_LEFT_OUT)})
+            declared = manifest({**given, **dict.fromkeys(LEFT_OUT)})
         except FieldError:
             continue
         # As for a new VM, which gets a run strategy and memory.

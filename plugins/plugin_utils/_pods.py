@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from ansible.errors import AnsibleFilterError
 
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.instancetype.find.lookup import Objects
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
-from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of
-from ..module_utils._resolver.placement import question
-from ..module_utils._resolver.placement.question import Cluster
+from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from ..module_utils._resolver.pod import resources as resource
 from ..module_utils._resolver.pod.environment import Environment
 from ..module_utils._resolver.pod.manifests import hard_of, labels_of, metadata_of, network_resources
-from ..module_utils._resolver.pod.of_vm import KEEP, MIGRATE
 from ..module_utils._resolver.pod.pod import Unrenderable
-from ..module_utils._resolver.quota import question as admission
+from ._filters import answering, checked, gated, manifests, one_manifest, truth
 from ._questions import Given, Unanswerable, parts
 
 Manifest = dict[str, Any]
+Ask = Callable[..., dict[str, Any]]
 
 
 class Place(NamedTuple):
@@ -56,36 +56,37 @@ def resources(
     return _made(resource.resources, launch, source, where)  # type: ignore[no-any-return]
 
 
-def placement(
-    vms: Sequence[Manifest],
-    cluster: Cluster,
-    objects: Sequence[Manifest] = (),
-    kubevirt: Manifest | None = None,
-    release: Release = NEWEST,
-    of_running: str = MIGRATE,
+def of_vms(
+    name: str,
+    ask: Ask,
+    vms: Any,
+    cluster: Any,
+    of_running: str,
+    *,
+    kubevirt: Any,
+    kubevirt_version: Any,
+    objects: Any,
+    accept_unknown_fields: Any,
 ) -> dict[str, Any]:
-    """The placement of VMs in a cluster; see question.placement. objects: instancetypes, preferences and revisions."""
-    known = _kubevirt(kubevirt, release)
-    try:
-        return question.placement(vms, Objects(list(objects)), known, cluster, of_running)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _of_configuration(error, kubevirt) from None
+    """The answer of a filter to a list of VMs. Raises AnsibleFilterError.
 
-
-def quotas(
-    vms: Sequence[Manifest],
-    cluster: admission.Cluster,
-    objects: Sequence[Manifest] = (),
-    kubevirt: Manifest | None = None,
-    release: Release = NEWEST,
-    of_running: str = KEEP,
-) -> dict[str, Any]:
-    """Whether quotas and limit ranges admit VMs; see question.quotas. objects: those that VMs name."""
-    known = _kubevirt(kubevirt, release)
+    name: of the filter. ask: question.placement or question.quotas, for a cluster of its kind. The rest are options of
+    the filter: the release is that of `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another; objects
+    are instancetypes, preferences and revisions.
+    """
+    found = checked(name, "kubevirt", kubevirt, one_manifest) if kubevirt is not None else None
+    known = manifests(name, "objects", objects)
+    accept = truth("accept_unknown_fields", name, accept_unknown_fields)
+    release = answering(name, kubevirt_version or version_of(found or {}) or None)
     try:
-        return admission.quotas(vms, Objects(list(objects)), known, cluster, of_running)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _of_configuration(error, kubevirt) from None
+        given = [gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)]
+        there = _kubevirt(found, release)
+        try:
+            return ask(given, Objects(known), there, cluster, of_running)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise _of_configuration(error, found) from None
+    except (FieldError, Unanswerable) as error:
+        raise AnsibleFilterError(f"{name}: {' '.join(str(error).split())}") from error
 
 
 def _launch(vm: Manifest, given: Given, objects: list[Manifest], release: Release, where: Place) -> _Launch:

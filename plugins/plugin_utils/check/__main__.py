@@ -117,7 +117,7 @@ def _read(
         found += judge.declared(place, manifest, kubevirt.release, namespace)
     for source in repository.sources:
         found += tasks.declared(source, namespace)
-    for host in hosts.hosts(repository.sources):
+    for host in hosts.hosts(repository):
         found += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
     objects = [one for one in found if isinstance(one, Declared)]
     findings = [*repository.findings, *(one for one in found if isinstance(one, Finding))]

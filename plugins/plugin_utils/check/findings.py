@@ -30,12 +30,13 @@ class Place(NamedTuple):
     """file: as named or found.
 
     document: its index in the file, from 0. path: the keys and indexes of the object in the document, empty for the
-    document itself.
+    document itself. line: from 1, for a file that is not YAML.
     """
 
     file: str
     document: int = 0
     path: tuple[str | int, ...] = ()
+    line: int = 0
 
 
 class Finding(NamedTuple):
@@ -64,6 +65,8 @@ def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Fin
     result = []
     for finding in findings:
         file = finding.place.file
+        if finding.place.line:
+            finding = finding._replace(line=finding.place.line)
         if not finding.line and finding.rule != "unreadable" and file in texts:
             if file not in nodes:
                 loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,11 +1,12 @@
 """VMs that are the hosts of an inventory, as the playbook virtual_machines declares them.
 
 Ansible itself reads the inventory with its group_vars and host_vars, so that patterns such as ``web[1:3]`` and the
-precedence of variables are its own. Only inventories in YAML are read; nothing of them is executed.
+precedence of variables are its own. Inventories in YAML and INI are read; nothing of them is executed or decrypted.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,11 +14,12 @@ from typing import Any, Final, NamedTuple
 from ansible.errors import AnsibleError
 from ansible.inventory.data import InventoryData
 from ansible.inventory.helpers import sort_groups
+from ansible.module_utils.common.text.converters import to_text
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import inventory_loader, vars_loader
 
-from .findings import NOTE, Finding, Place
-from .sources import Source
+from .findings import ERROR, NOTE, Finding, Place
+from .sources import Repository, encrypted, is_encrypted
 
 Variables = dict[str, Any]
 
@@ -25,6 +27,7 @@ _VM: Final = "virtual_machine"
 _DEFAULTS: Final = "virtual_machines_defaults"
 _KEYS: Final = frozenset(("hosts", "vars", "children"))
 _HOST_VARS: Final = "host_vars"
+_TEXT: Final = f"{_VM}: is a text; write a Python literal with True, False and None, or use group_vars or host_vars"
 
 
 class Host(NamedTuple):
@@ -35,28 +38,47 @@ class Host(NamedTuple):
     defaults: Variables
 
 
-def hosts(sources: Iterable[Source]) -> Iterator[Host | Finding]:
+def hosts(repository: Repository) -> Iterator[Host | Finding]:
     """The VMs of all inventories, and of host_vars without an inventory."""
-    sources = list(sources)
-    written = [found for source in sources for found in _written(source.place, source.content)]
-    if not written:
+    written = [found for source in repository.sources for found in _written(source.place, source.content)]
+    if not written and not repository.inventories:
         return
+    loader = _Loader()
     seen = set()
-    for source in sources:
-        if not _is_inventory(source.content) or not Path(source.place.file).is_file():
-            continue
+    for inventory in _inventories(repository):
         try:
-            found = list(_of_inventory(source.place, written))
+            found = list(inventory.hosts(loader, written))
         except AnsibleError as error:
             message = f"Ansible cannot read the inventory: {' '.join(str(error).split())}"
-            yield Finding("unchecked", NOTE, source.place, "", "", message)
+            yield Finding("unchecked", NOTE, inventory.place, "", "", message, 1)
             continue
         seen |= {one.place for one in found}
         yield from found
+    read = {str(Path(file).resolve()) for file in repository.texts}
+    for file in loader.encrypted:
+        if file not in read:
+            yield encrypted(os.path.relpath(file))
     for place, value in written:
         name = _of_host_vars(place)
         if name and place not in seen:
             yield Host(place, {"name": name, **value}, {})
+
+
+class _Loader(DataLoader):  # type: ignore[misc]
+    """Reads files of variables, and takes an encrypted file for an empty one.
+
+    encrypted: the files.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encrypted: dict[str, None] = {}
+
+    def load_from_file(self, file_name: str, *args: Any, **kwargs: Any) -> Any:
+        if is_encrypted(Path(file_name).read_bytes()):
+            self.encrypted[str(Path(file_name).resolve())] = None
+            return {}
+        return super().load_from_file(file_name, *args, **kwargs)
 
 
 def _written(place: Place, content: Any) -> Iterator[tuple[Place, Variables]]:
@@ -71,43 +93,87 @@ def _written(place: Place, content: Any) -> Iterator[tuple[Place, Variables]]:
             yield from _written(here, value)
 
 
+def _inventories(repository: Repository) -> Iterator[_Inventory]:
+    for source in repository.sources:
+        if _is_inventory(source.content) and Path(source.place.file).is_file():
+            yield _Inventory("yaml", source.place)
+    for file in repository.inventories:
+        yield _Inventory("ini", Place(file), repository.texts[file].decode("utf-8", "replace").splitlines())
+
+
 def _is_inventory(content: Any) -> bool:
     groups = list(content.values()) if isinstance(content, dict) else []
     return any(groups) and all(group is None or (isinstance(group, dict) and group.keys() <= _KEYS) for group in groups)
 
 
-def _of_inventory(place: Place, written: list[tuple[Place, Variables]]) -> Iterator[Host]:
-    loader, inventory = DataLoader(), InventoryData()
-    inventory_loader.get("yaml").parse(inventory, loader, place.file, cache=False)
-    inventory.reconcile_inventory()
-    folder = str(Path(place.file).parent.resolve())
-    plugin = vars_loader.get("host_group_vars")
+class _Inventory:
+    """An inventory. parser: Ansible's plugin for its format. lines: of a file that is not YAML."""
 
-    def variables(groups: Iterable[Any], host: Any = None) -> Variables:
-        ordered = sort_groups(groups)
+    def __init__(self, parser: str, place: Place, lines: Iterable[str] = ()) -> None:
+        self.place = place
+        self._parser, self._lines = inventory_loader.get(parser), list(lines)
+        self._folder = str(Path(place.file).parent.resolve())
+
+    def hosts(self, loader: DataLoader, written: list[tuple[Place, Variables]]) -> Iterator[Host | Finding]:
+        """The hosts with a variable `virtual_machine`. written: those of YAML files. Raises AnsibleError."""
+        inventory = InventoryData()
+        self._parser.parse(inventory, loader, str(Path(self.place.file).resolve()), cache=False)
+        inventory.reconcile_inventory()
+        defaults = self._variables(loader, [inventory.groups["all"]]).get(_DEFAULTS)
+        for name, host in inventory.hosts.items():
+            own = _as_written(self._variables(loader, host.get_groups(), host).get(_VM))
+            if isinstance(own, dict):
+                place = _place(name, own, written) or self._line(name, {group.name for group in host.get_groups()})
+                yield Host(place, {"name": name, **own}, defaults if isinstance(defaults, dict) else {})
+            elif self._lines and isinstance(own, str) and own.lstrip().startswith("{") and "{{" not in own:
+                place = self._line(name, {group.name for group in host.get_groups()})
+                yield Finding("invalid", ERROR, place, f"virtual machine {name}", "", _TEXT)
+
+    def _variables(self, loader: DataLoader, groups: Iterable[Any], host: Any = None) -> Variables:
+        ordered, plugin = sort_groups(groups), vars_loader.get("host_group_vars")
         found: Variables = {}
         for group in ordered:
             found.update(group.get_vars())
         for group in ordered:
-            found.update(plugin.get_vars(loader, folder, group))
+            found.update(plugin.get_vars(loader, self._folder, group))
         if host is not None:
             found.update(host.get_vars())
-            found.update(plugin.get_vars(loader, folder, host))
+            found.update(plugin.get_vars(loader, self._folder, host))
         return found
 
-    defaults = variables([inventory.groups["all"]]).get(_DEFAULTS)
-    for name, host in inventory.hosts.items():
-        own = variables(host.get_groups(), host).get(_VM)
-        if isinstance(own, dict):
-            options = {"name": name, **own}
-            yield Host(_place(name, own, written, place), options, defaults if isinstance(defaults, dict) else {})
+    def _line(self, name: str, groups: set[str]) -> Place:
+        """Where an INI file says what the host is: with the host, or else with the last of its groups."""
+        section, found, here = "", 0, 1 if self._lines else 0
+        for number, line in enumerate(map(str.strip, self._lines), 1):
+            group, _colon, part = section.partition(":")
+            if line.startswith("["):
+                section = line[1:].partition("]")[0]
+            elif part == "vars" and group in groups and line.startswith(_VM):
+                found = number
+            elif not part and line[:1] not in ("", "#", ";") and name in self._expanded(line):
+                if _VM in line:
+                    return self.place._replace(line=number)
+                here = number
+        return self.place._replace(line=found or here)
+
+    def _expanded(self, line: str) -> list[str]:
+        return list(self._parser._expand_hostpattern(line.split()[0])[0])
 
 
-def _place(name: str, own: Variables, written: list[tuple[Place, Variables]], inventory: Place) -> Place:
+def _as_written(value: Any) -> Any:
+    """The value with the text of encrypted values, which Ansible's own type would decrypt when it is compared."""
+    if isinstance(value, dict):
+        return {key: _as_written(inside) for key, inside in value.items()}
+    if isinstance(value, list):
+        return [_as_written(inside) for inside in value]
+    return to_text(value._ciphertext) if hasattr(value, "_ciphertext") else value
+
+
+def _place(name: str, own: Variables, written: list[tuple[Place, Variables]]) -> Place | None:
     """Where a host's variable is written: with the host if that says the same, else with a group."""
     equal = [place for place, value in written if value == own]
     of_host = [place for place in equal if name in place.path or _of_host_vars(place) == name]
-    return (of_host or equal or [inventory])[0]
+    return next(iter(of_host or equal), None)
 
 
 def _of_host_vars(place: Place) -> str:

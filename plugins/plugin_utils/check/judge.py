@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from ...module_utils._resolver.admission import cluster as configured
+from ...module_utils._resolver.admission import order
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import Crash, FieldError
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._resolver.catalog.modernize import modernize
@@ -17,6 +20,8 @@ from ...module_utils._resolver.declare import preflight
 from ...module_utils._resolver.declare.outlook import admit
 from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
 from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.instancetype.webhooks import validate_vm
+from ...module_utils._resolver.instancetype.webhooks.admission import Cause
 from ...module_utils._resolver.instancetype.webhooks.validate import validate
 from .._filters import gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place
@@ -132,16 +137,19 @@ def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
 def judge(objects: Sequence[Declared], known: Known, kubevirt: KubeVirt, accept_unknown: bool) -> Iterator[Finding]:
     """Findings about each object, in order. accept_unknown: accept fields that this collection does not know."""
     cluster = Cluster(known, kubevirt)
+    rules = configured.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
             continue
         try:
-            yield from _judge(entry, known, cluster, accept_unknown)
+            yield from _judge(entry, known, cluster, rules, accept_unknown)
         except (FieldError, Crash) as error:
             yield Finding("refused", ERROR, entry.place, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
-def _judge(entry: Declared, known: Known, cluster: Cluster, accept_unknown: bool) -> Iterator[Finding]:
+def _judge(
+    entry: Declared, known: Known, cluster: Cluster, rules: configured.Cluster, accept_unknown: bool
+) -> Iterator[Finding]:
     manifest, kind = entry.manifest, entry.manifest["kind"]
     type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
     spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
@@ -156,7 +164,7 @@ def _judge(entry: Declared, known: Known, cluster: Cluster, accept_unknown: bool
             message = f"KubeVirt {version} does not know the field and drops it; remove it, or upgrade KubeVirt"
             yield Finding("lost-field", WARNING, entry.place, entry.label, path, message)
     if kind == VM:
-        yield from _virtual_machine(entry, known, cluster)
+        yield from _virtual_machine(entry, known, cluster, rules)
         return
     answer = validate(kind, manifest, known, release=cluster.release).as_json()
     if not answer["allowed"]:
@@ -177,9 +185,10 @@ def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldE
     return None
 
 
-def _virtual_machine(entry: Declared, known: Known, cluster: Cluster) -> Iterator[Finding]:
-    live = None
-    for issue in preflight.issues(admit(entry.manifest, live, cluster), live, cluster, known.listed):
+def _virtual_machine(entry: Declared, known: Known, cluster: Cluster, rules: configured.Cluster) -> Iterator[Finding]:
+    future = admit(entry.manifest, None, cluster)
+    issues = preflight.issues(future, None, cluster, known.listed)
+    for issue in issues:
         field, message = _parted(issue.text)
         if _ELSEWHERE in message:
             reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
@@ -188,6 +197,22 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster) -> Iterato
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, message)
         else:
             yield Finding("not-found" if issue.missing else "refused", ERROR, entry.place, entry.label, field, message)
+    if future.admitted is None or any(issue.missing for issue in issues):
+        # What the VM gets from its instancetype and preference is unknown.
+        return
+    for cause in _other_causes(future.admitted, cluster, rules):
+        message = " ".join(cause.message.split())
+        if not any(message in issue.text for issue in issues):
+            yield Finding("refused", ERROR, entry.place, entry.label, cause.field, message)
+
+
+def _other_causes(admitted: Manifest, cluster: Cluster, rules: configured.Cluster) -> list[Cause]:
+    """What virt-api rejects of a VM besides conflicts and requirements."""
+    applied, stored = copy(admitted), admitted["spec"]
+    answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+    if not answer.allowed:
+        return []
+    return order.virtual_machine_causes(applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), rules)
 
 
 def _parted(text: str) -> tuple[str, str]:

@@ -8,13 +8,22 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._cluster.read.catalog_text import TextError, documents
-from .findings import ERROR, WARNING, Finding, Place
+from .findings import ERROR, NOTE, WARNING, Finding, Place
 
 Manifest = dict[str, Any]
 
 STDIN: Final = "-"
+STDIN_NAME: Final = "<stdin>"
 _PLACE: Final = re.compile(r", line (\d+), column \d+: (.*)", re.DOTALL)
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+_INI: Final = ".ini"
+# Inventories are often files without a suffix, and so are files of variables.
+_INVENTORIES: Final = ("hosts", "inventory")
+_INVENTORY_FOLDERS: Final = ("inventory", "inventories")
+_VARIABLE_FOLDERS: Final = ("group_vars", "host_vars")
+# INI files of tools that may be next to an inventory.
+_OF_TOOLS: Final = ("mypy.ini", "pytest.ini", "tox.ini")
+_ENCRYPTED: Final = b"$ANSIBLE_VAULT;"
 # Tool folders, whose files a user does not mean.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
 
@@ -31,23 +40,26 @@ class Source(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """sources: the documents of all files. texts: file → its bytes. findings: about unreadable files."""
+    """sources: the documents of all YAML and JSON files. inventories: the files that may be inventories in INI format.
+    texts: file → its bytes. findings: about unreadable files.
+    """
 
     sources: list[Source]
+    inventories: list[str]
     texts: dict[str, bytes]
     findings: list[Finding]
 
 
 def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
-    """The documents of files and, in folders, of all files that look like YAML or JSON.
+    """The documents of files and, in folders, of all files that look like YAML, JSON, or inventories in INI format.
 
     The path ``-`` is standard input. A named file must be readable. In folders, templates (Helm charts or Jinja) are
     not YAML and cause a warning. Raises UsageError for a path that does not exist.
     """
-    repository = Repository([], {}, [])
+    repository = Repository([], [], {}, [])
     for path in paths:
         if path == STDIN:
-            _add(repository, "<stdin>", stdin, ERROR)
+            _add(repository, STDIN_NAME, stdin, ERROR)
             continue
         given = Path(path)
         if not given.exists():
@@ -63,8 +75,18 @@ def _files(folder: Path) -> Iterator[Path]:
             continue
         if entry.is_dir():
             yield from () if _holds_templates(entry) else _files(entry)
-        elif entry.suffix in _SUFFIXES:
+        elif _looks_readable(entry):
             yield entry
+
+
+def _looks_readable(file: Path) -> bool:
+    if file.suffix:
+        return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _OF_TOOLS)
+    return (
+        file.name in _INVENTORIES
+        or file.parent.name in _INVENTORY_FOLDERS
+        or any(folder in _VARIABLE_FOLDERS for folder in file.parts[:-1])
+    )
 
 
 def _holds_templates(folder: Path) -> bool:
@@ -76,14 +98,37 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
     if file in repository.texts:
         return
     repository.texts[file] = content
+    suffix = Path(file).suffix
+    if is_encrypted(content):
+        repository.findings.append(encrypted(file))
+        return
+    if suffix == _INI:
+        repository.inventories.append(file)
+        return
     try:
         found = documents(content, file, what="manifest", foreign_tags=True)
     except TextError as error:
+        if not suffix and file != STDIN_NAME:
+            # Like Ansible, which reads as INI what is not YAML. Scripts are not executed.
+            repository.inventories.extend([] if content.startswith(b"#!") else [file])
+            return
         where = _PLACE.match(str(error).removeprefix(file))
         line, message = (int(where[1]), where[2]) if where else (0, str(error))
         repository.findings.append(Finding("unreadable", level, Place(file), "", "", message, line))
         return
     repository.sources.extend(Source(Place(file, number), content) for number, content in enumerate(found))
+
+
+def is_encrypted(content: bytes) -> bool:
+    """Whether Ansible Vault has encrypted a file."""
+    return content.startswith(_ENCRYPTED)
+
+
+def encrypted(file: str) -> Finding:
+    """The note about an encrypted file."""
+    return Finding(
+        "unchecked", NOTE, Place(file), "", "", "encrypted with Ansible Vault; its contents are not checked", 1
+    )
 
 
 def manifests(sources: Iterable[Source]) -> Iterator[tuple[Place, Manifest]]:

@@ -1,7 +1,7 @@
 """VMs, instancetypes and preferences that Ansible tasks and variables declare with this collection.
 
-Only literal values can be checked. Names and namespaces may be templates; for other templates, a note says that the
-object is not checked.
+Only literal values can be checked. Names and namespaces may be templates, and cloud_init and access_credentials are
+left out with a template or an encrypted value. For others, a note says that the object is not checked.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.shapes import misshapen
 from ...module_utils._resolver.declare import manifests
+from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.from_image import questions
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
-from .._declared import entries
+from .._declared import LEFT_OUT, entries
 from .findings import ERROR, NOTE, Finding, Place
 from .hosts import Host
 from .judge import Declared
@@ -30,6 +31,8 @@ Options = dict[str, Any]
 
 _COLLECTION: Final = "virtshape.instancetypes."
 _TEMPLATED: Final = ("{{", "{%")
+_TEMPLATE: Final = "has a template"
+_SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
 # Replaces a templated name or namespace.
 _SOMETHING: Final = "templated"
@@ -107,15 +110,21 @@ def _of_task(module: _Module, place: Place, options: Options, inside: tuple[str,
 def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
     options = dict(entry.options)
     for name in _STRINGS:
-        if _is_templated(options.get(name)):
+        if _unknown(options.get(name)) == _TEMPLATE:
             options[name] = _SOMETHING
     if options.get("state") == "absent":
         return
     label = f"{entry.module.plural.rstrip('s').replace('_', ' ')} {options.get('name') or ''}".strip()
-    if templated := next((name for name, value in options.items() if _is_templated(value)), None):
-        message = "has a template, so the object is not checked; run the playbook with --check against a cluster"
-        yield Finding("unchecked", NOTE, entry.place, label, templated, message)
-        return
+    for name in entry.options:
+        unknown = _unknown(options[name])
+        if not unknown:
+            continue
+        if name not in LEFT_OUT:
+            message = f"{unknown}, so the object is not checked; run the playbook with --check against a cluster"
+            yield Finding("unchecked", NOTE, entry.place, label, name, message)
+            return
+        yield Finding("unchecked", NOTE, entry.place, label, name, f"{unknown}, so the option is not checked")
+        del options[name]
     problem = misshapen(options, entry.module.spec)
     if problem is None:
         result = ArgumentSpecValidator(entry.module.spec).validate(options)
@@ -135,6 +144,9 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
         message = f"the image {asked[0].image.name} decides on the {asked[0].role.matcher}; the check asks no registry"
         yield Finding("unchecked", NOTE, entry.place, label, "infer_from_registry", message)
         return
+    if entry.module.plural == "virtual_machines":
+        # As for a new VM, which gets a run strategy.
+        manifest, _owned = reconcile(manifest, None, "")
     yield Declared(entry.place, manifest)
 
 
@@ -146,8 +158,11 @@ def _words(error: Exception, spec: Options) -> str:
     return f"{name}: unknown option{nearest(name, spec)}"
 
 
-def _is_templated(value: Any) -> bool:
+def _unknown(value: Any) -> str:
+    """Why a value is unknown; "" if it is known."""
     if isinstance(value, str):
-        return any(mark in value for mark in _TEMPLATED)
+        if value.startswith("$ANSIBLE_VAULT;"):
+            return _SECRET
+        return _TEMPLATE if any(mark in value for mark in _TEMPLATED) else ""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(_is_templated(entry) for entry in inside)
+    return next(filter(None, map(_unknown, inside)), "")

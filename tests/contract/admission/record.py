@@ -1,7 +1,8 @@
-"""Records what a real KubeVirt answers to the cases: `record.py --kubeconfig FILE [--print] [--pause SECONDS]`.
+"""Records what a real KubeVirt answers to the cases: `record.py --kubeconfig FILE [--release VERSION] [--print]`.
 
 Nothing is stored (server-side dry runs), but the configuration of the KubeVirt object is changed for some cases, and
-put back. With --print the answers go to standard output, to compare another cluster with recorded.json.
+put back. recorded.json has the newest release's answers, releases/VERSION.json what another one answers otherwise. With
+--print the answers go to standard output, to compare another cluster with recorded.json.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from admission_cases import CASES
 from api import Api
 
 RECORDED = Path(__file__).with_name("recorded.json")
+RELEASES = Path(__file__).with_name("releases")
 _KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt"
 _DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: ')
 _PLURALS = {"VirtualMachine": "virtualmachines", "VirtualMachineInstance": "virtualmachineinstances"}
@@ -29,6 +31,7 @@ _PLURALS = {"VirtualMachine": "virtualmachines", "VirtualMachineInstance": "virt
 def main() -> None:
     parser = argparse.ArgumentParser(description="Records what a KubeVirt answers to the cases.")
     parser.add_argument("--kubeconfig", required=True)
+    parser.add_argument("--release", help="write what differs from recorded.json to releases/RELEASE.json")
     parser.add_argument("--print", action="store_true", help="do not write recorded.json")
     parser.add_argument("--pause", type=float, default=2, help="seconds until KubeVirt follows its configuration")
     options = parser.parse_args()
@@ -43,11 +46,13 @@ def main() -> None:
                     answers[name] = _answer(api, case.kind, case.manifest())
     finally:
         _configure(api, first, 0)
-    text = json.dumps({name: answers[name] for name in CASES}, indent=1, ensure_ascii=False) + "\n"
+    newest = json.loads(RECORDED.read_text()) if options.release else {}
+    kept = {name: answers[name] for name in CASES if answers[name] != newest.get(name)}
+    text = json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
     if options.print:
         print(text, end="")
     else:
-        RECORDED.write_text(text)
+        (RELEASES / f"{options.release}.json" if options.release else RECORDED).write_text(text)
 
 
 def _configure(api: Api, configuration: dict[str, Any], pause: float) -> None:

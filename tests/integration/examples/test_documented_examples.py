@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import surroundings
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import ansible_edge
 from documented import CHECKOUT, Example, examples, tasks_of
@@ -189,7 +189,7 @@ def test_the_examples_run(own_cluster: str, tmp_path: Path) -> None:
     inventory = {"all": {"hosts": dict.fromkeys(str(play["hosts"]) for play in plays), "vars": settings}}
     (tmp_path / "inventory.yml").write_text(yaml.safe_dump(inventory))
     (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays, sort_keys=False, width=10000))
-    environment = {"HOME": str(tmp_path), "K8S_AUTH_KUBECONFIG": own_cluster, "ANSIBLE_NOCOLOR": "1"}
+    environment = {"HOME": str(tmp_path), "K8S_AUTH_KUBECONFIG": own_cluster}
     done = _run(
         ["ansible-playbook", "-i", "inventory.yml", "playbook.yml", "-e", "vaulted_password=secret"],
         environment,
@@ -247,13 +247,9 @@ def _run(
     command: list[str], environment: dict[str, str], folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).with_name(command[0])
-    settings = {
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-    }
     return subprocess.run(
         [str(program), *command[1:]],
-        env={**os.environ, **settings, **environment},
+        env=surroundings(**environment),
         cwd=folder,
         capture_output=True,
         text=True,

@@ -6,7 +6,6 @@ All runs of a role are hosts of one play, each with rights and objects of its ow
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,9 +15,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from ansible_environment import surroundings
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from rights_support import CHECKOUT, TABLE, Atom, Play, Someone, all_but, atoms, granted, names_right, needed
+from rights_support import TABLE, Atom, Play, Someone, all_but, atoms, granted, names_right, needed
 
 ROLES = [name for name in TABLE if name.startswith("roles/")]
 # How Ansible tells of a task that failed.
@@ -80,17 +80,9 @@ def play(someone: Someone, runs: dict[str, Run], role: str, steps: list[Variable
     shared = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": shared}}))
     command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.json", "play.yml"]
-    surroundings = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("K8S_AUTH_")},
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-        "ANSIBLE_CALLBACK_RESULT_FORMAT": "json",
-        "ANSIBLE_NOCOLOR": "1",
-        "ANSIBLE_PIPELINING": "1",
-        "ANSIBLE_FORKS": "4",
-        "LC_ALL": "C.UTF-8",
-    }
-    done = subprocess.run(command, env=surroundings, cwd=folder, capture_output=True, text=True, check=False)
+    settings = {"ANSIBLE_CALLBACK_RESULT_FORMAT": "json", "ANSIBLE_PIPELINING": "1", "ANSIBLE_FORKS": "4"}
+    around = {name: value for name, value in surroundings(**settings).items() if not name.startswith("K8S_AUTH_")}
+    done = subprocess.run(command, env=around, cwd=folder, capture_output=True, text=True, check=False)
     print(done.stdout, done.stderr)
     told: dict[str, list[str]] = {}
     for found in FAILED.finditer(done.stdout):

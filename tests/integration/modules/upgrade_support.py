@@ -114,6 +114,26 @@ def _vm(chance: random.Random, number: int, sizes: int, preferences: int) -> Man
     }
 
 
+TEMPLATES = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "virtualmachinetemplates.template.kubevirt.io"},
+    "spec": {
+        "group": "template.kubevirt.io",
+        "scope": "Namespaced",
+        "names": {"kind": "VirtualMachineTemplate", "plural": "virtualmachinetemplates"},
+        "versions": [
+            {
+                "name": "v1beta1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+
+
 class Cluster:
     """A cluster by its kubeconfig, whatever release runs there now."""
 
@@ -164,6 +184,55 @@ class Cluster:
             assert error.status in (400, 422, 500), error
             return False
         return True
+
+    def create_templates(self, count: int, seed: int) -> None:
+        """Templates of random VMs, which get the sizes and preferences of `create`."""
+        chance = random.Random(seed)
+        with config.new_client_from_config(str(self._kubeconfig)) as connection:
+            client.ApiextensionsV1Api(connection).create_custom_resource_definition(TEMPLATES)
+            custom = client.CustomObjectsApi(connection)
+            deadline = time.monotonic() + 60
+            for number in range(count):
+                vm = _vm(chance, number, 4, 4)
+                vm["metadata"]["name"] = "${NAME}"
+                body = {
+                    "apiVersion": "template.kubevirt.io/v1beta1",
+                    "kind": "VirtualMachineTemplate",
+                    "metadata": {"name": f"plan-{number}"},
+                    "spec": {"virtualMachine": vm, "parameters": [{"name": "NAME", "required": True}]},
+                }
+                while True:
+                    try:
+                        custom.create_namespaced_custom_object(
+                            "template.kubevirt.io", "v1beta1", NAMESPACE, "virtualmachinetemplates", body
+                        )
+                        break
+                    except client.ApiException as error:
+                        # The API server serves a new kind after a moment.
+                        assert error.status == 404 and time.monotonic() < deadline, error
+                        time.sleep(0.2)
+
+    def create_of_template(self, name: str) -> bool:
+        """Whether the API accepts the VM of a template, which then has the template's name."""
+        with config.new_client_from_config(str(self._kubeconfig)) as connection:
+            template = client.CustomObjectsApi(connection).get_namespaced_custom_object(
+                "template.kubevirt.io", "v1beta1", NAMESPACE, "virtualmachinetemplates", name
+            )
+            vm = template["spec"]["virtualMachine"]
+            vm["metadata"]["name"] = name
+            vm["spec"]["runStrategy"] = "Always"
+            return self._create(dynamic.DynamicClient(connection), vm)
+
+    def limit_memory(self, amount: int) -> None:
+        """Gives the namespace a quota, or the quota another limit."""
+        body = {"metadata": {"name": "team"}, "spec": {"hard": {"requests.memory": str(amount)}}}
+        with config.new_client_from_config(str(self._kubeconfig)) as connection:
+            core = client.CoreV1Api(connection)
+            try:
+                core.create_namespaced_resource_quota(NAMESPACE, body)
+            except client.ApiException as error:
+                assert error.status == 409, error
+                core.patch_namespaced_resource_quota("team", NAMESPACE, body)
 
     def _items(self, kind: str) -> dict[str, Manifest]:
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
@@ -239,6 +308,35 @@ class Cluster:
 def asked_to_restart(vm: Manifest) -> bool:
     conditions = (vm.get("status") or {}).get("conditions") or []
     return any(one["type"] == "RestartRequired" and one["status"] == "True" for one in conditions)
+
+
+def template_mismatches(cluster: Cluster, foreseen: list[Manifest]) -> list[str]:
+    """What was foreseen otherwise of the VMs that templates make. foreseen: `templates` of upgrade_info."""
+    wrong = []
+    accepted = {one["name"] for one in foreseen if cluster.create_of_template(one["name"])}
+    cluster.settle()
+    made = cluster.instances()
+    for one in foreseen:
+        name = one["name"]
+        if (name in accepted) == ("refusal" in one):
+            wrong.append(f"template {name}: refusal {one.get('refusal')}, accepted: {name in accepted}")
+        elif (name in made) != (name in accepted and "problem" not in one):
+            wrong.append(f"template {name}: problem {one.get('problem')}, starts: {name in made}")
+        elif name in made and guest(made[name]["spec"]) != one["guest_after"]:
+            wrong.append(f"template {name}: guest {one['guest_after']}, seen {guest(made[name]['spec'])}")
+    return wrong
+
+
+def over_quota(vms: list[Manifest], side: str, room: int) -> set[str]:
+    """The VMs whose pods have no room when all start in order, those that run first. side: pod_before or pod_after."""
+    over = set()
+    for vm in sorted(vms, key=lambda one: not one["runs"]):
+        memory = int(parse_quantity(vm[side]["requests"]["memory"])) if vm[side] else 0
+        if memory > room:
+            over.add(vm["name"])
+        else:
+            room -= memory
+    return over
 
 
 def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tuple[list[str], dict[str, int]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from ansible_environment import surroundings
 from kubernetes import client, config
 
 CHECKOUT = Path(__file__).parents[3]
@@ -114,15 +114,7 @@ class Fleet:
         """ansible-playbook in a process group of its own. variables: the role's, without its prefix."""
         extra = {f"revision_refresh_{name}": value for name, value in variables.items()}
         extra = {"revision_refresh_namespaces": [self.namespace], "revision_refresh_health_interval": 1, **extra}
-        environment = {
-            **os.environ,
-            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "ANSIBLE_SHOW_CUSTOM_STATS": "1",
-            "K8S_AUTH_KUBECONFIG": str(self.kubeconfig),
-            "LC_ALL": "C.UTF-8",
-        }
+        environment = surroundings(self.kubeconfig, ANSIBLE_SHOW_CUSTOM_STATS="1")
         command = [str(Path(sys.executable).parent / "ansible-playbook"), "virtshape.instancetypes.refresh_revisions"]
         return subprocess.Popen(
             [*command, "-e", json.dumps(extra), *arguments],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_environment import surroundings
 
 from fleet_support import Fleet, flat
 
@@ -41,14 +41,7 @@ class Inventory:
         self.path.write_text(json.dumps({"all": {"children": groups, "vars": GUEST}}))
 
     def begin(self, playbook: str, *arguments: str, inventory: bool = True, **variables: Any) -> subprocess.Popen[str]:
-        environment = {
-            **os.environ,
-            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "K8S_AUTH_KUBECONFIG": str(self.fleet.kubeconfig),
-            "LC_ALL": "C.UTF-8",
-        }
+        environment = surroundings(self.fleet.kubeconfig)
         command = [str(Path(sys.executable).parent / "ansible-playbook"), _named(playbook)]
         source = ["-i", str(self.path)] if inventory else []
         return subprocess.Popen(

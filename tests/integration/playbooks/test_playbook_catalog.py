@@ -6,7 +6,6 @@ import functools
 import hashlib
 import http.server
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import surroundings
 
 from fleet_support import flat
 
-CHECKOUT = Path(__file__).parents[3]
 Deploy = Callable[..., subprocess.CompletedProcess[str]]
 
 CATALOG = """\
@@ -41,15 +40,7 @@ spec:
 @pytest.fixture
 def play(cluster: Path, tmp_path: Path) -> Deploy:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {
-            **os.environ,
-            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "K8S_AUTH_KUBECONFIG": str(cluster),
-            "LC_ALL": "C.UTF-8",
-            "no_proxy": "127.0.0.1",
-        }
+        environment = surroundings(cluster, no_proxy="127.0.0.1")
         command = [str(Path(sys.executable).parent / "ansible-playbook"), *arguments]
         return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
 

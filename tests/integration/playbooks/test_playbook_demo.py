@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import uuid
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import surroundings
 from kubernetes import client, config
 
 CHECKOUT = Path(__file__).parents[3]
@@ -23,15 +23,7 @@ def play(cluster: Path) -> Play:
     """play(playbook, *arguments): the finished ansible-playbook, with its output."""
 
     def run(playbook: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {
-            **os.environ,
-            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "K8S_AUTH_KUBECONFIG": str(cluster),
-            "KUBECONFIG": str(cluster),
-            "LC_ALL": "C.UTF-8",
-        }
+        environment = surroundings(cluster, KUBECONFIG=str(cluster))
         command = [str(Path(sys.executable).parent / "ansible-playbook"), playbook, *arguments]
         return subprocess.run(command, env=environment, cwd=CHECKOUT, capture_output=True, text=True, check=False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import surroundings
 from kubernetes import client, config
 
 from fleet_support import Fleet, flat
 
-CHECKOUT = Path(__file__).parents[3]
 Report = Callable[..., tuple[int, str]]
 
 
@@ -32,15 +31,7 @@ def report(fleet: Fleet, tmp_path: Path) -> Report:
 
     def run(*arguments: str, **variables: Any) -> tuple[int, str]:
         told = {"namespaces": fleet.namespace, "directory": "report", **variables}
-        environment = {
-            **os.environ,
-            "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "ANSIBLE_SHOW_CUSTOM_STATS": "1",
-            "K8S_AUTH_KUBECONFIG": str(fleet.kubeconfig),
-            "LC_ALL": "C.UTF-8",
-        }
+        environment = surroundings(fleet.kubeconfig, ANSIBLE_SHOW_CUSTOM_STATS="1")
         extra = json.dumps({f"fleet_report_{name}": value for name, value in told.items()})
         command = [str(Path(sys.executable).with_name("ansible-playbook")), "virtshape.instancetypes.fleet_report"]
         done = subprocess.run(

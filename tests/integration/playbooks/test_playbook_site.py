@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import uuid
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import surroundings
 from kubernetes import client, config
 
 from fleet_support import flat
@@ -61,15 +61,7 @@ def play(cluster: Path, tmp_path: Path, site: str, *arguments: str) -> subproces
         "common_instancetypes_name_prefix": f"{site}-",
     }
     command = [str(Path(sys.executable).parent / "ansible-playbook"), str(CHECKOUT / "playbooks" / "site.yml")]
-    environment = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-        "ANSIBLE_NOCOLOR": "1",
-        "K8S_AUTH_KUBECONFIG": str(cluster),
-        "LC_ALL": "C.UTF-8",
-        "no_proxy": "127.0.0.1",
-    }
+    environment = surroundings(cluster, no_proxy="127.0.0.1")
     return subprocess.run(
         [*command, "-i", str(inventory), "-e", json.dumps(variables), *arguments],
         env=environment,

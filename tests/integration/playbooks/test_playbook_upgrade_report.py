@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-from fleet_support import CHECKOUT, Fleet, flat
+from ansible_environment import surroundings
+
+from fleet_support import Fleet, flat
 
 
 def play(cluster: Path, folder: Path, *arguments: str) -> str:
-    environment = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-        "ANSIBLE_NOCOLOR": "1",
-        "K8S_AUTH_KUBECONFIG": str(cluster),
-        "LC_ALL": "C.UTF-8",
-    }
+    environment = surroundings(cluster)
     program = Path(sys.executable).parent / "ansible-playbook"
     command = [str(program), "virtshape.instancetypes.upgrade_report", *arguments]
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)

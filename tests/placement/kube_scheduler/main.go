@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"log"
 	"os"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -100,34 +101,27 @@ const settled = 30 * time.Millisecond
 // draManager is made as kube-scheduler makes it.
 func draManager(ctx context.Context, client *fake.Clientset, factory informers.SharedInformerFactory) (*dynamicresources.DefaultDRAManager, error) {
 	claims := assumecache.NewAssumeCache(klog.FromContext(ctx), factory.Resource().V1().ResourceClaims().Informer(), "ResourceClaim", "", nil)
-	slices, err := tracker.StartTracker(ctx, tracker.Options{SliceInformer: factory.Resource().V1().ResourceSlices(), KubeClient: client})
+	resources, err := tracker.StartTracker(ctx, tracker.Options{SliceInformer: factory.Resource().V1().ResourceSlices(), KubeClient: client})
 	if err != nil {
 		return nil, err
 	}
-	return dynamicresources.NewDRAManager(ctx, claims, slices, factory), nil
+	return dynamicresources.NewDRAManager(ctx, claims, resources, factory), nil
+}
+
+// objectsOf is a list as a fake client takes it.
+func objectsOf[T apiruntime.Object](some []T) []apiruntime.Object {
+	found := make([]apiruntime.Object, len(some))
+	for index, one := range some {
+		found[index] = one
+	}
+	return found
 }
 
 func newFramework(ctx context.Context, given placementCase, snapshot *cache.Snapshot) (framework.Framework, error) {
 	// Nothing is asked of a server: what the plugins look at is in the snapshot, and storage in informers.
-	var objects []apiruntime.Object
-	for _, one := range given.Claims {
-		objects = append(objects, one)
-	}
-	for _, one := range given.Volumes {
-		objects = append(objects, one)
-	}
-	for _, one := range given.Classes {
-		objects = append(objects, one)
-	}
-	for _, one := range given.DeviceClasses {
-		objects = append(objects, one)
-	}
-	for _, one := range given.Slices {
-		objects = append(objects, one)
-	}
-	for _, one := range given.DeviceClaims {
-		objects = append(objects, one)
-	}
+	objects := slices.Concat(
+		objectsOf(given.Claims), objectsOf(given.Volumes), objectsOf(given.Classes),
+		objectsOf(given.DeviceClasses), objectsOf(given.Slices), objectsOf(given.DeviceClaims))
 	client := fake.NewSimpleClientset(objects...)
 	factory := informers.NewSharedInformerFactory(client, 0)
 	known := registry()

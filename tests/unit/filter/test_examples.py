@@ -64,7 +64,8 @@ def test_examples(tmp_path: Path) -> None:
     (tmp_path / "vms.json").write_text("[]")
     (tmp_path / "revision-refresh.json").write_text('{"stopped": "", "counts": {}, "virtual_machines": []}')
     upgrade = {"kubevirt": {"before": "1.4.1", "after": "1.9.0"}}
-    parts: dict[str, Any] = {part: [] for part in ("settings", "steps", "virtual_machines", "objects")}
+    lists = ("settings", "steps", "virtual_machines", "quotas", "templates", "objects")
+    parts: dict[str, Any] = {part: [] for part in lists}
     (tmp_path / "upgrade.json").write_text(json.dumps({**upgrade, **parts}))
     plays = [{"hosts": "localhost", "gather_facts": False, "name": name, "tasks": tasks(name)} for name in FILTERS]
     (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays))

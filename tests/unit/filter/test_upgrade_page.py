@@ -32,6 +32,7 @@ def result(**more: Any) -> dict[str, Any]:
         "drifted": True,
         "refresh": {"guest_after": GUEST, "needs": "restart", "refusal": ""},
         "refusal": "no <memory>",
+        "quota": "ResourceQuota team lacks 1Gi of requests.memory",
         **more,
     }
     quiet = {**vm, "name": "quiet", "concerned": False}
@@ -45,14 +46,28 @@ def result(**more: Any) -> dict[str, Any]:
         "effects": [],
         "used_by": ["shop/web"],
     }
+    memory = {"hard": "4Gi", "used": "3Gi", "wanted": "2Gi", "left": "0", "lacks": "1Gi"}
+    quota = {
+        "kind": "ResourceQuota",
+        "name": "team",
+        "namespace": "shop",
+        "fits_before": True,
+        "fits": False,
+        "resources": {"requests.memory": memory},
+    }
     return {
         "kubevirt": {"before": "1.4.1", "after": "1.9.0"},
         "settings": [
             {"setting": "live_updates", "before": False, "after": True},
             {"setting": "required_gates", "before": ["A", "B"], "after": []},
         ],
-        "steps": [{"when": "before", "text": "Look", "virtual_machines": ["shop/web"]}],
+        "steps": [
+            {"when": "before", "text": "Look", "virtual_machines": ["shop/web"], "templates": []},
+            {"when": "before", "text": "Change", "virtual_machines": [], "templates": ["shop/plan"]},
+        ],
         "virtual_machines": [vm, quiet],
+        "quotas": [quota],
+        "templates": [{**vm, "name": "plan"}, {**quiet, "name": "same"}],
         "objects": [held],
     }
 
@@ -65,6 +80,9 @@ def test_what_is_on_the_page() -> None:
         "KubeVirt 1.4.1 → 1.9.0",
         "2 virtual machines 1 concerned",
         "before Look 1 shop/web",
+        "before Change 1 shop/plan",
+        "team ResourceQuota shop no requests.memory: 2Gi, lacks 1Gi",
+        "ResourceQuota team lacks 1Gi",
         "required gates A, B none",
         "1 vCPU, 4Gi → 2 vCPU, 4Gi",
         "requests memory: 4Gi → 5Gi",
@@ -73,7 +91,7 @@ def test_what_is_on_the_page() -> None:
         "becomes pinned",
     ):
         assert words in text, words
-    assert "quiet" not in text
+    assert "quiet" not in text and "same" not in text
 
 
 def test_a_vm_that_does_not_start() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from admission_cases import CASES, Case
 
+from _resolver.admission import cluster
 from _resolver.instancetype.find import lookup
 from kubevirt_emulation.webhooks import names, vm_mutate, vm_validate, vmi_mutate, vmi_validate
 from kubevirt_emulation.webhooks.admission import Review
-from kubevirt_emulation.webhooks.rules import cluster
 
 ADMISSION = Path(__file__).resolve().parents[2] / "contract" / "admission"
 RECORDED: dict[str, dict[str, Any]] = json.loads((ADMISSION / "recorded.json").read_text())

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from emulated import configured
 
+from _resolver.admission import devices, older_gates
 from _resolver.api import release, schema
 from _resolver.instancetype.vmi.vmi_defaults import select_nodes
 from kubevirt_emulation import behaviour, config, go_metadata, openapi, releases
-from kubevirt_emulation.webhooks.rules import devices, older_gates
 from kubevirt_emulation.webhooks.vm_mutate import set_identity
 
 Manifest = dict[str, Any]

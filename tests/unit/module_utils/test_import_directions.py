@@ -24,6 +24,7 @@ INSTANCETYPE = {
     "_resolver.instancetype.webhooks",
 }
 POD = WEBHOOKS
+ADMISSION = WEBHOOKS | {"_resolver.instancetype.webhooks"}
 PLACEMENT = POD | {"_resolver.pod"}
 QUOTA = PLACEMENT | {"_resolver.placement"}
 CHOOSE = WEBHOOKS | {"_resolver.boot", "_resolver.instancetype.webhooks"}
@@ -31,8 +32,9 @@ REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.boot", "_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 BOOT = API
-UPGRADE = CATALOG | {"_resolver.catalog", "_resolver.pod"}
+UPGRADE = CATALOG | {"_resolver.catalog", "_resolver.pod", "_resolver.quota"}
 RESOLVER = CATALOG | {
+    "_resolver.admission",
     "_resolver.boot",
     "_resolver.catalog",
     "_resolver.placement",
@@ -55,6 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.instancetype.revision": REVISION,
     "_resolver.instancetype.vmi": VMI,
     "_resolver.instancetype.webhooks": WEBHOOKS,
+    "_resolver.admission": ADMISSION,
     "_resolver.pod": POD,
     "_resolver.placement": PLACEMENT,
     "_resolver.quota": QUOTA,

@@ -90,3 +90,45 @@ def test_what_is_refused(run: Run) -> None:
         ({"catalog": [{"series": {}}]}, "catalog[0]: is no manifest of an instancetype or preference"),
     ):
         assert run("upgrade_info", store(), **options)["msg"].startswith(message), options
+
+
+TEMPLATES = "/apis/template.kubevirt.io/{}/virtualmachinetemplates"
+QUOTAS, PODS, RANGES = "/api/v1/resourcequotas", "/api/v1/pods", "/api/v1/limitranges"
+SPACES = "/api/v1/namespaces"
+
+
+def plan(name: str) -> Manifest:
+    vm = store().lists[VMS][0]["spec"]
+    spec = {"virtualMachine": {"metadata": {"name": "${NAME}"}, "spec": vm}, "parameters": [{"name": "NAME"}]}
+    return {"metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+
+
+def test_templates_of_either_version(run: Run) -> None:
+    for version in ("v1alpha1", "v1beta1"):
+        cluster = store()
+        cluster.lists[TEMPLATES.format(version)] = [plan("web")]
+        found = run("upgrade_info", cluster, kubevirt_version="1.9.0")
+        (template,) = found["templates"]
+        assert (template["name"], template["concerned"]) == ("web", True)
+        assert [one["field"] for one in template["changes"]] == ["domain.devices.panicDevices"]
+        assert "warnings" not in found or not any("templates" in one for one in found["warnings"])
+    cluster.answers["GET", TEMPLATES.format("v1beta1")] = forbidden("virtualmachinetemplates")
+    found = run("upgrade_info", cluster)
+    assert found["templates"] == []
+    assert any("virtualmachinetemplates are not taken into account" in one for one in found["warnings"])
+
+
+def test_quotas(run: Run) -> None:
+    cluster = store()
+    hard = {"requests.memory": "1G"}
+    quota = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": hard}, "status": {"hard": hard}}
+    cluster.lists |= {QUOTAS: [quota], PODS: [], RANGES: [], SPACES: []}
+    (web,) = run("upgrade_info", cluster, kubevirt_version="1.9.0")["virtual_machines"]
+    assert web["quota"] == web["quota_before"] and "ResourceQuota team lacks" in web["quota"]
+    cluster.answers["GET", PODS] = forbidden("pods")
+    found = run("upgrade_info", cluster)
+    assert "quota" not in found["virtual_machines"][0]
+    assert any(one.startswith("quotas are not taken into account: ") for one in found["warnings"])
+    cluster.answers["GET", QUOTAS] = forbidden("resourcequotas")
+    found = run("upgrade_info", cluster)
+    assert any(one.startswith("resourcequotas are not taken into account: ") for one in found["warnings"])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import re
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -20,6 +22,8 @@ from ..client.libraries import MISSING
 
 # The secret fields of a kubeconfig's user.
 _SECRETS = ("token", "password", "client-key-data")
+# Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
+_COLLECTIONS: Final = (100_000, 50, 1000)
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
 _NESTED: Final = "the options or an answer of the API server are nested more deeply than any KubeVirt object"
 
@@ -27,6 +31,9 @@ _NESTED: Final = "the options or an answer of the API server are nested more dee
 # Whether this run has created its module. ansible-test reads the argument spec through an exception of AnsibleModule(),
 # which must not be caught.
 _made = threading.Event()
+
+MODULE: Final[ContextVar[Any]] = ContextVar("MODULE", default=AnsibleModule)
+"""The class of modules: AnsibleModule, or the one of direct execution (plugin_utils/_direct.py)."""
 
 
 def make_module(
@@ -43,8 +50,11 @@ def make_module(
     `given` of the result: the options as given. Fails the task if a library is missing.
     """
     given: dict[str, Any] = {}
+    # Objects of the API are trees, which reference counting frees. With the default thresholds, the garbage collector
+    # walks those of thousands of VMs again and again, for half of the task's time.
+    gc.set_threshold(*_COLLECTIONS)
 
-    class Module(AnsibleModule):  # type: ignore[misc]
+    class Module(MODULE.get()):  # type: ignore[misc]
         params: dict[str, Any]
 
         def _load_params(self) -> None:
@@ -106,7 +116,10 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
 
 def _fail(message: str) -> NoReturn:
     """Ends the module like fail_json, also before the AnsibleModule exists."""
-    told = json.dumps({"failed": True, "changed": False, "msg": message})
+    result = {"failed": True, "changed": False, "msg": message}
+    if MODULE.get() is not AnsibleModule:
+        MODULE.get().end(result)
+    told = json.dumps(result)
     print(f"\n{told}")  # pylint: disable=ansible-bad-function
     sys.exit(1)  # pylint: disable=ansible-bad-function
 

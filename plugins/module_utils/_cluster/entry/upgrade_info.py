@@ -14,7 +14,9 @@ from ..._resolver.instancetype.vmi.cluster import KubeVirt, upgraded
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.machine import Machine
 from ..._resolver.upgrade.objects import Held
-from ..._resolver.upgrade.steps import settings, steps
+from ..._resolver.upgrade.quotas import Admission, Admissions, key_of
+from ..._resolver.upgrade.steps import Step, settings, steps
+from ..._resolver.upgrade.templates import Template
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -80,12 +82,15 @@ def _told(found: Rehearsal) -> dict[str, Any]:
     for one in found.machines:
         for place in references(one.vm):
             users[place].append(one.label)
-    todo = steps(found.machines, found.held, found.before, found.after)
+    todo = steps(found.machines, found.held, found.before, found.after, found.templates, found.admissions)
+    admitted = found.admissions or Admissions({}, [])
     return {
         "kubevirt": {"before": _version(found.before), "after": _version(found.after)},
         "settings": settings(found.before, found.after),
-        "steps": [{**one._asdict(), "virtual_machines": list(one.virtual_machines)} for one in todo],
-        "virtual_machines": [_machine(one) for one in found.machines],
+        "steps": [_step(one) for one in todo],
+        "virtual_machines": [_machine(one, admitted.vms.get(key_of(one.vm), Admission())) for one in found.machines],
+        "quotas": admitted.quotas,
+        "templates": [_template(one) for one in found.templates],
         "objects": [_held(one, users[one.place]) for one in found.held if one.concerned],
     }
 
@@ -94,16 +99,42 @@ def _version(one: KubeVirt) -> str:
     return one.version.removeprefix("v") or ".".join(map(str, one.release.version))
 
 
-def _machine(one: Machine) -> dict[str, Any]:
+def _step(one: Step) -> dict[str, Any]:
+    return {**one._asdict(), "virtual_machines": list(one.virtual_machines), "templates": list(one.templates)}
+
+
+def _starts(one: Machine | Template, manifest: dict[str, Any]) -> dict[str, Any]:
+    """What VMs and templates have in common."""
     told: dict[str, Any] = {
-        "name": one.vm["metadata"]["name"],
-        "namespace": one.vm["metadata"]["namespace"],
+        "name": manifest["metadata"]["name"],
+        "namespace": manifest["metadata"]["namespace"],
         "changes": list(one.changes),
         "guest_before": one.before.guest,
         "guest_after": one.after.guest,
         "pod_before": dict(one.before.pod),
         "pod_after": dict(one.after.pod),
         "lost": list(one.lost),
+    }
+    texts = {
+        "refusal": one.refusal,
+        "refusal_before": one.refusal_before,
+        "problem": one.after.problem,
+        "problem_before": one.before.problem,
+    }
+    return {**told, **_given(texts)}
+
+
+def _given(texts: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text}
+
+
+def _template(one: Template) -> dict[str, Any]:
+    return {**_starts(one, one.manifest), "concerned": one.concerned}
+
+
+def _machine(one: Machine, admission: Admission) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        **_starts(one, one.vm),
         "needs": one.effect,
         "restart_required": bool(one.asked),
         "pinned": one.pinned,
@@ -114,15 +145,9 @@ def _machine(one: Machine) -> dict[str, Any]:
             "refusal": one.refresh.effect.refusal or "",
         },
     }
-    texts = {
-        "restart_reason": one.asked,
-        "refusal": one.refusal,
-        "refusal_before": one.refusal_before,
-        "problem": one.after.problem,
-        "problem_before": one.before.problem,
-    }
-    told.update({name: text for name, text in texts.items() if text})
-    told["concerned"] = _concerned(one)
+    texts = {"restart_reason": one.asked, "quota": admission.after, "quota_before": admission.before}
+    told.update(_given(texts))
+    told["concerned"] = _concerned(one) or admission.before != admission.after
     return told
 
 

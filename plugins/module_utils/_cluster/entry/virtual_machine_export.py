@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
@@ -81,11 +82,12 @@ def _write(module: Any, dest: Path, made: list[dict[str, Any]]) -> bool:
         if dest.exists() and dest.read_text(encoding="utf-8") == text:
             return False
         if not module.check_mode:
-            temporary = Path(module.tmpdir, "manifests.yml")
-            temporary.write_text(text, encoding="utf-8")
-            # atomic_move keeps the mode of an existing file.
-            dest.touch(0o600)
-            module.atomic_move(str(temporary), str(dest))
+            with TemporaryDirectory() as folder:
+                temporary = Path(folder, "manifests.yml")
+                temporary.write_text(text, encoding="utf-8")
+                # atomic_move keeps the mode of an existing file.
+                dest.touch(0o600)
+                module.atomic_move(str(temporary), str(dest))
     except (OSError, UnicodeDecodeError) as error:
         module.fail_json(msg=f"dest: cannot write {dest}: {error}; name a file in an existing folder")
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
@@ -11,7 +12,7 @@ from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, if_any, listed
+from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
 from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
@@ -36,11 +37,40 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
     # One namespace needs no right beyond it.
     space = spaces.pop() if len(spaces) == 1 else None
     warnings: list[str] = []
+    cluster = _around(session, space, warnings)._replace(
+        vms=listed(session, BY_NAME["VirtualMachine"], space), default_class=_default_class(session, vms, warnings)
+    )
+    known, lookup = kubevirt(session), ClusterLookup(session)
+    lookup.gather(need for vm in vms for need in referred(vm, known.release))
+    return quotas(vms, lookup, known, cluster, of_running), warnings
+
+
+def limiting(session: Session, vms: Sequence[Manifest], space: str | None, warnings: list[str]) -> Cluster | None:
+    """What limits the pods of existing VMs; None if nothing does, or if the user may not list it, which adds a warning.
+
+    Raises ApiError and ConnectionFailed.
+    """
+    found = [if_any(session, kind, warnings, space) for kind in (QUOTA, _LIMITS, _APPLICATION)]
+    if None in found[:2] or not (any(found) or _shared(session, warnings, space)):
+        return None
+    more: list[str] = []
+    try:
+        return _around(session, space, more)._replace(vms=vms)
+    except Unread as error:
+        more.append(f"quotas are not taken into account: {error}")
+        return None
+    finally:
+        # Some lists are read twice.
+        warnings += [text for text in more if text not in warnings]
+
+
+def _around(session: Session, space: str | None, warnings: list[str]) -> Cluster:
+    """What limits existing VMs, which are left out. space: their namespace, None for several."""
     applications = if_any(session, _APPLICATION, warnings, space)
     shared = _shared(session, warnings, space)
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
     namespaces, *configurations = (if_any(session, kind, warnings) for kind in wide)
-    cluster = Cluster(
+    return Cluster(
         quotas=listed(session, QUOTA, space),
         limit_ranges=listed(session, _LIMITS, space),
         application_quotas=applications or [],
@@ -52,12 +82,7 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
         guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or [])
         if applications or shared
         else [],
-        vms=listed(session, BY_NAME["VirtualMachine"], space),
-        default_class=_default_class(session, vms, warnings),
     )
-    known, lookup = kubevirt(session), ClusterLookup(session)
-    lookup.gather(need for vm in vms for need in referred(vm, known.release))
-    return quotas(vms, lookup, known, cluster, of_running), warnings
 
 
 def _shared(session: Session, warnings: list[str], space: str | None) -> list[Manifest]:

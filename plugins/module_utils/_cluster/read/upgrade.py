@@ -5,28 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.catalog.upgrade import Planned
 from ..._resolver.declare.status import has_guest
 from ..._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.upgrade.machine import Machine, rehearse, side
 from ..._resolver.upgrade.objects import Held, deployed, objects
+from ..._resolver.upgrade.quotas import Admissions, admissions
+from ..._resolver.upgrade.templates import Template
+from ..._resolver.upgrade.templates import rehearse as of_template
 from ..client.session import Session
 from .kubevirt import kubevirt
+from .lists import if_any
+from .quota import limiting
 from .revisions import instances, place_of_vm
 from .wide_lookup import WideLookup
 
 Manifest = dict[str, Any]
 
+# Of the API of templates, the newest first.
+_VERSIONS = ("v1beta1", "v1alpha1")
+
 
 class Rehearsal(NamedTuple):
-    """before, after: KubeVirt on either side. warnings: what could not be read, and what that means."""
+    """before, after: KubeVirt on either side. admissions: None if nothing limits the VMs' pods.
+
+    warnings: what could not be read, and what that means.
+    """
 
     before: KubeVirt
     after: KubeVirt
     machines: list[Machine]
     held: list[Held]
+    templates: list[Template]
+    admissions: Admissions | None
     warnings: list[str]
 
 
@@ -35,8 +48,8 @@ def rehearsal(
 ) -> Rehearsal:
     """vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
 
-    Raises ApiError and ConnectionFailed where revisions, instancetypes or VMIs cannot be listed for other reasons than
-    rights.
+    Raises FieldError for unreadable quotas, and ApiError and ConnectionFailed where something cannot be listed for
+    other reasons than rights.
     """
     before = kubevirt(session)
     lookup = WideLookup(session, everywhere=namespace is None)
@@ -45,8 +58,26 @@ def rehearsal(
     lookup.gather([*kinds, *(("ControllerRevision", space) for space in spaces)])
     live = [one for kind, space in kinds for one in lookup.list(kind, space)]
     replaced = deployed(live, catalog)
-    sides = side(Cluster(lookup, before)), side(Cluster(Planned(replaced, lookup), after))
+    warnings: list[str] = []
+    room = limiting(session, vms, namespace, warnings)
+    sides = (
+        side(Cluster(lookup, before), vms, room),
+        side(Cluster(Planned(replaced, lookup), after), vms, room),
+    )
     running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
     machines = [rehearse(vm, running.get(place_of_vm(vm)), *sides) for vm in vms]
-    warnings = [f"{kind}: {problem.message}" for kind, problem in sorted(lookup.problems.items())]
-    return Rehearsal(before, after, machines, objects(live, replaced, before.release, after.release), warnings)
+    templates = [of_template(one, *sides) for one in _templates(session, namespace, warnings)]
+    held = objects(live, replaced, before.release, after.release)
+    admitted = admissions(vms, *sides, room) if room is not None else None
+    warnings += [f"{kind}: {problem.message}" for kind, problem in sorted(lookup.problems.items())]
+    return Rehearsal(before, after, machines, held, templates, admitted, warnings)
+
+
+def _templates(session: Session, namespace: str | None, warnings: list[str]) -> list[Manifest]:
+    for version in _VERSIONS:
+        kind = Kind("VirtualMachineTemplate", "template.kubevirt.io", version, "virtualmachinetemplates", True)
+        before = len(warnings)
+        found = if_any(session, kind, warnings, namespace)
+        if found is not None or len(warnings) > before:
+            return found or []
+    return []

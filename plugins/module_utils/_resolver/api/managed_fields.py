@@ -86,13 +86,13 @@ def _fields(node: dict[str, Any], path: Field) -> Iterator[Field]:
 
 def undeclared(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Owned fields that the manifest no longer declares; applying it gives them up."""
-    return {field for field in owner if not any(_covers(*entry, field) for entry in desired.items())}
+    return {field for field in owner - desired.keys() if not any(_covers(*entry, field) for entry in desired.items())}
 
 
 def unclaimed(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Declared fields that the manager does not own yet."""
     # The owner of an atomic object owns the declared parts too.
-    return {wanted for wanted in desired if not any(wanted[: len(field)] == field for field in owner)}
+    return {wanted for wanted in desired.keys() - owner if not any(wanted[: len(field)] == field for field in owner)}
 
 
 def _covers(wanted: Field, value: Any, field: Field) -> bool:

@@ -66,10 +66,14 @@ def present(
     if live is None:
         return Plan(CREATE, manifest, {}, _body(manifest))
     desired = ownership.declared(manifest)
-    type_name = schema.type_of(manifest)
-    wanted = schema.canonical(type_name, manifest)
-    current = schema.canonical(type_name, live)
-    changed = {field for field, value in desired.items() if not _same(field, value, wanted, current, live)}
+    # Most objects of a large task are unchanged, and equal as they are.
+    changed = {field for field, value in desired.items() if ownership.lookup(live, field) != value}
+    current = live
+    if changed:
+        type_name = schema.type_of(manifest)
+        wanted = schema.canonical(type_name, manifest)
+        current = schema.canonical(type_name, live)
+        changed = {field for field in changed if not _same(field, desired[field], wanted, current, live)}
     dropped = ownership.undeclared(owner or set(), desired)
     fields = {**desired, **dict.fromkeys(dropped)}
     gained = holders(live, fields, manager, take_over)

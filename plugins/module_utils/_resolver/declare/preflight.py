@@ -14,9 +14,9 @@ from ..choose.series import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
 from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.webhooks import gates, validate_vm
+from ..instancetype.webhooks import validate_vm
 from ..instancetype.webhooks.admission import invalid
-from ..instancetype.webhooks.live_updates import live_updates
+from ..instancetype.webhooks.configured import barred
 from . import sources
 from .minimum import too_small
 from .outlook import Outlook
@@ -81,32 +81,21 @@ def _admitted(
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
         small = too_small(applied, preference)
         return [
-            *_closed_gates(applied["spec"]["template"]["spec"], cluster),
-            *_not_live(applied["spec"]["template"]["spec"], cluster),
+            *_barred(applied["spec"]["template"]["spec"], cluster),
             *([Issue(small, certain=False)] if small else ()),
         ]
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
 
 
-def _closed_gates(spec: Manifest, cluster: Cluster) -> list[Issue]:
-    """The fields that need a closed feature gate. If the configuration is unreadable, the gate may be open."""
-    closed = cluster.kubevirt.closed_gates
-    causes = [
-        *gates.architecture(spec, _TEMPLATE, cluster.configuration.architecture, closed),
-        *gates.persistent_state(spec, _TEMPLATE, closed),
+def _barred(spec: Manifest, cluster: Cluster) -> list[Issue]:
+    """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
+    found = barred(spec, _TEMPLATE, cluster.kubevirt)
+    certain = not cluster.kubevirt.doubt
+    return [
+        Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
+        for causes, remedy in zip(found, (_OPEN_GATE, ""))
+        if causes
     ]
-    if not causes:
-        return []
-    return [Issue(_line(invalid(causes).as_json(), _OPEN_GATE), certain=not cluster.kubevirt.doubt)]
-
-
-def _not_live(spec: Manifest, cluster: Cluster) -> list[Issue]:
-    """The values that live updates do not permit.
-
-    If the configuration is unreadable, changes may wait for a restart.
-    """
-    causes = list(live_updates(spec, _TEMPLATE)) if cluster.kubevirt.live_updates else []
-    return [Issue(_line(invalid(causes).as_json(), ""), certain=not cluster.kubevirt.doubt)] if causes else []
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:

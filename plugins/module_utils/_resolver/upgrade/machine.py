@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -17,13 +17,15 @@ from ..instancetype.vmi import live_update, outstanding, vmi
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.vmi.hot_plug import Update
-from ..instancetype.webhooks import gates, validate_vm
+from ..instancetype.webhooks import validate_vm
 from ..instancetype.webhooks.admission import invalid
-from ..instancetype.webhooks.live_updates import live_updates
+from ..instancetype.webhooks.configured import barred
 from ..pod.amounts import texts
 from ..pod.environment import Environment
+from ..pod.manifests import environments, labels_of, name_of, namespace_of
 from ..pod.pod import Unrenderable
 from ..pod.resources import around, launch
+from ..quota.question import Cluster as Room
 from ..refresh.drift import Drift, drift
 
 Manifest = dict[str, Any]
@@ -33,10 +35,14 @@ _NOT_SEEN: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.r
 
 
 class Side(NamedTuple):
-    """A cluster before or after the upgrade. place: what decides on its pods."""
+    """A cluster before or after the upgrade.
+
+    place: what decides on its pods. places: the same by namespace, where the namespace matters.
+    """
 
     cluster: Cluster
     place: Environment
+    places: Mapping[str, Environment] = MappingProxyType({})
 
 
 class Start(NamedTuple):
@@ -82,19 +88,21 @@ class Machine(NamedTuple):
         return f"{metadata['namespace']}/{metadata['name']}"
 
 
-def side(cluster: Cluster) -> Side:
-    return Side(cluster, around(cluster.kubevirt))
+def side(cluster: Cluster, vms: Sequence[Manifest] = (), room: Room | None = None) -> Side:
+    """room: what limits the pods of the VMs' namespaces, None for nothing."""
+    place = around(cluster.kubevirt)
+    if room is None:
+        return Side(cluster, place)
+    labels = {name_of(one): labels_of(one) for one in room.namespaces}
+    return Side(cluster, place, environments(vms, cluster.kubevirt, labels, room.quotas, room.networks))
 
 
 def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> Machine:
     """instance: the VM's VMI, None if there is none or it is unknown."""
-    was, will = start(vm, before), start(vm, after)
-    changes: list[dict[str, Any]] = []
-    if was.spec is not None and will.spec is not None:
-        for one in differences(was.spec, will.spec):
-            old, new = redact(one["before"], one["after"])
-            changes.append({**one, "before": old, "after": new})
-    update = _update(vm, instance, after.cluster)
+    new = _built(vm, after.cluster)
+    was, will = start(vm, before), _started(vm, new, after)
+    changes = list(changed(was, will))
+    update = _update(vm, instance, new, after.cluster)
     effect = NOTHING
     seen = any(not one["field"].startswith(_NOT_SEEN) for one in changes)
     if has_guest(vm) and (seen or update.restart_required is not None):
@@ -107,7 +115,7 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
         was,
         will,
         tuple(changes),
-        _lost(vm, before, after),
+        lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
         effect,
@@ -117,13 +125,29 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
     )
 
 
+def changed(was: Start, will: Start) -> Iterator[dict[str, Any]]:
+    """What of the VMI's spec is different, [{field, before, after}], without secrets."""
+    if was.spec is not None and will.spec is not None:
+        for one in differences(was.spec, will.spec):
+            old, new = redact(one["before"], one["after"])
+            yield {**one, "before": old, "after": new}
+
+
 def start(vm: Manifest, where: Side) -> Start:
-    cluster = where.cluster
-    built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    """vm: as it is stored."""
+    return _started(vm, _built(vm, where.cluster), where)
+
+
+def _built(vm: Manifest, cluster: Cluster) -> vmi.BuiltVMI:
+    return vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+
+
+def _started(vm: Manifest, built: vmi.BuiltVMI, where: Side) -> Start:
     if built.spec is None or built.metadata is None:
         return Start(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
-        spec, pod = launch(built.metadata, built.spec, cluster.kubevirt, where.place)
+        place = where.places.get(namespace_of(vm), where.place)
+        spec, pod = launch(built.metadata, built.spec, where.cluster.kubevirt, place)
     except Unrenderable as error:
         return Start(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
     return Start(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
@@ -135,32 +159,29 @@ def refusal(vm: Manifest, cluster: Cluster) -> str:
     answer = validate_vm.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
     if not answer.allowed:
         return answer.message
-    spec, path, closed = admitted["spec"]["template"]["spec"], "spec.template.spec", cluster.kubevirt.closed_gates
-    causes = [
-        *gates.architecture(spec, path, cluster.configuration.architecture, closed),
-        *gates.persistent_state(spec, path, closed),
-        *(live_updates(spec, path) if cluster.kubevirt.live_updates else ()),
-    ]
+    found = barred(admitted["spec"]["template"]["spec"], "spec.template.spec", cluster.kubevirt)
+    causes = [*found.closed, *found.not_live]
     return invalid(causes).message if causes else ""
 
 
-def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update:
+def _update(vm: Manifest, instance: Manifest | None, now: vmi.BuiltVMI, cluster: Cluster) -> Update:
     """What the new KubeVirt does to a running guest as soon as it runs: it compares the VM with the guest's start, both
-    as it reads them itself."""
+    as it reads them itself. now: what it makes of the VM.
+    """
     phase = ((instance or {}).get("status") or {}).get("phase")
     if instance is None or phase != "Running" or run_strategy(vm) == HALTED:
         return Update()
     started = outstanding.started_spec(vm, instance, cluster.objects)
     if started is None:
         return Update()
-    then = vmi.build({**vm, "spec": started, "status": {}}, cluster.objects, cluster.configuration, cluster.release)
-    now = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    then = _built({**vm, "spec": started, "status": {}}, cluster)
     if then.spec is None or now.spec is None:
         return Update()
     return live_update.compare(then.spec, now.spec, instance, live=cluster.kubevirt.live_updates)
 
 
-def _lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
+def lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
+    """The fields of a VM that the new API drops and the old one does not."""
     dropped, known = (
         [
             path

@@ -9,17 +9,23 @@ from ..api.effects import RESTART
 from ..instancetype.vmi.cluster import KubeVirt
 from .machine import Machine
 from .objects import CHANGED, GONE, Held
+from .quotas import Admission, Admissions, key_of
+from .templates import Template
 
 BEFORE: Final = "before"
 AFTER: Final = "after"
 
 
 class Step(NamedTuple):
-    """when: BEFORE or AFTER the upgrade. text: what to do. virtual_machines: NAMESPACE/NAME of those that it is for."""
+    """when: BEFORE or AFTER the upgrade. text: what to do.
+
+    virtual_machines, templates: NAMESPACE/NAME of those that it is for.
+    """
 
     when: str
     text: str
     virtual_machines: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
 
 
 def settings(before: KubeVirt, after: KubeVirt) -> list[dict[str, Any]]:
@@ -33,10 +39,19 @@ def settings(before: KubeVirt, after: KubeVirt) -> list[dict[str, Any]]:
     return [{"setting": name, "before": was, "after": will} for name, (was, will) in pairs.items() if was != will]
 
 
-def steps(machines: Sequence[Machine], held: Sequence[Held], before: KubeVirt, after: KubeVirt) -> list[Step]:
+def steps(
+    machines: Sequence[Machine],
+    held: Sequence[Held],
+    before: KubeVirt,
+    after: KubeVirt,
+    templates: Sequence[Template] = (),
+    admissions: Admissions | None = None,
+) -> list[Step]:
     """In the order to take them."""
     found = [
         *_before(machines, before, after),
+        *_of_quotas(machines, admissions),
+        *_of_templates(templates),
         *_of_catalog(held),
         *_after(machines, before, after),
     ]
@@ -62,6 +77,27 @@ def _before(machines: Sequence[Machine], before: KubeVirt, after: KubeVirt) -> I
         yield Step(
             BEFORE, "Set vmRolloutStrategy: Stage in the KubeVirt object if changes must not reach running guests"
         )
+
+
+def _of_quotas(machines: Sequence[Machine], admissions: Admissions | None) -> Iterable[Step | None]:
+    known = admissions.vms if admissions is not None else {}
+    found = ((one, known.get(key_of(one.vm), Admission())) for one in machines)
+    refused = [one for one, admission in found if admission.after and not admission.before]
+    yield _step(BEFORE, "Raise quotas that reject the pods of the new KubeVirt", refused)
+
+
+def _of_templates(templates: Sequence[Template]) -> Iterable[Step | None]:
+    refused = [one for one in templates if one.refusal and not one.refusal_before]
+    stuck = [one for one in templates if one.after.problem and not one.before.problem and one not in refused]
+    sized = [one for one in templates if one.before.spec and one.after.spec and one.before.guest != one.after.guest]
+    for text, found in (
+        ("Change templates whose VMs the new KubeVirt rejects", refused),
+        ("Change templates whose VMs the new KubeVirt cannot start", stuck),
+        ("Remove or replace fields of templates that the new KubeVirt drops", [one for one in templates if one.lost]),
+        ("Decide about templates whose VMs get another size", sized),
+    ):
+        if found:
+            yield Step(BEFORE, text, templates=tuple(one.label for one in found))
 
 
 def _of_catalog(held: Sequence[Held]) -> Iterable[Step | None]:

@@ -22,15 +22,12 @@ class Behaviour(NamedTuple):
     marks_pci_topology: a new VM's template is annotated with the version of its PCI topology.
 
     Refused:
-    page_size_field: the field of a VM's huge page size, in virt-api's words.
-    io_threads_policies: the permitted values of ioThreadsPolicy.
     no_content_type: expand-vm-spec's response to a body without a content type: status and text.
 
     Given to a VMI:
     selects_nodes: a realtime or AMD SEV VMI gets a node selector; else only its pod does.
 
     Controllers:
-    rollout_strategy: the default vmRolloutStrategy.
     withdraws_restarts: RestartRequired is removed when the VM again matches its state at the guest's start.
     removes_start_revisions: a VM's start revision is deleted when its guest is stopped.
     finds_objects_first: instancetype and preference must exist before anything is stored or upgraded. storing_failed,
@@ -42,13 +39,10 @@ class Behaviour(NamedTuple):
     adds_firmware_uuid: bool = True
     marks_pci_topology: bool = True
 
-    page_size_field: str = "memory.hugepages.pageSize"
-    io_threads_policies: tuple[str, ...] = ("shared", "auto", "supplementalPool")
     no_content_type: tuple[int, str] = (415, "415: Unsupported Media Type")
 
     selects_nodes: bool = False
 
-    rollout_strategy: str = "LiveUpdate"
     withdraws_restarts: bool = True
     removes_start_revisions: bool = False
     finds_objects_first: bool = True
@@ -62,7 +56,6 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         "1.8.0",
         {
             "writes_null_timestamps": True,
-            "page_size_field": "hugepages.size",
             "no_content_type": (406, "406: Not Acceptable\n\nAvailable representations: "),
         },
     ),
@@ -73,7 +66,6 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "new_firmware": ("serial",),
             "adds_firmware_uuid": False,
             "marks_pci_topology": False,
-            "rollout_strategy": "Stage",
             "withdraws_restarts": False,
             "finds_objects_first": False,
         },
@@ -82,7 +74,6 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         "1.5.0",
         {
             "new_firmware": (),
-            "io_threads_policies": ("shared", "auto"),
             "selects_nodes": True,
             "storing_failed": "Error encountered while storing Instancetype ControllerRevisions: ",
             "upgrading_failed": "error encountered while upgrading instancetype.kubevirt.io ControllerRevisions: ",

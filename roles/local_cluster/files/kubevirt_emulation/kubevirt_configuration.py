@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from _resolver.admission import cluster
+from _resolver.admission.cluster import Cluster
 from _resolver.api.release import REFERENCE_POLICY, Release
 from _resolver.instancetype.vmi import configuration, hot_plug
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
-from kubevirt_emulation.webhooks.rules import cluster
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 POLICIES = ("reference", "expand", "expandAll")
 

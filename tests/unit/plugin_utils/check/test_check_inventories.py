@@ -69,7 +69,7 @@ def test_variables_of_hosts_without_an_inventory(check: Any) -> None:
 def test_what_ansible_cannot_read(check: Any) -> None:
     files = {
         "hosts.yml": {"web": {"hosts": {"web-1": {"virtual_machine": BAD}}}},
-        "group_vars/web.yml": "$ANSIBLE_VAULT;1.1;AES256\n6162\n",
+        "group_vars/web.yml": "[not a mapping",
     }
     code, found, _last = check(files, "hosts.yml")
     assert (code, found[0].partition(": Ansible")[0]) == (0, "hosts.yml:1: note")
@@ -83,3 +83,111 @@ def test_other_inventories_are_left_alone(check: Any) -> None:
         "dynamic.yml": {"plugin": "virtshape.instancetypes.virtual_machines"},
     }
     assert check(files) == (0, [], "0 objects checked for KubeVirt 1.9: nothing found")
+
+
+INI = """\
+[web]
+web-[1:3]
+web-4 virtual_machine="{'name': 'special', 'namespace': 'shop', 'instancetype': 'u1.medum'}"
+
+# Of all hosts of the group that say nothing else.
+[web:vars]
+virtual_machine={'namespace': 'shop', 'instancetype': {'name': 'u1.medum'}, 'preference': 'fedora'}
+
+[fleet:children]
+web
+"""
+
+
+def test_inventories_in_ini_format(check: Any) -> None:
+    code, found, last = check({"hosts.ini": INI})
+    assert (code, last) == (1, "4 objects checked for KubeVirt 1.9: 4 errors")
+    assert [line.partition(": spec")[0] for line in found] == [
+        "hosts.ini:3: error: VirtualMachine shop/special",
+        *(f"hosts.ini:7: error: VirtualMachine shop/web-{number}" for number in (1, 2, 3)),
+    ]
+
+
+@pytest.mark.parametrize("inventory", ["hosts", "inventory", "inventory/production", "site.ini"])
+def test_files_of_variables_next_to_ini(check: Any, inventory: str) -> None:
+    beside = str(Path(inventory).parent)
+    files = {
+        inventory: "[db]\ndb-1\n[cache]\ncache-1\n",
+        f"{beside}/group_vars/db": yaml.safe_dump({"virtual_machine": GOOD}),
+        f"{beside}/host_vars/cache-1/vm.yml": {"virtual_machine": BAD},
+    }
+    code, found, last = check(files)
+    assert (code, last) == (1, "2 objects checked for KubeVirt 1.9: 1 error")
+    assert found[0].startswith(str(Path(f"{beside}/host_vars/cache-1/vm.yml:1: error: VirtualMachine shop/cache-1: ")))
+
+
+def test_named_ini_inventory(check: Any) -> None:
+    """Its files of variables need not be named."""
+    files = {"of-shop": "db-1\n", "group_vars/all": yaml.safe_dump({"virtual_machine": BAD})}
+    code, found, last = check(files, "of-shop")
+    assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error")
+    assert found[0].startswith("of-shop:1: error: VirtualMachine shop/db-1: ")
+
+
+def test_a_text_in_an_ini_file_is_no_virtual_machine(check: Any) -> None:
+    """Ansible reads INI values as Python literals, and leaves what is none a text."""
+    line = 'web-1 virtual_machine="{"instancetype": "u1.medium", "template": true}"\n'
+    code, found, _last = check({"hosts.ini": line.replace('"{', "'{").replace('}"', "}'")})
+    assert code == 1 and found[0].startswith("hosts.ini:1: error: virtual machine web-1: virtual_machine: is a text; ")
+
+
+def test_other_files_are_no_inventories(check: Any) -> None:
+    variables = {"group_vars/all.yml": {"virtual_machine": BAD}}
+    others = {"tox.ini": "[tox]\nenvlist=py3\n", "LICENSE": "Do as you like\n", "hosts": "#!/bin/sh\necho {}\n"}
+    assert check({**variables, **others}) == (0, [], "0 objects checked for KubeVirt 1.9: nothing found")
+
+
+SECRET = "$ANSIBLE_VAULT;1.1;AES256\n616263\n"
+
+
+@pytest.mark.parametrize("path", [".", "hosts.yml", "hosts.ini"])
+def test_encrypted_files_hide_no_other_variables(check: Any, path: str) -> None:
+    files = {
+        "hosts.yml": {"web": {"hosts": {"web-1": {"virtual_machine": BAD}}}},
+        "hosts.ini": "[web]\nweb-1 virtual_machine=\"{'namespace': 'shop', 'instancetype': 'u1.medum'}\"\n",
+        "group_vars/web/vault.yml": SECRET,
+    }
+    code, found, _last = check(files, path)
+    assert code == 1 and any(": error: VirtualMachine shop/web-1: " in line for line in found)
+    [note] = [line for line in found if "note" in line]
+    assert note.endswith("group_vars/web/vault.yml:1: note: encrypted with Ansible Vault; its contents are not checked")
+    assert "616263" not in str(found)
+
+
+IN_INVENTORY = """\
+web:
+  hosts:
+    web-1:
+      virtual_machine:
+        namespace: shop
+        run_strategy: !vault |
+          $ANSIBLE_VAULT;1.1;AES256
+          616263
+"""
+IN_TASK = """\
+- virtshape.instancetypes.virtual_machine:
+    name: db
+    namespace: shop
+    instancetype: u1.medum
+    cloud_init:
+      user_data: !vault |
+        $ANSIBLE_VAULT;1.1;AES256
+        616263
+"""
+
+
+def test_encrypted_values_are_not_shown(check: Any) -> None:
+    code, found, last = check({"hosts.yml": IN_INVENTORY, "play.yml": IN_TASK})
+    secret = "has a value encrypted with Ansible Vault, so the"
+    assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error, 2 notes")
+    assert found[0] == f"hosts.yml:6: note: virtual machine web-1: run_strategy: {secret} object is not checked; " + (
+        "run the playbook with --check against a cluster"
+    )
+    # The rest of a VM with a secret for its guest is checked.
+    assert found[1].startswith("play.yml:1: error: VirtualMachine shop/db: spec.instancetype.name: ")
+    assert found[2] == f"play.yml:5: note: virtual machine db: cloud_init: {secret} option is not checked"

@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
-import yaml
 from sarif_pydantic import Sarif
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import __main__ as command
@@ -101,21 +99,3 @@ def test_the_page_has_all_rules_and_options() -> None:
     assert set(re.findall(r"^\| `([a-z-]+)` \| (?:error|warning|note)", PAGE, re.MULTILINE)) == set(RULES)
     options = {option for action in command._parser()._actions for option in action.option_strings}
     assert set(re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE)) == options - {"-h", "--help"}
-
-
-@pytest.mark.parametrize(
-    "job", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL), ids=["github", "gitlab", "tekton", "pre-commit"]
-)
-def test_the_jobs_run_the_command(
-    job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The check of each job of the page runs in a repository, with what the tool appends to its command."""
-    for folder in ("base", "repository"):
-        (tmp_path / folder / "manifests").mkdir(parents=True)
-        (tmp_path / folder / "manifests" / "vm.yaml").write_text("[]")
-    monkeypatch.chdir(tmp_path / "repository")
-    written = json.dumps(yaml.safe_load(job))
-    [arguments] = re.findall(r"plugin_utils\.check([^\"\\]*)", written)
-    files = ["manifests/vm.yaml"] if "hooks" in written else []
-    assert command.main([*arguments.split(), *files]) == 0
-    assert "0 objects checked" in capsys.readouterr().out or "--format" in arguments

@@ -115,14 +115,15 @@ def _read(manifest: Manifest, release: Release) -> KubeVirt:
     return KubeVirt(
         release,
         configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
-        _updates_live(spec, release),
+        updates_live(spec, release),
         release.gates.difference(developer.get("featureGates") or ()),
         settings=spec,
         annotations=(manifest.get("metadata") or {}).get("annotations") or {},
     )
 
 
-def _updates_live(spec: Manifest, release: Release) -> bool:
+def updates_live(spec: Manifest, release: Release) -> bool:
+    """Whether changes reach running guests. spec: `spec.configuration` of the KubeVirt object."""
     gates = (spec.get("developerConfiguration") or {}).get("featureGates") or ()
     if release.live_update_gate and release.live_update_gate not in gates:
         return False

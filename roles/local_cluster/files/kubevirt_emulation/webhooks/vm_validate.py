@@ -1,19 +1,17 @@
-"""The VM's validating webhook: instancetype and preference first (`_resolver`), then other rules (`rules/`)."""
+"""The VM's validating webhook: instancetype and preference first, then the other rules (both in `_resolver`)."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from _resolver.admission import order
+from _resolver.admission.cluster import Cluster
 from _resolver.api import release_schema
 from _resolver.api.errors import Crash
 from _resolver.api.tree import copy
 from _resolver.instancetype.webhooks import validate_vm
-from _resolver.instancetype.webhooks.admission import Cause, Response, crashed, invalid
+from _resolver.instancetype.webhooks.admission import Response, crashed, invalid
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.lookup import Lookup, Objects
 from kubevirt_emulation.webhooks.admission import Answer, Review
-from kubevirt_emulation.webhooks.rules import order, virtual_machine
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 
 class VmValidator:
@@ -42,25 +40,13 @@ def check(review: Review, lookup: Lookup, cluster: Cluster) -> Response:
     response = validate_vm.virtual_machine(vm, lookup, cluster.defaults, cluster.release)
     if not response.allowed:
         return response
+    before = None
+    if review.operation != "CREATE" and review.old is not None:
+        before = release_schema.canonical("VirtualMachineSpec", review.old["spec"], cluster.release)
     try:
-        causes = _causes(review, vm["spec"], stored, cluster)
+        causes = order.virtual_machine_causes(vm["spec"], stored, before, review.namespace, cluster)
     except Crash as crash:
         return crashed(str(crash))
     if causes:
         return invalid(causes)
     return response._replace(warnings=(*response.warnings, *order.warnings(stored)))
-
-
-def _causes(review: Review, spec: dict[str, Any], stored: dict[str, Any], cluster: Cluster) -> list[Cause]:
-    """spec: the VM's with everything applied. stored: as it is to be stored."""
-    found: list[Cause] = []
-    if review.operation == "CREATE":
-        found = order.new_vm(stored["template"]["spec"], spec["template"]["spec"], cluster)
-    before = None
-    if review.old is not None:
-        before = release_schema.canonical("VirtualMachineSpec", review.old["spec"], cluster.release)
-    return (
-        found
-        or list(order.vm(spec, cluster))
-        or list(virtual_machine.data_volume_namespaces(stored, before, review.namespace))
-    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from _resolver.admission import order
+from _resolver.admission.cluster import Cluster
 from _resolver.api import release_schema
 from _resolver.api.errors import Crash
 from _resolver.instancetype.webhooks.admission import Response, allowed, crashed, invalid
 from kubevirt_emulation.install.names import CONTROLLER_USER
 from kubevirt_emulation.kubevirt_configuration import KubeVirtConfiguration
 from kubevirt_emulation.webhooks.admission import Answer, Review
-from kubevirt_emulation.webhooks.rules import order
-from kubevirt_emulation.webhooks.rules.cluster import Cluster
 
 
 class VmiValidator:

@@ -1,0 +1,100 @@
+"""Differences between KubeVirt releases in what VMs and VMIs may have, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from ..api.release import Release, differences
+
+_BETA: Final = frozenset(
+    (
+        "DeclarativeHotplugVolumes",
+        "GPUsWithDRA",
+        "HostDevicesWithDRA",
+        "PasstBinding",
+        "RebootPolicy",
+        "WorkloadEncryptionSEV",
+    )
+)
+
+
+class Rules(NamedTuple):
+    """The rules of a release. The defaults are the newest release's.
+
+    gates_on: the feature gates that are open unless `disabledFeatureGates` names them. Others are closed unless
+    `featureGates` names them.
+
+    Firmware and CPU:
+    page_size_field: the field of a VM's huge page size, in virt-api's words.
+    io_threads_policies: the permitted values of ioThreadsPolicy.
+    checks_acpi: ACPI tables need volumes. one_launch_security: exactly one type of launch security may be set.
+    tdx_needs_no_smm: secure boot with TDX needs no SMM.
+    slash_in_machine: patterns of machine types also match a slash.
+
+    Devices:
+    needs_binding: an interface must have a binding. checks_sata_blocks: the block size of SATA disks is fixed.
+    checks_devices: a GPU or host device must name a device or a claim. checks_claims: claims must be well-formed.
+    knows_grace: GPUs of NVIDIA Grace have requirements. checks_storage_filesystems: filesystems of claims need a gate.
+    config_filesystems_gate, video_gate: the gates of filesystems of secrets and the like, and of video devices; "" for
+    none. reservation_setting: the configuration, in addition to the feature gate, permits persistent reservations.
+
+    receives: WaitAsReceiver is a run strategy.
+    """
+
+    gates_on: frozenset[str] = _BETA
+
+    page_size_field: str = "memory.hugepages.pageSize"
+    io_threads_policies: tuple[str, ...] = ("shared", "auto", "supplementalPool")
+    checks_acpi: bool = True
+    one_launch_security: bool = True
+    tdx_needs_no_smm: bool = True
+    slash_in_machine: bool = False
+
+    needs_binding: bool = True
+    checks_sata_blocks: bool = True
+    checks_devices: bool = True
+    checks_claims: bool = True
+    knows_grace: bool = True
+    checks_storage_filesystems: bool = True
+    config_filesystems_gate: str = ""
+    video_gate: str = ""
+    reservation_setting: bool = True
+
+    receives: bool = True
+
+
+# Differences before a release, newest first: a release takes all rows above it, and later rows win.
+_BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
+    (
+        "1.9.0",
+        {
+            "gates_on": frozenset(),
+            "tdx_needs_no_smm": False,
+            "needs_binding": False,
+            "checks_claims": False,
+            "knows_grace": False,
+            "video_gate": "VideoConfig",
+            "reservation_setting": False,
+        },
+    ),
+    ("1.8.0", {"page_size_field": "hugepages.size", "config_filesystems_gate": "EnableVirtioFsConfigVolumes"}),
+    ("1.7.0", {"one_launch_security": False, "checks_sata_blocks": False}),
+    ("1.6.0", {"checks_devices": False, "slash_in_machine": True, "video_gate": "", "receives": False}),
+    (
+        "1.5.0",
+        {
+            "io_threads_policies": ("shared", "auto"),
+            "checks_acpi": False,
+            "checks_storage_filesystems": False,
+            "config_filesystems_gate": "",
+        },
+    ),
+)
+
+
+@cache
+def rules(release: Release) -> Rules:
+    """The rules of a release."""
+    return Rules(**differences(_BEFORE, release.version))

@@ -1,0 +1,171 @@
+"""Affinity and topology spread constraints, checked as in Kubernetes (validate-k8s-utils.go)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from . import names
+from .cause import INVALID, Cause, Spec
+from .cluster import Cluster
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
+_WEIGHTS: Final = range(1, 101)
+_NEEDS_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
+_NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+_NOT_AN_OPERATOR: Final = "not a valid selector operator"
+
+
+def affinity(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateSpecAffinity, whose fields lack `affinity`."""
+    found = spec.get("affinity") or {}
+    node = found.get("nodeAffinity") or {}
+    field = f"{path}.nodeAffinity"
+    if _REQUIRED in node:
+        terms, terms_field = node[_REQUIRED].get("nodeSelectorTerms"), f"{field}.{_REQUIRED}.nodeSelectorTerms"
+        if not terms:
+            yield _required(terms_field, "must have at least one node selector term")
+        for index, term in enumerate(terms or ()):
+            yield from _node_term(term, f"{terms_field}[{index}]")
+    for index, weighted in enumerate(node.get(_PREFERRED, ())):
+        yield from _weight(weighted, f"{field}.{_PREFERRED}[{index}]")
+        yield from _node_term(weighted.get("preference") or {}, f"{field}.{_PREFERRED}[{index}].preference")
+    for kind in ("podAffinity", "podAntiAffinity"):
+        pods, field = found.get(kind) or {}, f"{path}.{kind}"
+        for index, term in enumerate(pods.get(_REQUIRED, ())):
+            yield from _pod_term(term, f"{field}.{_REQUIRED}[{index}]")
+        for index, weighted in enumerate(pods.get(_PREFERRED, ())):
+            yield from _weight(weighted, f"{field}.{_PREFERRED}[{index}]")
+            term_field = f"{field}.{_PREFERRED}[{index}].podAffinityTerm"
+            yield from _pod_term(weighted.get("podAffinityTerm") or {}, term_field)
+
+
+def topology_spread(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateSpecTopologySpreadConstraints."""
+    path += ".topologySpreadConstraints"
+    constraints = spec.get("topologySpreadConstraints", ())
+    for index, constraint in enumerate(constraints):
+        field = f"{path}[{index}]"
+        skew, key = constraint.get("maxSkew", 0), constraint.get("topologyKey", "")
+        action = constraint.get("whenUnsatisfiable", "")
+        if skew <= 0:
+            yield _invalid(f"{field}.maxSkew", skew, "must be greater than zero")
+        if key:
+            yield from _label_name(key, f"{field}.topologyKey")
+        else:
+            yield _required(f"{field}.topologyKey", "can not be empty")
+        if action not in _UNSATISFIABLE:
+            supported = ", ".join(map(_shown, _UNSATISFIABLE))
+            message = f"Unsupported value: {_shown(action)}: supported values: {supported}"
+            yield _error(f"{field}.whenUnsatisfiable", message)
+        # The field lacks the constraint's index.
+        yield from _label_selector(constraint.get("labelSelector"), f"{path}.labelSelector")
+        for other in constraints[index + 1 :]:
+            if (other.get("topologyKey", ""), other.get("whenUnsatisfiable", "")) == (key, action):
+                pair = f"{field}.{{topologyKey, whenUnsatisfiable}}"
+                yield _error(pair, f'Duplicate value: "{{{key}, {action}}}"')
+                break
+
+
+def _weight(weighted: Spec, field: str) -> Iterator[Cause]:
+    weight = weighted.get("weight", 0)
+    if weight not in _WEIGHTS:
+        yield _invalid(f"{field}.weight", weight, "must be in the range 1-100")
+
+
+def _node_term(term: Spec, field: str) -> Iterator[Cause]:
+    """ValidateNodeSelectorTerm."""
+    for index, requirement in enumerate(term.get("matchExpressions", ())):
+        where = f"{field}.matchExpressions[{index}]"
+        operator, values = requirement.get("operator", ""), requirement.get("values", ())
+        if operator in ("Gt", "Lt"):
+            if len(values) != 1:
+                yield _required(f"{where}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
+        else:
+            yield from _operator(operator, values, where)
+        yield from _label_name(requirement.get("key", ""), f"{where}.key")
+    for index, requirement in enumerate(term.get("matchFields", ())):
+        yield from _node_field(requirement, f"{field}.matchFields[{index}]")
+
+
+def _node_field(requirement: Spec, field: str) -> Iterator[Cause]:
+    """ValidateNodeFieldSelectorRequirement."""
+    operator, values, key = (requirement.get(name) for name in ("operator", "values", "key"))
+    if operator not in ("In", "NotIn"):
+        yield _invalid(f"{field}.operator", operator or "", _NOT_AN_OPERATOR)
+    elif len(values or ()) != 1:
+        reason = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        yield _required(f"{field}.values", reason)
+    if key != "metadata.name":
+        yield _invalid(f"{field}.key", key or "", "not a valid field selector key")
+        return
+    for index, value in enumerate(values or ()):
+        for message in names.dns_subdomain(value):
+            yield _invalid(f"{field}.values[{index}]", value, message)
+
+
+def _pod_term(term: Spec, field: str) -> Iterator[Cause]:
+    """validatePodAffinityTerm."""
+    for selector in ("labelSelector", "namespaceSelector"):
+        yield from _label_selector(term.get(selector), f"{field}.{selector}")
+    for namespace in term.get("namespaces", ()):
+        for message in names.dns_label(namespace):
+            yield _invalid(f"{field}.namespace", namespace, message)
+    key = term.get("topologyKey", "")
+    if not key:
+        yield _required(f"{field}.topologyKey", "can not be empty")
+    yield from _label_name(key, f"{field}.topologyKey")
+
+
+def _label_selector(selector: Spec | None, field: str) -> Iterator[Cause]:
+    """ValidateLabelSelector (k8s.io/apimachinery/pkg/apis/meta/v1/validation)."""
+    for key, value in ((selector or {}).get("matchLabels") or {}).items():
+        yield from _label_name(key, f"{field}.matchLabels")
+        for message in names.label_value(value):
+            yield _invalid(f"{field}.matchLabels", value, message)
+    for index, requirement in enumerate((selector or {}).get("matchExpressions", ())):
+        where = f"{field}.matchExpressions[{index}]"
+        values = requirement.get("values", ())
+        yield from _operator(requirement.get("operator", ""), values, where)
+        yield from _label_name(requirement.get("key", ""), f"{where}.key")
+        for position, value in enumerate(values):
+            for message in names.label_value(value):
+                yield _invalid(f"{where}.values[{position}]", value, message)
+
+
+def _operator(operator: str, values: Any, field: str) -> Iterator[Cause]:
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield _required(f"{field}.values", _NEEDS_VALUES)
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield _error(f"{field}.values", f"Forbidden: {_NO_VALUES}")
+    else:
+        yield _invalid(f"{field}.operator", operator, _NOT_AN_OPERATOR)
+
+
+def _label_name(name: str, field: str) -> Iterator[Cause]:
+    for message in names.qualified(name):
+        yield _invalid(field, name, message)
+
+
+def _invalid(field: str, value: Any, detail: str) -> Cause:
+    """field.Invalid."""
+    return _error(field, f"Invalid value: {_shown(value)}: {detail}")
+
+
+def _required(field: str, detail: str) -> Cause:
+    """field.Required."""
+    return _error(field, f"Required value: {detail}")
+
+
+def _error(field: str, body: str) -> Cause:
+    """KubeVirt reports every error of Kubernetes as an invalid value."""
+    return Cause(INVALID, f"{field}: {body}", field)
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,130 @@
+"""Volumes, and their disks (vmi-create-admitter.go, pkg/storage/admitters). For cloud-init see cloud_init."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..api import quantity
+from . import cloud_init
+from .cause import INVALID, NOT_FOUND, REQUIRED, Cause, Spec
+from .cluster import Cluster
+from .paths import absolute_path
+
+SOURCES: Final = (
+    "persistentVolumeClaim",
+    "sysprep",
+    "cloudInitNoCloud",
+    "cloudInitConfigDrive",
+    "containerDisk",
+    "ephemeral",
+    "emptyDisk",
+    "hostDisk",
+    "dataVolume",
+    "configMap",
+    "secret",
+    "downwardAPI",
+    "serviceAccount",
+    "downwardMetrics",
+    "memoryDump",
+    "containerPath",
+)
+# Sources of which a VM has at most one → their name in messages.
+_SINGLE: Final = {
+    "serviceAccount": "serviceAccount volume",
+    "downwardMetrics": "downwardMetric volume",
+    "memoryDump": "memory dump volume",
+}
+# Sources that name an object → the field.
+_NAMES: Final = {"configMap": "name", "secret": "secretName", "serviceAccount": "serviceAccountName"}
+_EXISTS, _MAY_EXIST = "Disk", "DiskOrCreate"
+_RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
+
+
+def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateVolumes."""
+    path += ".volumes"
+    volumes = spec.get("volumes", ())
+    first: dict[str, int] = {}
+    for index, volume in enumerate(volumes):
+        field, name = f"{path}[{index}]", volume["name"]
+        if name in first:
+            yield Cause(INVALID, f"{field} and {path}[{first[name]}] must not have the same Name.", f"{field}.name")
+        first.setdefault(name, index)
+        yield from _source(volume, field)
+        yield from cloud_init.check(volume, field)
+        if "downwardMetrics" in volume and not cluster.has_gate("DownwardMetrics"):
+            message = "downwardMetrics disks are not allowed: DownwardMetrics feature gate is not enabled."
+            yield Cause(INVALID, message, field)
+        yield from _host_disk(volume.get("hostDisk"), field, cluster)
+        for source, key in _NAMES.items():
+            if source in volume and not volume[source].get(key):
+                yield Cause(INVALID, f"{field}.{source}.{key} is a required field", f"{field}.{source}.{key}")
+    for source, words in _SINGLE.items():
+        if sum(source in volume for volume in volumes) > 1:
+            yield Cause(INVALID, f"{path} must have max one {words} set", path)
+
+
+def _source(volume: Spec, field: str) -> Iterator[Cause]:
+    if "dataVolume" in volume and not volume["dataVolume"].get("name"):
+        yield Cause(REQUIRED, "DataVolume 'name' must be set", f"{field}.name")
+    if sum(source in volume for source in SOURCES) != 1:
+        yield Cause(INVALID, f"{field} must have exactly one source type set", field)
+
+
+def _host_disk(disk: Spec | None, volume_field: str, cluster: Cluster) -> Iterator[Cause]:
+    if disk is None:
+        return
+    field, kind = f"{volume_field}.hostDisk", disk.get("type", "")
+    if not cluster.has_gate("HostDisk"):
+        yield Cause(INVALID, "HostDisk feature gate is not enabled", volume_field)
+    if not disk.get("path"):
+        yield Cause(NOT_FOUND, f"{field}.path is required for hostDisk volume", f"{field}.path")
+    if kind not in (_EXISTS, _MAY_EXIST):
+        message = f"{field}.type has invalid value '{kind}', allowed are '{_EXISTS}' or '{_MAY_EXIST}'"
+        yield Cause(INVALID, message, f"{field}.type")
+    if kind == _EXISTS and quantity.parse(disk.get("capacity", "0")).nanos:
+        message = f"{field}.capacity is allowed to pass only with {field}.type equal to '{_MAY_EXIST}'"
+        yield Cause(INVALID, message, f"{field}.capacity")
+
+
+def container_disk_paths(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """ValidateContainerDisks."""
+    for index, volume in enumerate(spec.get("volumes", ())):
+        file = (volume.get("containerDisk") or {}).get("path")
+        if file:
+            yield from absolute_path(file, f"{path}.volumes[{index}].containerDisk")
+
+
+def no_utility_volumes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """ValidateUtilityVolumesNotPresentOnCreation."""
+    if "utilityVolumes" in spec:
+        message = "cannot create VMI with utility volumes in spec, utility volumes can only be added via hotplug"
+        yield Cause(INVALID, message, f"{path}.utilityVolumes")
+
+
+def mapped(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateVirtualMachineInstanceSpecVolumeDisks: every volume must be mapped; only for VMIs."""
+    devices = spec["domain"]["devices"]
+    disks = {disk["name"] for disk in devices.get("disks", ())}
+    filesystems = {filesystem["name"] for filesystem in devices.get("filesystems", ())}
+    for index, volume in enumerate(spec.get("volumes", ())):
+        field, name = f"{path}.domain.volumes[{index}]", volume["name"]
+        if "memoryDump" in volume:
+            continue
+        if name not in disks | filesystems:
+            yield Cause(INVALID, f"{field}.name '{name}' not found.", f"{field}.name")
+        if "containerPath" in volume:
+            yield from _container_path(volume, name in disks, name in filesystems, field)
+
+
+def _container_path(volume: Spec, on_disk: bool, on_filesystem: bool, field: str) -> Iterator[Cause]:
+    about = f"ContainerPath volume '{volume['name']}'"
+    if on_disk:
+        yield Cause(INVALID, f"{about} must be mapped to a filesystem, not a disk", field)
+    if not on_filesystem:
+        message = f"{about} must have a matching filesystem defined in spec.domain.devices.filesystems"
+        yield Cause(INVALID, message, field)
+    reserved = next((prefix for prefix in _RESERVED_PATHS if volume["containerPath"]["path"].startswith(prefix)), None)
+    if reserved is not None:
+        yield Cause(INVALID, f"{about} uses reserved path prefix '{reserved}'", f"{field}.containerPath.path")

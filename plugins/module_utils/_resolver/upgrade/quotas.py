@@ -1,0 +1,60 @@
+"""Quotas and limit ranges before and after an upgrade: whether they admit the pods of the VMs' next starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..declare.status import has_guest
+from ..pod.manifests import name_of, namespace_of
+from ..pod.of_vm import RESTART
+from ..quota.question import Cluster, quotas
+from .machine import Side
+
+Manifest = dict[str, Any]
+
+
+class Admission(NamedTuple):
+    """before, after: why the pod of a VM's next start is rejected; "" if it is admitted."""
+
+    before: str = ""
+    after: str = ""
+
+
+class Admissions(NamedTuple):
+    """vms: by (namespace, name). quotas: to which the upgrade makes a difference; see question.quotas. They also have
+    fits_before.
+    """
+
+    vms: dict[tuple[str, str], Admission]
+    quotas: list[dict[str, Any]]
+
+
+def admissions(vms: Sequence[Manifest], before: Side, after: Side, room: Cluster) -> Admissions:
+    """Each running VM restarts, one after the other; then each halted VM starts.
+
+    The sums of the quotas are of the running VMs, what their new pods need beyond the present ones. Raises FieldError.
+    """
+    running = [vm for vm in vms if has_guest(vm)]
+    halted = [vm for vm in vms if not has_guest(vm)]
+    was, will = (_asked([*running, *halted], where, room)["virtual_machines"] for where in (before, after))
+    found = {
+        (one["namespace"], one["name"]): Admission(_problem(one), _problem(other)) for one, other in zip(was, will)
+    }
+    sums = (_asked(running, where, room)["quotas"] for where in (before, after))
+    lines = [{**new, "fits_before": old["fits"]} for old, new in zip(*sums) if old != new]
+    return Admissions(found, lines)
+
+
+def _asked(vms: Sequence[Manifest], where: Side, room: Cluster) -> dict[str, Any]:
+    return quotas(vms, where.cluster.objects, where.cluster.kubevirt, room, RESTART)
+
+
+def _problem(answer: dict[str, Any]) -> str:
+    """A VM without a pod has another problem, which its start names."""
+    return str(answer.get("problem", "")) if answer["judged"] else ""
+
+
+def key_of(vm: Manifest) -> tuple[str, str]:
+    """The VM's key in Admissions."""
+    return namespace_of(vm), name_of(vm)

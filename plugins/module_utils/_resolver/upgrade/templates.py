@@ -1,0 +1,132 @@
+"""VirtualMachineTemplates before and after an upgrade: the VMs that they make (template.kubevirt.io)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+from ..api.errors import FieldError
+from ..api.tree import copy
+from ..declare.outlook import admit
+from ..pod.manifests import metadata_of, namespace_of
+from .machine import Side, Start, changed, lost, refusal, start
+
+Manifest = dict[str, Any]
+
+_REFERENCE: Final = re.compile(r"\$\{(\w+)\}", re.ASCII)
+_TYPED: Final = re.compile(r"\$\{\{(\w+)\}\}", re.ASCII)
+
+
+class Template(NamedTuple):
+    """vm: made with the default values of the parameters. before, after: a new VM's start on either side.
+
+    changes, lost: see Machine. refusal, refusal_before: why KubeVirt rejects a new VM after the upgrade, and now.
+    """
+
+    manifest: Manifest
+    before: Start
+    after: Start
+    changes: tuple[dict[str, Any], ...]
+    lost: tuple[str, ...]
+    refusal: str
+    refusal_before: str
+
+    @property
+    def label(self) -> str:
+        metadata = self.manifest["metadata"]
+        return f"{metadata['namespace']}/{metadata['name']}"
+
+    @property
+    def concerned(self) -> bool:
+        """Whether the upgrade makes a difference to the VMs of the template."""
+        same = (self.refusal, self.after.problem) == (self.refusal_before, self.before.problem)
+        return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
+
+
+def rehearse(template: Manifest, before: Side, after: Side) -> Template:
+    """What becomes of a template. One that makes no VM has a problem on both sides."""
+    try:
+        vm = made(template)
+        (was, rejected), (will, rejects) = (_new(vm, where) for where in (before, after))
+        dropped = lost(vm, before, after)
+    except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
+        broken = Start(problem=f"the template makes no VM: {' '.join(str(error).split())}")
+        return Template(template, broken, broken, (), (), "", "")
+    return Template(template, was, will, tuple(changed(was, will)), dropped, rejects, rejected)
+
+
+def made(template: Manifest) -> Manifest:
+    """The VM of a template with the default values of its parameters, in the template's namespace.
+
+    A parameter without a value, which a generator or the user gives, counts as the text parameter-NAME.
+    """
+    spec = template["spec"]
+    values = {one["name"]: one.get("value") or _unknown(one["name"]) for one in spec.get("parameters") or ()}
+    vm = substituted(spec["virtualMachine"], values)
+    if not isinstance(vm.get("spec"), dict):
+        raise FieldError("spec.virtualMachine.spec", "missing")
+    metadata = {**metadata_of(vm), "namespace": namespace_of(template)}
+    metadata.setdefault("name", _unknown("name"))
+    return {**vm, "metadata": metadata}
+
+
+def substituted(vm: Manifest, values: Mapping[str, str]) -> Manifest:
+    """The object with the values of parameters (virt-template's ``ProcessTemplate``), before its conversion to a VM."""
+    vm = copy(vm)
+    namespace = (vm.get("metadata") or {}).get("namespace")
+    if namespace and not _REFERENCE.search(str(namespace)):
+        del vm["metadata"]["namespace"]
+    result: Manifest = _visited(vm, values)
+    return result
+
+
+def _unknown(name: str) -> str:
+    return f"parameter-{name.lower().replace('_', '-')}"
+
+
+def _visited(value: Any, values: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {_visited(key, values): _visited(inside, values) for key, inside in value.items()}
+    if isinstance(value, list):
+        return [_visited(inside, values) for inside in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _as_float(str(value))
+    return _replaced(value, values) if isinstance(value, str) else value
+
+
+def _replaced(text: str, values: Mapping[str, str]) -> Any:
+    typed = _TYPED.fullmatch(text)
+    if typed and typed[1] in values:
+        try:
+            return json.loads(values[typed[1]], parse_int=_as_float, parse_float=_finite, parse_constant=_finite)
+        except ValueError:
+            return values[typed[1]]
+    # The references are found first; then each replaces the first of its kind in the text as it is by then.
+    for name in _REFERENCE.findall(text):
+        if name in values:
+            text = text.replace(f"${{{name}}}", values[name], 1)
+    return text
+
+
+def _as_float(text: str) -> int:
+    """Numbers pass through float64."""
+    return int(_finite(text))
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is no number of JSON")
+    return number
+
+
+def _new(vm: Manifest, where: Side) -> tuple[Start, str]:
+    """(The start of a new VM, why KubeVirt rejects it)."""
+    future = admit(vm, None, where.cluster)
+    if future.admitted is None:
+        message = future.refusal.message if future.refusal is not None else "is rejected"
+        return Start(problem=message), message
+    return start(future.admitted, where), refusal(future.admitted, where.cluster)

@@ -1,0 +1,66 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action of all modules: runs the module, and prints the diffs of what was written even if other objects failed.
+
+Ansible prints no diff of a failed task.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from . import _direct
+
+
+class ModuleAction(ActionBase):
+    """An action that runs the task's module with the task's options."""
+
+    _requires_connection = True
+
+    def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
+        self._supports_check_mode = True
+        self._supports_async = True
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        result.update(self.execute(dict(self._task.args), tmp, task_vars))
+        return result
+
+    def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
+        """Runs the module and returns its result."""
+        result = self.run_module(self._task.action, options, task_vars, wrap_async=self._task.async_val)
+        # With failed_when the task may succeed, and then Ansible prints the diffs.
+        if result.get("failed") and self._task.diff and not self._task.failed_when:
+            for text in unified(result.get("diff") or ()):
+                self._display.display(text)
+        return result
+
+    def run_module(
+        self, name: str, options: dict[str, Any], task_vars: dict[str, Any], wrap_async: int = 0
+    ) -> dict[str, Any]:
+        """The result of a module of this collection. name: fully qualified."""
+        result: dict[str, Any] | None = _direct.execute(self, name, options, task_vars)
+        if result is None:
+            result = self._execute_module(
+                module_name=name, module_args=options, task_vars=task_vars, wrap_async=wrap_async
+            )
+        return result
+
+
+def unified(diffs: Iterable[dict[str, Any]]) -> list[str]:
+    """The diffs of a module as Ansible prints them."""
+    found = []
+    for diff in diffs:
+        before, after = (_lines(diff.get(side)) for side in ("before", "after"))
+        heads = (f"before: {diff.get('before_header', '')}", f"after: {diff.get('after_header', '')}")
+        found.append("\n".join(difflib.unified_diff(before, after, *heads, lineterm="")))
+    return found
+
+
+def _lines(value: Any) -> list[str]:
+    return json.dumps(value, sort_keys=True, indent=4).splitlines() if value else []

@@ -1,0 +1,29 @@
+"""The environment of the commands of Ansible that tests run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+_OWN = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
+
+
+def surroundings(kubeconfig: object = "", *, bare: bool = False, **more: str) -> dict[str, str]:
+    """The test run's environment, in which Ansible finds the checkout's collection and writes plain text.
+
+    kubeconfig: of the cluster, "" for none. bare: without the checkout's ansible.cfg, and without what the test run has
+    of Ansible and clusters. more: further variables.
+    """
+    found = {name: value for name, value in os.environ.items() if not (bare and name.startswith(_OWN))}
+    if not bare:
+        found["ANSIBLE_CONFIG"] = str(CHECKOUT / "ansible.cfg")
+    if kubeconfig:
+        found["K8S_AUTH_KUBECONFIG"] = str(kubeconfig)
+    return {
+        **found,
+        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+        "ANSIBLE_NOCOLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        **more,
+    }

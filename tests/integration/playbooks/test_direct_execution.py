@@ -1,0 +1,109 @@
+"""A module that its action executes directly answers as the same module does when Ansible packs and sends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client, config
+
+CHECKOUT = Path(__file__).parents[3]
+SAME = "{{ ansible_playbook_python }}"
+# The same Python under another name, so that Ansible has to start it.
+OTHER = "{{ ansible_playbook_python | dirname }}/../bin/{{ ansible_playbook_python | basename }}"
+COMMAND = str(Path(sys.executable).with_name("ansible-playbook"))
+NOWHERE = "https://127.0.0.1:1"
+SECRET = "a-password-of-nobody"
+KEYWORDS = ("check_mode", "diff", "loop")
+WITHOUT_NAMESPACE = ("expand_info",)
+VM: dict[str, Any] = {"instancetype": {"name": "small"}, "run_strategy": "Halted", "labels": {"day": "{{ day }}"}}
+SMALL = {"name": "small", "cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+
+TASKS: dict[str, dict[str, Any]] = {
+    "planned": {"instancetype": SMALL, "check_mode": True, "diff": True},
+    "refused": {"instancetype": {**SMALL, "cpu": "many"}},
+    "unknown option": {"virtual_machine_info": {"nonsense": 1}},
+    "unknown instancetype": {"virtual_machine": {"name": "a", **VM, "preflight": "strict"}},
+    "warned": {"virtual_machine": {"name": "a", **VM, "preflight": "warn"}, "check_mode": True},
+    "without connection": {"virtual_machine_info": {"host": NOWHERE, "api_key": SECRET, "retry_timeout": 0}},
+    "hidden": {"virtual_machine_info": {"host": SECRET, "api_key": SECRET, "retry_timeout": 0}},
+    "both names": {"virtual_machine_info": {"validate_certs": False, "verify_ssl": False}},
+    "nothing there": {"controller_revision_info": {}},
+    "looped": {"instancetype_info": {"name": "{{ item }}"}, "loop": ["small", "large"]},
+}
+
+
+@pytest.fixture
+def namespace(cluster: Path) -> Iterator[str]:
+    name = f"direct-{uuid.uuid4().hex[:8]}"
+    with config.new_client_from_config(str(cluster)) as connection:
+        core = client.CoreV1Api(connection)
+        core.create_namespace({"metadata": {"name": name}})
+        yield name
+        core.delete_namespace(name)
+
+
+def play(cluster: Path, folder: Path, namespace: str, interpreter: str, **environment: str) -> list[dict[str, Any]]:
+    """The results of TASKS, in order."""
+    tasks: list[dict[str, Any]] = []
+    for number, (name, task) in enumerate(TASKS.items()):
+        module = next(key for key in task if key not in KEYWORDS)
+        where = {} if module in WITHOUT_NAMESPACE else {"namespace": namespace}
+        call = {f"virtshape.instancetypes.{module}": {**where, **task[module]}}
+        keywords = {key: task[key] for key in task if key in KEYWORDS}
+        tasks.append({"name": name, **call, **keywords, "register": f"task_{number}", "ignore_errors": True})
+    registered = ", ".join(f"task_{number}" for number in range(len(TASKS)))
+    answers = folder / "answers.json"
+    save = {"content": f"{{{{ [{registered}] | to_json }}}}", "dest": str(answers), "mode": "0600"}
+    local = {"ansible_remote_tmp": str(folder)}
+    tasks.append({"ansible.builtin.copy": save, "vars": local})
+    settings = {"K8S_AUTH_KUBECONFIG": str(cluster)}
+    book = folder / "play.json"
+    one = {"hosts": "localhost", "gather_facts": False, "environment": settings, "vars": {"day": "monday"}}
+    book.write_text(json.dumps([{**one, "tasks": tasks}]))
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("ansible-playbook")),
+            str(book),
+            "-e",
+            f"@{variables(folder, interpreter)}",
+        ],
+        env={**os.environ, "ANSIBLE_NOCOLOR": "1", "LC_ALL": "C.UTF-8", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert SECRET not in done.stdout
+    found: list[dict[str, Any]] = json.loads(answers.read_text())
+    return found
+
+
+def test_the_answers_are_the_same(cluster: Path, tmp_path: Path, namespace: str) -> None:
+    direct, sent = (
+        play(cluster, tmp_path, namespace, interpreter, **environment)
+        for interpreter, environment in ((SAME, {"ANSIBLE_REMOTE_TEMP": "/proc/none"}), (OTHER, {}))
+    )
+    for name, one, other in zip(TASKS, direct, sent):
+        assert told(one) == told(other), name
+
+
+def variables(folder: Path, interpreter: str) -> Path:
+    file = folder / "variables.json"
+    file.write_text(json.dumps({"ansible_python_interpreter": interpreter}))
+    return file
+
+
+def told(result: dict[str, Any]) -> dict[str, Any]:
+    """Without what Ansible adds for whoever looks for mistakes in modules, and 2.22 about how it read the result."""
+    if "results" in result and "item" in (result["results"] or [{}])[0]:
+        return {**result, "results": [told(one) for one in result["results"]]}
+    return {name: value for name, value in result.items() if name not in ("ansible_parsed", "exception", "invocation")}

@@ -1,0 +1,20 @@
+"""meta/runtime.yml: every module is in the group of module_defaults and has an action."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[3]
+MODULES = {path.stem for path in (ROOT / "plugins" / "modules").glob("[!_]*.py")}
+
+
+def test_every_module_is_routed() -> None:
+    runtime = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())
+    actions = {path.stem for path in (ROOT / "plugins" / "action").glob("[!_]*.py")}
+    routed = runtime["plugin_routing"]["modules"]
+
+    assert set(runtime["action_groups"]["all"]) == MODULES
+    assert set(routed) | actions == MODULES
+    assert {entry["action_plugin"].rpartition(".")[2] for entry in routed.values()} <= actions
