@@ -25,8 +25,12 @@ KINDS = (
     "inventories",
     "projects",
     "credentials",
+    "notification_templates",
     "execution_environments",
 )
+OPTIONS = ("project_url", "project_branch", "execution_environment_image", "organization", "service_accounts")
+# No job of the tests fails, so nothing is sent.
+WEBHOOK = {"url": "http://127.0.0.1:9", "http_method": "POST", "headers": {}}
 
 
 class Setup:
@@ -37,8 +41,14 @@ class Setup:
 
     def run(self) -> subprocess.CompletedProcess[str]:
         """The playbook. Which environment jobs run in, and where the project is, is said by VIRTSHAPE_AWX_*."""
-        variables: dict[str, Any] = {"awx_setup_name": self.name, "awx_setup_slices": 2}
-        for option in ("project_url", "project_branch", "execution_environment_image", "organization"):
+        variables: dict[str, Any] = {
+            "awx_setup_name": self.name,
+            "awx_setup_slices": 2,
+            "awx_setup_notification": self.name,
+            "awx_setup_notification_type": "webhook",
+            "awx_setup_notification_configuration": WEBHOOK,
+        }
+        for option in OPTIONS:
             given = os.environ.get(f"VIRTSHAPE_AWX_{option.upper()}")
             if given:
                 variables[f"awx_setup_{option}"] = given
@@ -100,5 +110,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("AWX")
     for report in sorted(reports, key=lambda report: report.location[1]):
         step = re.sub(r"_", " ", report.nodeid.rpartition("::test_")[2])
-        why = "" if report.passed else str(report.longrepr).splitlines()[-1]
+        crash = getattr(report.longrepr, "reprcrash", None)
+        why = "" if report.passed else " ".join(str(crash.message if crash else report.longrepr).split())[:300]
         terminalreporter.write_line(f"{report.outcome:7} {report.duration:6.0f} s  {step}  {why}".rstrip())

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 TEMPLATES = ("deploy catalog", "fleet report", "refresh")
-# awx.awx cannot compare secrets and approvals.
-ALWAYS_CHANGED = {"Create the credential of the cluster", "Create the workflow"}
+# awx.awx cannot compare secrets. It warns of those of the credential; those of notifications it hides.
+ALWAYS_CHANGED = {"Create the credential of the cluster"}
 
 
 def test_awx_setup_ends(setup: Any) -> None:
@@ -29,6 +29,8 @@ def test_awx_setup_again_changes_nothing(setup: Any) -> None:
     tasks = re.split(r"^TASK \[", done.stdout, flags=re.MULTILINE)[1:]
     changed = {task.partition("]")[0] for task in tasks if "\nchanged: " in task}
     assert changed <= ALWAYS_CHANGED
+    warnings = re.findall(r"\[WARNING\]: (?!No inventory|provided hosts|The field inputs).*", done.stdout + done.stderr)
+    assert not warnings
 
 
 def test_the_inventory_was_read(setup: Any) -> None:
@@ -41,6 +43,17 @@ def test_a_launch_needs_no_variables(setup: Any, does: str) -> None:
     printed = setup.controller.printout(job)
     assert job["status"] == "successful", printed[-2000:]
     assert os.environ["K8S_AUTH_API_KEY"] not in printed
+    hosts = setup.controller.get(setup.controller.named("inventories", setup.name)["related"]["hosts"])["count"]
+    assert (job["type"] == "workflow_job") is (does == "refresh" and hosts > 1), "slices"
+
+
+def test_each_template_has_its_credential_and_notification(setup: Any) -> None:
+    for does in TEMPLATES:
+        template = setup.template(does)
+        own = f": {does}" if os.environ.get("VIRTSHAPE_AWX_SERVICE_ACCOUNTS") else ""
+        assert [one["name"] for one in template["summary_fields"]["credentials"]] == [f"{setup.name}{own}"]
+        notified = setup.controller.get(template["related"]["notification_templates_error"])["results"]
+        assert [one["name"] for one in notified] == [setup.name]
 
 
 def test_the_form_as_it_is(setup: Any) -> None:

@@ -1,0 +1,47 @@
+"""A job that AWX did not split says so; the variables are those that AWX 24.6.1 gave to such jobs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+REFRESH = {"awx_job_template_name": "KubeVirt: refresh"}
+VMS = ["web-1.shop", "web-2.shop"]
+SAY_SO: list[dict[str, Any]] = [
+    {**REFRESH, "job_slices": 2, "inventory_hosts": VMS},
+    {**REFRESH, "job_slices": 3, "inventory_hosts": VMS, "awx_workflow_job_name": "KubeVirt: upgrade"},
+]
+SAY_NOTHING: list[dict[str, Any]] = [
+    # Without AWX.
+    {"job_slices": 4, "inventory_hosts": VMS},
+    # Slices were not asked for.
+    {**REFRESH, "inventory_hosts": VMS},
+    {**REFRESH, "job_slices": 1, "inventory_hosts": VMS},
+    # Nothing to split.
+    {**REFRESH, "job_slices": 5, "inventory_hosts": VMS[:1]},
+    # A slice, also in a workflow.
+    {**REFRESH, "job_slices": 6, "inventory_hosts": VMS, "awx_workflow_job_name": "KubeVirt: refresh"},
+]
+
+
+def test_one_job_in_place_of_slices(tmp_path: Path) -> None:
+    file = str(CHECKOUT / "playbooks" / "tasks" / "slices.yml")
+    tasks = [{"ansible.builtin.include_tasks": file, "vars": variables} for variables in SAY_SO + SAY_NOTHING]
+    play = [{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}]
+    (tmp_path / "play.yml").write_text(json.dumps(play))
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("ansible-playbook")), "play.yml"],
+        cwd=tmp_path,
+        env={**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_STDOUT_CALLBACK": "default"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"job_slices: (\d+) slices were asked for", done.stdout) == ["2", "3"], done.stdout
