@@ -52,17 +52,22 @@ def _name(account: str) -> str:
 
 
 def apply(cluster: dynamic.DynamicClient, manifest: Manifest) -> bool:
-    """Whether something changed."""
+    """Whether something changed. The owners of fields do not count: the second apply of a namespace notes them."""
     place = {"name": manifest["metadata"]["name"], "namespace": manifest["metadata"].get("namespace")}
     resource = cluster.resources.get(api_version=manifest["apiVersion"], kind=manifest["kind"])
     try:
-        before = resource.get(**place).metadata.resourceVersion
+        before = _content(resource.get(**place).to_dict())
     except dynamic.exceptions.NotFoundError:
         before = None
-    after = resource.server_side_apply(
-        manifest, **place, field_manager=MANAGER, force_conflicts=True
-    ).metadata.resourceVersion
-    return bool(before != after)
+    after = resource.server_side_apply(manifest, **place, field_manager=MANAGER, force_conflicts=True)
+    return before != _content(after.to_dict())
+
+
+def _content(found: Manifest) -> Manifest:
+    kept = {
+        name: value for name, value in found["metadata"].items() if name not in ("managedFields", "resourceVersion")
+    }
+    return {**found, "metadata": kept}
 
 
 def main() -> None:

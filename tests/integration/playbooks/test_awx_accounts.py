@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,3 +89,26 @@ def test_a_refusal_is_a_line(cluster: Path, namespace: str, tmp_path: Path) -> N
     assert code == 2
     assert f'awx_setup_service_accounts: Namespace "{namespace}_x" is invalid' in output.replace('\\"', '"')
     assert not awx.log.exists()
+
+
+def test_a_namespace_that_was_not_there_is_unchanged_the_second_time(cluster: Path, namespace: str) -> None:
+    """The API server notes who owned its fields when it is applied again."""
+    new = f"{namespace}-new"
+    asked = {"namespace": new, "seconds": 3600, "folder": str(CHECKOUT / "docs" / "rbac"), "accounts": {"nobody": []}}
+
+    def changed() -> bool:
+        done = subprocess.run(
+            [sys.executable, str(CHECKOUT / "playbooks" / "files" / "service_accounts.py")],
+            input=json.dumps(asked),
+            env={**os.environ, "K8S_AUTH_KUBECONFIG": str(cluster)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return bool(json.loads(done.stdout)["changed"])
+
+    try:
+        assert [changed(), changed()] == [True, False]
+    finally:
+        with config.new_client_from_config(str(cluster)) as connection:
+            client.CoreV1Api(connection).delete_namespace(new)
