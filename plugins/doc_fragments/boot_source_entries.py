@@ -44,6 +44,11 @@ options:
         description:
           - See O(checksum).
         type: str
+      consumers:
+        description:
+          - See O(consumers).
+        type: list
+        elements: str
       force_bind:
         description:
           - See O(force_bind).
@@ -52,6 +57,10 @@ options:
       image:
         description:
           - See O(image).
+        type: str
+      image_stream:
+        description:
+          - See O(image_stream).
         type: str
       insecure_registry:
         description:

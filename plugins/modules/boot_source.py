@@ -60,10 +60,15 @@ options:
     description:
       - Image in a registry, for example C(quay.io/containerdisks/fedora:latest).
     type: str
+  image_stream:
+    description:
+      - ImageStream of OpenShift in the namespace, whose image a node pulls. The module cannot ask it for labels.
+        Without O(schedule) CDI imports it once.
+    type: str
   schedule:
     description:
-      - When CDI polls the registry for a new O(image), as a cron schedule of five fields or a descriptor such as
-        V(@daily). Sunday is V(0). An empty schedule imports once, and CDI never polls again.
+      - When CDI polls the registry for a new O(image) or O(image_stream), as a cron schedule of five fields or a
+        descriptor such as V(@daily). Sunday is V(0). An empty schedule imports once, and CDI never polls again.
       - CDI does not let a DataImportCron be changed, so the module replaces it. What it has imported stays.
     type: str
   url:
@@ -204,6 +209,12 @@ options:
       - ConfigMap in the namespace with the CA certificates of the server, in keys that end in C(.crt) or C(.pem).
       - With O(schedule), CDI needs the ConfigMap in its own namespace, too.
     type: str
+  consumers:
+    description:
+      - Namespaces whose VMs boot from the boot source, as C(NAMESPACE) or C(NAMESPACE/SERVICE_ACCOUNT). The module
+        checks that the service account, by default C(default), may clone it. Otherwise KubeVirt creates no disks.
+    type: list
+    elements: str
   ask_registry:
     description:
       - Whether the module asks the registry about O(image). Without that it needs a digest in the image's name, or

@@ -11,12 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback_registry import LoopbackRegistry
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from documented import CHECKOUT
 
 PAGE = (CHECKOUT / "docs" / "getting_started.md").read_text()
 FILES = dict(re.findall(r"[Ss]ave this as `(\S+\.yml)`:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL))
 COMMANDS = re.findall(r"^\$ ansible-playbook (\S+)$", PAGE, re.MULTILINE)
+ASKS = "        infer_from_registry: true\n"
+MARK = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_"
+SAYS = [f"{MARK}INSTANCETYPE=u1.medium", f"{MARK}PREFERENCE=fedora"]
 LARGER = re.search(r"in `shop.yml`:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -28,10 +34,14 @@ def state(tmp_path: Path, launch: Callable[..., dict[str, Any]]) -> Iterator[Pat
 
 
 @pytest.mark.own_cluster
-def test_the_page_step_by_step(state: Path, tmp_path: Path) -> None:
+def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRegistry) -> None:
     assert COMMANDS == ["cluster.yml", "shop.yml", "shop.yml", "shop.yml", "drift.yml", "refresh.yml", "end.yml"]
     assert set(FILES) == set(COMMANDS) and LARGER is not None
-    for name, text in FILES.items():
+    # A registry on loopback stands for the public one.
+    registry.push("containerdisks/fedora", "latest", {"amd64": SAYS})
+    page = {name: text.replace("quay.io/", f"{registry.address}/") for name, text in FILES.items()}
+    page["shop.yml"] = page["shop.yml"].replace(ASKS, f"{ASKS}        insecure_registry: true\n")
+    for name, text in page.items():
         (tmp_path / name).write_text(text)
     hidden = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
@@ -55,10 +65,14 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path) -> None:
     variable, _equals, path = line.partition("=")
     environment[variable] = path
     assert "changed=4 " in play("shop.yml")
+    assert registry.asked[0].endswith("/containerdisks/fedora/manifests/latest")
     assert "changed=0 " in play("shop.yml")
-    old = "".join(re.findall(r"        (?:cpu|memory): {guest.*\n", FILES["shop.yml"]))
-    larger = FILES["shop.yml"].replace(old, LARGER[1])
-    assert larger != FILES["shop.yml"]
+    made = Session({"kubeconfig": path, "retry_timeout": 30}).get(BY_NAME["VirtualMachine"], "shop", "web-1")
+    assert made is not None
+    assert [made["spec"][role]["name"] for role in ("instancetype", "preference")] == ["u1.medium", "fedora"]
+    old = "".join(re.findall(r"        (?:cpu|memory): {guest.*\n", page["shop.yml"]))
+    larger = page["shop.yml"].replace(old, LARGER[1])
+    assert larger != page["shop.yml"]
     (tmp_path / "shop.yml").write_text(larger)
     assert "changed=1 " in play("shop.yml")
     assert "database: 4Gi now, 8Gi after a refresh" in play("drift.yml")

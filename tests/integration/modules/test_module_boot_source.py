@@ -220,6 +220,25 @@ def test_volumes_that_a_clone_reads_stay(boot: Run, registry: LoopbackRegistry, 
     assert names(session, shop) == set()
 
 
+def test_who_may_clone_it(boot: Run, session: Session, registry: LoopbackRegistry, shop: str) -> None:
+    options = {"image": image(registry)["image"], "consumers": ["default"]}
+    refused = boot(**options)
+    assert f"may not create datavolumes/source of cdi.kubevirt.io in {shop}" in refused["msg"]
+    assert session.list(VOLUME, shop)[0] == []
+    rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{shop}"
+    rules = [{"apiGroups": ["cdi.kubevirt.io"], "resources": ["datavolumes/source"], "verbs": ["create"]}]
+    session.request("POST", f"{rbac}/roles", body={"metadata": {"name": "clone"}, "rules": rules})
+    role = {"kind": "Role", "name": "clone", "apiGroup": "rbac.authorization.k8s.io"}
+    subjects = [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}]
+    binding = {"metadata": {"name": "clone"}, "roleRef": role, "subjects": subjects}
+    session.request("POST", f"{rbac}/rolebindings", body=binding)
+    # The authorizer learns of the binding a little later.
+    end = time.monotonic() + 60
+    while (made := boot(**options)).get("failed") and time.monotonic() < end:
+        time.sleep(0.1)
+    assert made["changed"], made
+
+
 def test_several_at_once_and_one_that_fails(run: Run, registry: LoopbackRegistry, shop: str) -> None:
     there = image(registry)["image"]
     entries = [

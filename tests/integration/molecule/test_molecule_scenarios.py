@@ -51,10 +51,13 @@ def executed(output: str, scenario: str) -> list[str]:
 
 
 def test_there_is_a_scenario_for_each_job() -> None:
-    assert SCENARIOS == ["catalog", "default", "fleet", "revision_refresh", "virtual_machines"]
+    assert SCENARIOS == ["boot_sources", "catalog", "default", "fleet", "revision_refresh", "virtual_machines"]
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(
+    "scenario",
+    [pytest.param(name, marks=pytest.mark.needs("cdi_here") if name == "boot_sources" else ()) for name in SCENARIOS],
+)
 def test_a_scenario_passes_on_a_given_cluster_and_leaves_nothing(cluster: Path, tmp_path: Path, scenario: str) -> None:
     assert executed(molecule("test", scenario, tmp_path / "state", cluster), scenario) == STEPS
     with config.new_client_from_config(str(cluster)) as connection:

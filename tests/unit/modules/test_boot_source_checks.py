@@ -200,6 +200,26 @@ def test_what_nobody_may_read_is_not_checked(boot: Run) -> None:
     )
 
 
+REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+
+def test_who_may_not_clone_it_is_named(boot: Run) -> None:
+    store = cluster()
+    store.answers["POST", REVIEWS] = (201, {"status": {"allowed": False}})
+    told = boot(store, consumers=["golden", "shop"], **URL)
+    assert "consumers: VMs in shop cannot boot from it: system:serviceaccount:shop:default may not" in told["msg"]
+    assert [path for _method, path in store.writes] == [REVIEWS] * 2
+    store.answers["POST", REVIEWS] = (201, {"status": {"allowed": True}})
+    assert not boot(store, consumers=["shop"], **URL).get("failed")
+
+
+def test_consumers_that_nobody_may_ask_about_are_not_checked(boot: Run) -> None:
+    store = cluster()
+    store.answers["POST", REVIEWS] = (403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no"})
+    told = boot(store, consumers=["shop"], **URL)
+    assert not told.get("failed") and "consumers: not checked: " in str(told["warnings"])
+
+
 def test_what_an_earlier_task_would_have_made_is_a_warning_in_check_mode(boot: Run) -> None:
     told = boot(cluster(), check=True, **{**URL, "preference": {"name": "lost"}, "secret": "pull"})
 

@@ -31,6 +31,7 @@ _SPEC: Final[dict[str, dict[str, Any]]] = {
     "state": {"type": "str", "choices": ["present", "labeled", "absent"], "default": "present"},
     "kind": {"type": "str", "choices": list(LABELED_KINDS), "default": LABELED_KINDS[0]},
     "image": {"type": "str"},
+    "image_stream": {"type": "str"},
     "schedule": {"type": "str"},
     "url": {"type": "str"},
     "checksum": {"type": "str"},
@@ -49,6 +50,7 @@ _SPEC: Final[dict[str, dict[str, Any]]] = {
     # The name of a Secret, not what is in it.
     "secret": {"type": "str", "no_log": False},
     "ca_config_map": {"type": "str"},
+    "consumers": {"type": "list", "elements": "str"},
     "ask_registry": {"type": "bool", "default": True},
     "insecure_registry": {"type": "bool", "default": False},
     "instancetype": {"type": "dict", "options": _MATCHER},

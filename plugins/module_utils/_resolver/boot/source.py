@@ -16,6 +16,7 @@ from ..api.names import label_value, subdomain
 from ..api.quantity import parse
 from .checksum import ChecksumError
 from .checksum import parse as parse_checksum
+from .consumers import consumer
 from .environment import labels as labels_of
 from .image import ImageError, reference
 from .origin import IMAGE
@@ -28,7 +29,7 @@ OWNER: Final = "boot-source.virtshape.dev/name"
 """The label of a volume with the name of its boot source."""
 CRON: Final = "cdi.kubevirt.io/dataImportCron"
 """The label by which CDI knows what a DataImportCron makes."""
-ORIGINS: Final = ("image", "url", "pvc", "snapshot", "upload")
+ORIGINS: Final = ("image", "image_stream", "url", "pvc", "snapshot", "upload")
 LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
 """What can be given labels without being made."""
 # The fields of a DataSource's source, in CDI's order.
@@ -73,8 +74,12 @@ def _check(options: Options) -> None:
     wrong = subdomain(options["name"])
     if wrong:
         raise FieldError("name", f"{options['name']!r} {wrong}")
-    if options.get("schedule") is not None and not options.get("image"):
+    if options.get("schedule") is not None and not (options.get("image") or options.get("image_stream")):
         raise FieldError("schedule", "only an image of a registry can be polled")
+    if options.get("image_stream") and options.get("pull_method") == "pod":
+        raise FieldError("pull_method", "only nodes pull the image of an ImageStream")
+    for one in options.get("consumers") or ():
+        consumer(one)
     if options.get("schedule") is not None and len(options["name"]) > _LONGEST_CRON:
         raise FieldError("name", f"with schedule it has at most {_LONGEST_CRON} characters")
     if options["keep"] < 1:
@@ -133,10 +138,11 @@ def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def identity(options: Options, digest: str) -> str:
-    """The hexadecimal digits that identify the content. digest: of an image or a file, "" for a URL."""
+    """The hexadecimal digits that identify the content. digest: of an image or a file, "" if unknown."""
     if digest:
         return digest.rpartition(":")[2]
-    text = "\n".join(str(options.get(part) or "") for part in ("url", "checksum"))
+    parts = ("image_stream",) if options.get("image_stream") else ("url", "checksum")
+    text = "\n".join(str(options.get(part) or "") for part in parts)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -148,7 +154,9 @@ def volume_name(options: Options, digest: str) -> str:
 
 def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
     """The DataVolume that imports an image or a URL, once."""
-    if options.get("image"):
+    if options.get("image_stream"):
+        source = {"registry": _registry(options)}
+    elif options.get("image"):
         source = {"registry": _registry(options, reference(options["image"]).at(digest))}
     else:
         http = {"url": options["url"], "checksum": options.get("checksum")}
@@ -165,8 +173,10 @@ def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest
 def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
     """The DataImportCron that polls a registry. Its retention policy keeps its volumes, so that a task can replace
     it."""
-    name = reference(options["image"])
-    url = name.at(name.digest) if name.digest else f"{name.registry}/{name.repository}:{name.tag}"
+    url = ""
+    if options.get("image"):
+        name = reference(options["image"])
+        url = name.at(name.digest) if name.digest else f"{name.registry}/{name.repository}:{name.tag}"
     spec = {
         "managedDataSource": options["name"],
         "schedule": options["schedule"],
@@ -192,12 +202,14 @@ def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Mani
     return {"apiVersion": _CDI, "kind": "DataSource", "metadata": metadata, "spec": {"source": source}}
 
 
-def _registry(options: Options, name: str) -> Manifest:
+def _registry(options: Options, name: str = "") -> Manifest:
+    """name: of the image; "" for that of the ImageStream, which only nodes can pull."""
     architecture = options.get("architecture")
     return _given(
         {
-            "url": f"docker://{name}",
-            "pullMethod": options.get("pull_method"),
+            "url": f"docker://{name}" if name else None,
+            "imageStream": options.get("image_stream"),
+            "pullMethod": options.get("pull_method") or (None if name else "node"),
             "secretRef": options.get("secret"),
             "certConfigMap": options.get("ca_config_map"),
             "platform": {"architecture": architecture} if architecture else None,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
 
 from ...._resolver.api.errors import FieldError
-from ...._resolver.api.kinds import BY_NAME
-from ...._resolver.boot import beforehand, source
+from ...._resolver.api.kinds import BY_NAME, Kind
+from ...._resolver.boot import beforehand, consumers, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
-from ...client.errors import ApiError, ConnectionFailed
+from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.boot_defaults import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
@@ -21,6 +21,7 @@ from ..subject import Finding, Settings
 from .work import LABELED, Work, is_filled
 
 _SOURCE: Final = "DataSource"
+_REVIEW: Final = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
 _NAMED: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
@@ -60,6 +61,7 @@ class _Checks:
         yield from (Finding(fault.text, missing=fault.missing) for fault in faults)
         if work.state != LABELED and work.leads:
             yield from self._owner(work)
+            yield from self._consumers(work)
         if work.imports or work.polls:
             yield from self._credentials(work, cluster)
         if work.imports or work.polls or work.uploads:
@@ -78,6 +80,22 @@ class _Checks:
         why = beforehand.owned(work.options, live) if live is not None else ""
         if why:
             yield Finding(why)
+
+    def _consumers(self, work: Work) -> Iterator[Finding]:
+        named = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
+        namespace, snapshot = named.get("namespace") or work.options["namespace"], bool(work.options.get("snapshot"))
+        for one in map(consumers.consumer, work.options.get("consumers") or ()):
+            ways = consumers.reviews(one, namespace, named["name"], snapshot)
+            try:
+                if one.namespace != namespace and not any(all(map(self._allows, way)) for way in ways):
+                    yield Finding(consumers.refusal(one, namespace))
+            except (ApiError, ConnectionFailed) as error:
+                yield Finding(f"consumers: not checked: {explain(error, 'POST', _REVIEW)}", note=True)
+
+    def _allows(self, review: dict[str, Any]) -> bool:
+        body = {"apiVersion": _REVIEW.api_version, "kind": _REVIEW.kind, "spec": review}
+        answer = self._session.request("POST", _REVIEW.path(), body=body, retry=True)
+        return bool((answer.get("status") or {}).get("allowed"))
 
     def _credentials(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
         """To poll, CDI reads them in its own namespace, too, and does not report missing ones."""

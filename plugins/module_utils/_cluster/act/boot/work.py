@@ -21,6 +21,7 @@ Options = dict[str, Any]
 Pair = tuple["Work", Manifest]
 
 LABELED: Final = "labeled"
+_REGISTRY: Final = ("image", "image_stream")
 _UNKNOWN: Final = Content()
 # The object that the result of the boot source describes.
 _FRONT: Final = ("DataSource", "DataImportCron")
@@ -47,7 +48,7 @@ class Work:
     @property
     def imports(self) -> bool:
         """Whether CDI imports once."""
-        return bool(self.options.get("url") or (self.options.get("image") and not self.polls))
+        return bool(self.options.get("url")) or (not self.polls and any(self.options.get(one) for one in _REGISTRY))
 
     @property
     def uploads(self) -> bool:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import admission, source
 
 DIGEST = f"sha256:{'ab' * 32}"
+ONE_OF = "image or image_stream or url or pvc or snapshot or upload"
 LABEL = "instancetype.kubevirt.io/default-"
 
 
@@ -20,8 +21,8 @@ def options(**given: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "path"),
     [
-        ({}, "image or url or pvc or snapshot or upload"),
-        ({"image": "fedora", "url": "http://x"}, "image or url or pvc or snapshot or upload"),
+        ({}, ONE_OF),
+        ({"image": "fedora", "url": "http://x"}, ONE_OF),
         ({"image": "fedora", "name": "A"}, "name"),
         ({"image": "fedora", "name": "a" * 64, "schedule": "@daily"}, "name"),
         ({"url": "http://x", "schedule": "@daily"}, "schedule"),
@@ -30,6 +31,10 @@ def options(**given: Any) -> dict[str, Any]:
         ({"image": "fedora", "size": "x"}, "size"),
         ({"image": "A"}, "image"),
         ({"url": "http://x", "checksum": "x"}, "checksum"),
+        ({"image_stream": "fedora", "pull_method": "pod"}, "pull_method"),
+        ({"image": "fedora", "consumers": ["shop", "A"]}, "consumers"),
+        ({"upload": {"path": "x", "create": False}}, "upload.volume"),
+        ({"upload": {"path": "x", "volume": "A"}}, "upload.volume"),
     ],
 )
 def test_options_that_cannot_be(given: dict[str, Any], path: str) -> None:
@@ -44,6 +49,8 @@ def test_options_that_can_be() -> None:
         {"pvc": {"name": "a"}, "size": None},
         {"url": "http://x", "checksum": "md5:" + "a" * 32},
         {"state": "absent"},
+        {"image_stream": "fedora", "schedule": "@daily"},
+        {"upload": {"path": "x", "create": False, "volume": "a"}, "size": None},
     ):
         made = source.wish(options(**given))
         assert (made["kind"], made["metadata"]["name"]) == ("DataSource", "fedora")
@@ -69,6 +76,16 @@ def test_defaults_of_the_image_and_of_the_task() -> None:
     assert source.defaults(options(), []) == source.matchers({}) == {}
     with pytest.raises(FieldError, match="preference: 'Windows 11'"):
         source.defaults(options(), ["INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=Windows 11"])
+
+
+def test_the_volume_and_the_cron_of_an_image_stream_are_what_cdi_accepts() -> None:
+    given = options(image_stream="fedora", schedule="@daily", architecture="arm64")
+    registry = {"imageStream": "fedora", "pullMethod": "node", "platform": {"architecture": "arm64"}}
+    volume, cron = source.volume(given, "", {}), source.cron(given, {})
+    assert volume["spec"]["source"] == cron["spec"]["template"]["spec"]["source"] == {"registry": registry}
+    assert volume["metadata"]["name"] != source.volume_name(options(image_stream="debian"), "")
+    assert admission.data_volume_refusal(volume, None, None) is None
+    assert admission.data_import_cron_refusal(cron, None, {"UTC"}) is None
 
 
 def test_the_volume_of_an_image() -> None:

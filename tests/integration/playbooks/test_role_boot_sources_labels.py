@@ -1,0 +1,64 @@
+"""The role boot_sources on what exists already: labels only, and a report."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+
+CHECKOUT = Path(__file__).parents[3]
+MARK = "instancetype.kubevirt.io/default-"
+
+
+@pytest.mark.needs("cdi")
+def test_labels_of_what_exists_and_what_says_nothing(
+    session: Session, cluster: Path, namespace: str, tmp_path: Path
+) -> None:
+    leads = {"source": {"pvc": {"name": "none", "namespace": namespace}}}
+    for name in ("fedora", "silent"):
+        kind = BY_NAME["DataSource"]
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, "spec": leads}
+        session.create(kind, namespace, body)
+    variables: dict[str, Any] = {
+        "boot_sources_names": ["fedora"],
+        "boot_sources_state": "labeled",
+        "boot_sources_defaults": {"namespace": namespace},
+        "boot_sources_preflight": "off",
+        "boot_sources_report": True,
+    }
+    role = {"ansible.builtin.include_role": {"name": "virtshape.instancetypes.boot_sources"}, "vars": variables}
+    playbook = tmp_path / "play.yml"
+    playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]))
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("ansible-playbook")), str(playbook)],
+        env={
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
+            "ANSIBLE_NOCOLOR": "1",
+            "K8S_AUTH_KUBECONFIG": str(cluster),
+            "LC_ALL": "C.UTF-8",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    told = " ".join(done.stdout.split())
+    live = session.get(BY_NAME["DataSource"], namespace, "fedora")
+    assert live is not None
+    assert {live["metadata"]["labels"][f"{MARK}{role}"] for role in ("instancetype", "preference")} == {
+        "u1.medium",
+        "fedora",
+    }
+    assert f"DataSource {namespace}/silent: says_nothing: VMs get no instancetype and no preference" in told
+    assert f"DataSource {namespace}/fedora: leads_nowhere" in told
+    assert f"DataSource {namespace}/fedora: says_nothing" not in told
