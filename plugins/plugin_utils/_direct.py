@@ -21,13 +21,13 @@ from typing import Any, ClassVar, Final, NoReturn
 
 from ansible import constants
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.common.warnings import get_warning_messages
 from ansible.plugins.action import ActionBase
 
 # Imported before Ansible forks, so that the tasks of a play share the time that the libraries take.
 from ..module_utils._cluster.client import libraries  # noqa: F401
 from ..module_utils._cluster.entry.ansible_edge import MODULE
+from ..module_utils._resolver.api.redaction import without
 
 _MODULES: Final = __package__.rpartition(".")[0] + ".modules"
 # What only a new process reads.
@@ -63,9 +63,7 @@ class _DirectModule(AnsibleModule):  # type: ignore[misc]
         told = {**result, "warnings": self._warnings} if self._warnings else result
         if self._verbosity >= _SHOWS_INVOCATION:
             told = {**told, "invocation": {"module_args": self.params}}
-        # Neither can be secret, and "True" may be a part of one.
-        kept = {name: value for name, value in told.items() if value is None or isinstance(value, bool)}
-        self.end({**remove_values(told, self.no_log_values), **kept} if self.no_log_values else told)
+        self.end(without(told, map(str, self.no_log_values)) if self.no_log_values else told)
 
     def fail_json(self, msg: str, **result: Any) -> NoReturn:
         result.pop("exception", None)

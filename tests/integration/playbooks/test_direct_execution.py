@@ -25,6 +25,12 @@ KEYWORDS = ("check_mode", "diff", "loop")
 WITHOUT_NAMESPACE = ("expand_info",)
 VM: dict[str, Any] = {"instancetype": {"name": "small"}, "run_strategy": "Halted", "labels": {"day": "{{ day }}"}}
 SMALL = {"name": "small", "cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+KUBECONFIG = {
+    "current-context": "a",
+    "clusters": [{"name": "a", "cluster": {"server": f"{NOWHERE}/{SECRET}"}}],
+    "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+    "users": [{"name": "a", "user": {"token": SECRET}}],
+}
 
 TASKS: dict[str, dict[str, Any]] = {
     "planned": {"instancetype": SMALL, "check_mode": True, "diff": True},
@@ -34,6 +40,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "warned": {"virtual_machine": {"name": "a", **VM, "preflight": "warn"}, "check_mode": True},
     "without connection": {"virtual_machine_info": {"host": NOWHERE, "api_key": SECRET, "retry_timeout": 0}},
     "hidden": {"virtual_machine_info": {"host": SECRET, "api_key": SECRET, "retry_timeout": 0}},
+    "hidden in a kubeconfig": {"virtual_machine_info": {"kubeconfig": KUBECONFIG, "retry_timeout": 0}},
     "both names": {"virtual_machine_info": {"validate_certs": False, "verify_ssl": False}},
     "nothing there": {"controller_revision_info": {}},
     "looped": {"instancetype_info": {"name": "{{ item }}"}, "loop": ["small", "large"]},
@@ -83,7 +90,8 @@ def play(cluster: Path, folder: Path, namespace: str, interpreter: str, **enviro
     )
     assert done.returncode == 0, done.stdout
     assert SECRET not in done.stdout
-    found: list[dict[str, Any]] = json.loads(answers.read_text())
+    # Up to ansible-core 2.21, and since.
+    found: list[dict[str, Any]] = json.loads(answers.read_text().replace("$REDACTED$", "********"))
     return found
 
 

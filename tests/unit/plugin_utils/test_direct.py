@@ -52,7 +52,7 @@ def test_a_module_is_executed_here() -> None:
         "check": True,
         "flavour": None,
         "pair": [1, 2],
-        "key": "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER",
+        "key": "********",
         "warnings": ["old"],
     }
 

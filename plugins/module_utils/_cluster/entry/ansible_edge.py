@@ -8,11 +8,20 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+
+try:
+    # From ansible-core 2.22 on, no_log_values are not hidden.
+    from ansible.module_utils.secrets import register_secrets
+except ImportError:
+
+    def register_secrets(values: Iterable[str], /) -> None:
+        """Before, there is nothing to register."""
+
 
 from ..._resolver.api import limits
 from ..._resolver.api.mistake import unforeseen
@@ -67,6 +76,12 @@ def make_module(
                 _fail(problem)
             given.update(self.params)
 
+        def hide(self, secrets: Iterable[str]) -> None:
+            """Keeps these texts out of the result, beside the options that Ansible knows to be secret."""
+            found = {str(secret) for secret in secrets}
+            self.no_log_values.update(found)
+            register_secrets(found)
+
     # no_log, because the secret parts of the options are not known yet when Ansible logs them.
     try:
         shown_spec = {**argument_spec, **(unchecked or {})}
@@ -76,7 +91,7 @@ def make_module(
         _fail(_NESTED if place is None else f"{place}: {limits.NOT_FINITE}")
     _made.set()
     module.given = given
-    module.no_log_values.update(_secrets(module.params.get("kubeconfig")))
+    module.hide(_secrets(module.params.get("kubeconfig")))
     problem = limits.problem(module.params)
     if problem:
         module.fail_json(msg=problem)

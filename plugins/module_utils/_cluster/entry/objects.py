@@ -7,14 +7,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api import tree
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.limits import NOT_FINITE, not_finite
 from ..._resolver.api.names import shown
-from ..._resolver.api.redaction import secret_texts
+from ..._resolver.api.redaction import secret_texts, without
 from ..._resolver.api.shapes import misshapen
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
@@ -82,7 +81,7 @@ class ObjectModule(NamedTuple):
             **{**self.rules, "mutually_exclusive": exclusive},
         )
         # Ansible cannot know the secrets in free-form options such as `template`.
-        module.no_log_values.update(secret_texts(module.params))
+        module.hide(secret_texts(module.params))
         entries = self._entries(module)
         settings = Settings(
             check_mode=module.check_mode,
@@ -160,7 +159,7 @@ class ObjectModule(NamedTuple):
             except OverflowError:
                 told.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
                 continue
-            module.no_log_values.update(result._no_log_values)
+            module.hide(result._no_log_values)
             wrong = [f"{where}: {_words(error, module.no_log_values)}" for error in result.errors]
             if alike and not wrong:
                 known[alike] = result.validated_parameters
@@ -252,7 +251,7 @@ def _given(value: Any) -> Any:
 
 def _words(error: Exception, secrets: set[str]) -> str:
     # Before the text is cut, because half a secret would not be found.
-    text = " ".join(remove_values(str(error), secrets).split())
+    text = " ".join(without(str(error), secrets).split())
     if len(text) > _LONGEST:
         # The text contains the value.
         text = f"{text[:_LONGEST]}..."

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 HIDDEN: Final = "(hidden)"
 _CHANGED: Final = "(hidden, another value)"
+# As Ansible writes it.
+_MASK: Final = "********"
 # The annotation contains the whole object as kubectl applied it, including cloud-init data.
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # cloud-init data and download headers often contain passwords and tokens.
@@ -38,6 +41,22 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:
     if name == "url":
         return frozenset(found for part in _SECRET_PARTS for found in part.findall(value) if found)
     return frozenset({value} if value and name in SECRET else ())
+
+
+def without(value: Any, secrets: Iterable[str]) -> Any:
+    """A JSON value in which no text contains any of the secrets; the keys stay, as Ansible leaves them."""
+    return _without(value, sorted(filter(None, secrets), key=len, reverse=True))
+
+
+def _without(value: Any, secrets: list[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _without(entry, secrets) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without(entry, secrets) for entry in value]
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, _MASK)
+    return value
 
 
 def _secrets(value: Any) -> frozenset[str]:
