@@ -26,6 +26,7 @@ from ansible.plugins.action import ActionBase
 
 # Imported before Ansible forks, so that the tasks of a play share the time that the libraries take.
 from ..module_utils._cluster.client import libraries  # noqa: F401
+from ..module_utils._cluster.client.screen import shown_by
 from ..module_utils._cluster.entry.ansible_edge import MODULE
 from ..module_utils._resolver.api.redaction import without
 
@@ -97,7 +98,7 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
         "_ansible_module_name": module,
     }
     before = set(get_warning_messages())
-    with _set(environment):
+    with _set(environment), shown_by(action._display.display):
         result = _result(module, asked)
     # ansible-core 2.19 and later show at once what Ansible's own code warns of; the others leave it here.
     if late := [text for text in get_warning_messages() if text not in before]:

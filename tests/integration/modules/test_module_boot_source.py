@@ -12,6 +12,7 @@ import pytest
 from docker_registry import DockerRegistry
 from loopback_registry import LoopbackRegistry
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.screen import shown_by
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
@@ -288,7 +289,10 @@ def test_an_archive_and_a_file_that_is_too_large(
     path.write_bytes(b"t" * (3 << 20))
     options = {"namespace": shop, "upload_proxy": proxy, "wait": True}
     upload = {"path": str(path), "archive": True, "tries": 1}
-    made = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+    shown: list[str] = []
+    with shown_by(shown.append):
+        made = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+    assert shown[-1].startswith("files-") and shown[-1].endswith(": 100 % of 3145728 bytes uploaded"), shown
     assert made["changed"] and not made.get("failed"), made
     (claim,) = session.list(BY_NAME["PersistentVolumeClaim"], shop)[0]
     assert claim["metadata"]["annotations"]["cdi.kubevirt.io/storage.contentType"] == "archive"

@@ -10,6 +10,7 @@ from unittest import mock
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.screen import show
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.ansible_edge import make_module
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
 
@@ -35,6 +36,7 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
     def main() -> None:
         module = make_module({"text": {"type": "str"}, "key": {"type": "str", "no_log": True}})
         module.warn("old")
+        show("half done")
         if module.params["text"] == "fail":
             module.fail_json(msg=f"failed with {module.params['key']}", exception="a traceback")
         asked = {"text": module.params["text"], "check": module.check_mode, "flavour": os.environ.get("FLAVOUR")}
@@ -66,6 +68,12 @@ def test_an_invalid_option_fails() -> None:
     told = execute(Here(), txt="a")
     assert told["failed"] is True
     assert "txt" in told["msg"]
+
+
+def test_what_a_module_shows_is_seen_at_once() -> None:
+    action = Here()
+    execute(action, text="a")
+    action._display.display.assert_called_once_with("half done")
 
 
 def test_at_verbosity_3_the_options_are_shown() -> None:

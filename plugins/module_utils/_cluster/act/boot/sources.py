@@ -23,6 +23,7 @@ from ..handlers.boot_source import Claims, Crons, DataSources, Volumes
 from ..subject import Entry, Result, Settings, Subject
 from .checks import identify
 from .labels import label
+from .progress import Progress
 from .removal import remove, tidy
 from .upload import UploadFailed, Way, upload
 from .work import LABELED, Work, declared, going, is_filled
@@ -109,26 +110,20 @@ def _send(session: Session, work: Work, settings: Settings) -> None:
     )
     pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
     timeout = settings.wait_timeout if settings.wait else 0
-    read = 0
-
-    def told(count: int) -> None:
-        nonlocal read
-        read = count
-
+    progress = Progress(work.volume, Path(file_options["path"]).stat().st_size)
     way = Way(
         pool,
         proxy.get("url") or "",
         tries=file_options["tries"],
         ready_timeout=file_options["ready_timeout"],
         timeout=timeout,
-        told=told,
+        told=progress.told,
     )
     with Path(file_options["path"]).open("rb") as file:
         try:
             upload(session, wish, file, way)
         except UploadFailed as error:
-            # A module cannot show progress while it runs.
-            far = f" ({read} bytes of the file had been read)" if read else ""
+            far = f" ({progress.read} bytes of the file had been read)" if progress.read else ""
             raise UploadFailed(f"{error}{far}") from error
 
 
