@@ -14,7 +14,8 @@ _POLL = 0.03  # seconds
 
 class Measured(NamedTuple):
     """wall, cpu: seconds; cpu counts all processes that the command started and waited for.
-    controller, module: peak resident MiB of the command's own process, and of the largest module process."""
+    controller, module: peak resident MiB of the command's own process, and of the largest one below it, which executes
+    the module."""
 
     wall: float
     cpu: float
@@ -60,7 +61,7 @@ class _Watch:
                 peak = _peak(pid)
                 if pid == self._root:
                     self.controller = max(self.controller, peak)
-                elif "AnsiballZ" in _command_line(pid):
+                else:
                     self.module = max(self.module, peak)
 
 
@@ -83,10 +84,3 @@ def _peak(pid: int) -> float:
         return 0.0
     _before, _name, rest = status.partition("VmHWM:")
     return int(rest.split()[0]) / 1024 if rest else 0.0
-
-
-def _command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return ""
