@@ -25,7 +25,7 @@ from ansible.module_utils.common.warnings import get_warning_messages
 from ansible.plugins.action import ActionBase
 
 # Imported before Ansible forks, so that the tasks of a play share the time that the libraries take.
-from ..module_utils._cluster.client import libraries  # noqa: F401
+from ..module_utils._cluster.client import libraries  # noqa: F401  # pylint: disable=unused-import
 from ..module_utils._cluster.client.screen import shown_by
 from ..module_utils._cluster.entry.ansible_edge import MODULE
 from ..module_utils._resolver.api.redaction import without

@@ -45,7 +45,7 @@ def _shop(faulty: Faulty, test: str) -> Iterator[Shop]:
 def shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
     """A namespace with an instancetype and a preference; no rule is left of the test before, and none after."""
     faulty.rules()
-    with _shop(faulty, request.node.name) as made:
+    with _shop(faulty, request.node.name) as made:  # pylint: disable=contextmanager-generator-missing-cleanup
         yield made
         faulty.rules()
 
@@ -53,5 +53,5 @@ def shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
 @pytest.fixture
 def other_shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
     """Another namespace of the same kind."""
-    with _shop(faulty, request.node.name) as made:
+    with _shop(faulty, request.node.name) as made:  # pylint: disable=contextmanager-generator-missing-cleanup
         yield made

@@ -234,7 +234,7 @@ def _but_name(given: Options) -> tuple[str, Options]:
     Validation takes far longer than all else that is done for an unchanged object, and entries of a large task are
     mostly alike but for their names.
     """
-    if not isinstance(given, dict) or type(given.get("name")) is not str:
+    if not isinstance(given, dict) or not isinstance(given.get("name"), str):
         return "", {}
     rest = {name: value for name, value in given.items() if name != "name"}
     return json.dumps(rest, default=repr), {"name": given["name"]}
