@@ -27,7 +27,7 @@ from ansible.plugins.action import ActionBase
 # Imported before Ansible forks, so that the tasks of a play share the time that the libraries take.
 from ..module_utils._cluster.client import libraries  # noqa: F401  # pylint: disable=unused-import
 from ..module_utils._cluster.client.screen import shown_by
-from ..module_utils._cluster.entry.ansible_edge import MODULE
+from ..module_utils._cluster.entry.ansible_edge import DIRECT
 from ..module_utils._resolver.api.redaction import without
 
 _MODULES: Final = __package__.rpartition(".")[0] + ".modules"
@@ -107,14 +107,14 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
 
 
 def _result(module: str, asked: dict[str, Any]) -> dict[str, Any]:
-    token = MODULE.set(type("DirectModule", (_DirectModule,), {"given": asked}))
+    token = DIRECT.set(type("DirectModule", (_DirectModule,), {"given": asked}))
     try:
         import_module(f"{_MODULES}.{module.rpartition('.')[2]}").main()
     except _Ended as end:
         result: dict[str, Any] = json.loads(json.dumps(end.result))
         return result
     finally:
-        MODULE.reset(token)
+        DIRECT.reset(token)
     raise AssertionError(f"{module} returned without a result")
 
 

@@ -41,8 +41,8 @@ _NESTED: Final = "the options or an answer of the API server are nested more dee
 # which must not be caught.
 _made = threading.Event()
 
-MODULE: Final[ContextVar[Any]] = ContextVar("MODULE", default=AnsibleModule)
-"""The class of modules: AnsibleModule, or the one of direct execution (plugin_utils/_direct.py)."""
+DIRECT: Final[ContextVar[Any]] = ContextVar("DIRECT", default=None)
+"""The class of modules that their action executes directly (plugin_utils/_direct.py), instead of AnsibleModule."""
 
 
 def make_module(
@@ -63,7 +63,7 @@ def make_module(
     # walks those of thousands of VMs again and again, for half of the task's time.
     gc.set_threshold(*_COLLECTIONS)
 
-    class Module(MODULE.get()):  # type: ignore[misc]
+    class Module(DIRECT.get() or AnsibleModule):  # type: ignore[misc]
         params: dict[str, Any]
 
         def _load_params(self) -> None:
@@ -132,8 +132,8 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
 def _fail(message: str) -> NoReturn:
     """Ends the module like fail_json, also before the AnsibleModule exists."""
     result = {"failed": True, "changed": False, "msg": message}
-    if MODULE.get() is not AnsibleModule:
-        MODULE.get().end(result)
+    if (direct := DIRECT.get()) is not None:
+        direct.end(result)
     told = json.dumps(result)
     print(f"\n{told}")  # pylint: disable=ansible-bad-function
     sys.exit(1)  # pylint: disable=ansible-bad-function
