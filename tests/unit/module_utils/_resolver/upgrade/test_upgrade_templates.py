@@ -66,6 +66,10 @@ def test_substitution_is_as_recorded() -> None:
     assert len(RECORDED) > 500
 
 
+def test_an_unknown_parameter_stays() -> None:
+    assert substituted({"a": "${KNOWN}-${UNKNOWN}"}, {"KNOWN": "x"}) == {"a": "x-${UNKNOWN}"}
+
+
 def test_a_template_whose_vms_are_different() -> None:
     found = rehearsed(template(instancetype={"name": "small"}, preference={"name": "panics"}))
     assert found.changes == ({"field": "domain.devices.panicDevices", "before": None, "after": [{"model": "hyperv"}]},)
