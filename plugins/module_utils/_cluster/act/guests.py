@@ -23,7 +23,7 @@ from ..read.watch import State, wait_for
 from ..read.wide_lookup import WideLookup
 from .changed import Changed, each
 from .generation import raise_generation
-from .power import Entry, Result, send
+from .power import Entry, Result, send, uid_of
 
 Manifest = dict[str, Any]
 
@@ -135,18 +135,18 @@ class Guests:
         vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
         if vm is None:
             return
-        old_uid = _uid(old)
+        old_uid = uid_of(old)
         # A restart that an earlier run or another client requested may be in progress or complete.
         needed = power.decide(power.Wanted(power.RESTARTED), vm, instance).needed
         if needed and instance is None:
             return
-        if needed and _uid(instance) == old_uid:
+        if needed and uid_of(instance) == old_uid:
             entry = Entry(seen.namespace, seen.name, power.Wanted(power.RESTARTED))
             send(self._session, Result(entry, vm=vm, instance=instance))
         result.restart = result.written = True
 
         def look(_name: str, live: Manifest | None) -> State:
-            if live is None or _uid(live) == old_uid:
+            if live is None or uid_of(live) == old_uid:
                 return State(pending="the VMI to start again")
             status = live.get("status") or {}
             phase = status.get("phase", "")
@@ -206,10 +206,6 @@ def _is_up(instance: Manifest) -> bool:
     """Whether the VMI is ready, or was started paused on purpose."""
     conditions = (instance.get("status") or {}).get("conditions") or []
     return any(one["type"] in ("Ready", "Paused") and one["status"] == "True" for one in conditions)
-
-
-def _uid(instance: Manifest | None) -> str:
-    return str(instance["metadata"]["uid"]) if instance is not None else ""
 
 
 def _version_of(manifest: Manifest | None) -> str:

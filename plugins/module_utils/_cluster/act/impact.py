@@ -145,8 +145,7 @@ def _raise(session: Session, result: Result) -> None:
 def _entry(result: Result, instances: dict[Key, Manifest]) -> power.Entry:
     """Restarts the VMI that lacks something, and no newer one."""
     key, instance = result.entry.key, instances.get(_instance_of(result.live or {}))
-    uid = str(instance["metadata"]["uid"]) if instance is not None else ""
-    return power.Entry(str(key.namespace), key.name, Wanted(RESTARTED), uid)
+    return power.Entry(str(key.namespace), key.name, Wanted(RESTARTED), power.uid_of(instance))
 
 
 def _await_observed(session: Session, results: list[Result], deadline: float) -> None:

@@ -180,7 +180,7 @@ def _was_taken_up(session: Session, result: Result) -> bool:
     if now.failed or now.vm is None:
         return False
     restarted = result.entry.wanted.state == rules.RESTARTED and (
-        _uid(now.instance) != _uid(result.instance) or (_ends(now.instance) and not _ends(result.instance))
+        uid_of(now.instance) != uid_of(result.instance) or (_ends(now.instance) and not _ends(result.instance))
     )
     return restarted or not rules.decide(result.entry.wanted, now.vm, now.instance).needed
 
@@ -259,7 +259,7 @@ class _Round:
             state = doubted(state)
         if state.done and result.entry.wanted.state == rules.RESTARTED:
             instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
-            if instance is None or _uid(instance) == _old(result):
+            if instance is None or uid_of(instance) == _old(result):
                 return State(pending="the new VMI")
         if state.done and result.entry.wanted.state == rules.STOPPED and vm is not None:
             instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
@@ -285,12 +285,12 @@ class _Round:
 
 def _old(result: Result) -> str:
     """The UID of the VMI that a restart ends."""
-    return _uid(result.before) if result.entry.guest is None else result.entry.guest
+    return uid_of(result.before) if result.entry.guest is None else result.entry.guest
 
 
 def _is_replaced(result: Result) -> bool:
     """Whether the VMI to restart has been replaced since."""
-    return result.entry.guest is not None and _uid(result.instance) not in ("", result.entry.guest)
+    return result.entry.guest is not None and uid_of(result.instance) not in ("", result.entry.guest)
 
 
 def _moved(result: Result) -> bool:
@@ -303,7 +303,8 @@ def _ends(instance: Manifest | None) -> bool:
     return instance is not None and "deletionTimestamp" in instance["metadata"]
 
 
-def _uid(manifest: Manifest | None) -> str:
+def uid_of(manifest: Manifest | None) -> str:
+    """The UID of an object, "" if there is none."""
     return str(manifest["metadata"]["uid"]) if manifest is not None else ""
 
 

@@ -57,6 +57,11 @@ def name_of(manifest: Manifest) -> str:
     return str(metadata_of(manifest).get("name") or "")
 
 
+def label_of(manifest: Manifest) -> str:
+    """``shop/web``"""
+    return f"{namespace_of(manifest)}/{name_of(manifest)}"
+
+
 def labels_of(manifest: Manifest | None) -> dict[str, str]:
     """The labels of a manifest. Raises FieldError if they are not a mapping."""
     found = metadata_of(manifest or {}).get("labels") or {}

@@ -22,7 +22,7 @@ from ..instancetype.webhooks.admission import invalid
 from ..instancetype.webhooks.configured import barred
 from ..pod.amounts import texts
 from ..pod.environment import Environment
-from ..pod.manifests import environments, labels_of, name_of, namespace_of
+from ..pod.manifests import environments, label_of, labels_of, name_of, namespace_of
 from ..pod.pod import Unrenderable
 from ..pod.resources import around, launch
 from ..quota.question import Cluster as Room
@@ -84,8 +84,7 @@ class Machine(NamedTuple):
 
     @property
     def label(self) -> str:
-        metadata = self.vm["metadata"]
-        return f"{metadata['namespace']}/{metadata['name']}"
+        return label_of(self.vm)
 
 
 def side(cluster: Cluster, vms: Sequence[Manifest] = (), room: Room | None = None) -> Side:

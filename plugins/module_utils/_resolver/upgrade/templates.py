@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ..api.errors import FieldError
 from ..api.tree import copy
 from ..declare.outlook import admit
-from ..pod.manifests import metadata_of, namespace_of
+from ..pod.manifests import label_of, metadata_of, namespace_of
 from .machine import Side, Start, changed, lost, refusal, start
 
 Manifest = dict[str, Any]
@@ -36,8 +36,7 @@ class Template(NamedTuple):
 
     @property
     def label(self) -> str:
-        metadata = self.manifest["metadata"]
-        return f"{metadata['namespace']}/{metadata['name']}"
+        return label_of(self.manifest)
 
     @property
     def concerned(self) -> bool:
