@@ -141,12 +141,10 @@ def _interpreter(action: ActionBase, task_vars: Mapping[str, Any]) -> Any:
 
 
 def _environment(action: ActionBase) -> dict[str, str]:
-    """The keyword `environment` of the play, the block and the task, the nearest last."""
-    found: dict[str, str] = {}
-    for one in action._task.environment or ():
-        given = action._templar.template(one) if one else {}
-        found.update({str(name): str(value) for name, value in given.items()})
-    return found
+    """The keyword `environment` of the play, the block and the task."""
+    found: dict[str, Any] = {}
+    action._compute_environment_string(found)
+    return {name: str(value) for name, value in found.items()}
 
 
 @contextmanager

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-from kubernetes import client, config
+from ansible_environment import surroundings
 
-CHECKOUT = Path(__file__).parents[3]
 SAME = "{{ ansible_playbook_python }}"
 # The same Python under another name, so that Ansible has to start it.
 OTHER = "{{ ansible_playbook_python | dirname }}/../bin/{{ ansible_playbook_python | basename }}"
@@ -47,16 +42,6 @@ TASKS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def namespace(cluster: Path) -> Iterator[str]:
-    name = f"direct-{uuid.uuid4().hex[:8]}"
-    with config.new_client_from_config(str(cluster)) as connection:
-        core = client.CoreV1Api(connection)
-        core.create_namespace({"metadata": {"name": name}})
-        yield name
-        core.delete_namespace(name)
-
-
 def play(cluster: Path, folder: Path, namespace: str, interpreter: str, **environment: str) -> list[dict[str, Any]]:
     """The results of TASKS, in order."""
     tasks: list[dict[str, Any]] = []
@@ -80,9 +65,9 @@ def play(cluster: Path, folder: Path, namespace: str, interpreter: str, **enviro
             str(Path(sys.executable).with_name("ansible-playbook")),
             str(book),
             "-e",
-            f"@{variables(folder, interpreter)}",
+            json.dumps({"ansible_python_interpreter": interpreter}),
         ],
-        env={**os.environ, "ANSIBLE_NOCOLOR": "1", "LC_ALL": "C.UTF-8", **environment},
+        env=surroundings(**environment),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -103,12 +88,6 @@ def test_the_answers_are_the_same(cluster: Path, tmp_path: Path, namespace: str)
     )
     for name, one, other in zip(TASKS, direct, sent):
         assert told(one) == told(other), name
-
-
-def variables(folder: Path, interpreter: str) -> Path:
-    file = folder / "variables.json"
-    file.write_text(json.dumps({"ansible_python_interpreter": interpreter}))
-    return file
 
 
 def told(result: dict[str, Any]) -> dict[str, Any]:

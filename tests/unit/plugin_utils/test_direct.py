@@ -9,6 +9,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from ansible.plugins.action import ActionBase
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.screen import show
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.ansible_edge import make_module
@@ -20,6 +21,8 @@ HERE = {"ansible_python_interpreter": sys.executable}
 
 class Here:
     """An action as Ansible makes one for a task of localhost."""
+
+    _compute_environment_string = ActionBase._compute_environment_string
 
     def __init__(self, **task: Any) -> None:
         self._task = mock.Mock(

@@ -141,11 +141,11 @@ class ObjectModule(NamedTuple):
         validator = ArgumentSpecValidator(spec, **self.rules)
         exclusive = self.rules.get("mutually_exclusive", [])
         entries, told = [], []
-        known: dict[str, Options] = {}
+        known: dict[str | None, Options] = {}
         for index, given in enumerate(module.params[self.plural]):
-            alike, named = _but_name(given)
-            if alike in known and named:
-                entries.append({**tree.copy(known[alike]), **named})
+            alike = _but_name(given)
+            if alike in known:
+                entries.append({**tree.copy(known[alike]), "name": given["name"]})
                 continue
             # The entry's own value counts, then the shared value, then the default.
             own = merged(shared, spelled_out(given, self.spec), self.spec, exclusive)
@@ -161,7 +161,7 @@ class ObjectModule(NamedTuple):
                 continue
             module.hide(result._no_log_values)
             wrong = [f"{where}: {_words(error, module.no_log_values)}" for error in result.errors]
-            if alike and not wrong:
+            if alike is not None and not wrong:
                 known[alike] = result.validated_parameters
             told += wrong
             entries.append(result.validated_parameters)
@@ -228,16 +228,15 @@ def _warn(module: Any, warnings: list[tuple[str, str]]) -> None:
         module.warn(f"{', '.join(labels[:_TOLD])}{more}: {warning}")
 
 
-def _but_name(given: Options) -> tuple[str, Options]:
-    """What decides whether an entry is valid, and its name. ("", {}) for a name that Ansible would convert.
+def _but_name(given: Options) -> str | None:
+    """What decides whether an entry is valid: all but its name. None for a name that Ansible would convert.
 
     Validation takes far longer than all else that is done for an unchanged object, and entries of a large task are
     mostly alike but for their names.
     """
-    if not isinstance(given, dict) or not isinstance(given.get("name"), str):
-        return "", {}
-    rest = {name: value for name, value in given.items() if name != "name"}
-    return json.dumps(rest, default=repr), {"name": given["name"]}
+    if not isinstance(given.get("name"), str):
+        return None
+    return json.dumps({name: value for name, value in given.items() if name != "name"})
 
 
 def _given(value: Any) -> Any:
