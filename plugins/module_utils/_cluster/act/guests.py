@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import power
 from ..._resolver.declare.status import RUNNING, is_up, observed, restart_required, still_asked
-from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name
+from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name, unfinished
 from ..._resolver.refresh import generation
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -33,6 +33,7 @@ _REVISION = BY_NAME["ControllerRevision"]
 # virt-controller updates the conditions of a new guest within this many seconds of its last write.
 _QUIET: Final = 2.0
 _PENDING: Final = "the guest does not have the change yet, and KubeVirt asks for no restart"
+_WAITS: Final = "the guest does not have the change yet, because KubeVirt has not completed an earlier live update ({})"
 _LOOKS: Final = 5
 
 
@@ -97,11 +98,14 @@ class Guests:
             settled = not (result.change.due and result.may_be_live) or not lacks.fields or lacks.problem is not None
             if observed(vm) and (settled or restart_required(vm) is not None):
                 return vm, instance, lacks
-            if not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
+            earlier = unfinished(instance, lacks) if observed(vm) else None
+            # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
+            leave = earlier is not None and not result.may_restart
+            if leave or not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
+                pending = _PENDING if earlier is None else _WAITS.format(earlier)
                 if result.may_restart:
-                    raise ConnectionFailed(_PENDING)
-                # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
-                result.warnings.append(_PENDING)
+                    raise ConnectionFailed(pending)
+                result.warnings.append(pending)
                 return vm, instance, lacks
 
     def _leave(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:

@@ -25,6 +25,8 @@ _SOCKETS: Final = ("domain", "cpu", "sockets")
 _MEMORY: Final = ("domain", "memory", "guest")
 _LIVE: Final = (_SOCKETS, _MEMORY)
 _LIVE_FIELDS: Final = frozenset(".".join(path) for path in _LIVE)
+# The conditions of a VMI while KubeVirt plugs them in. Until then, KubeVirt takes up no other change of the field.
+_UNDER_WAY: Final = {".".join(_SOCKETS): "HotVCPUChange", ".".join(_MEMORY): "HotMemoryChange"}
 # Only the scheduler needs these, and a running guest has been scheduled.
 _PLACEMENT: Final = ("nodeSelector", "affinity", "tolerations")
 
@@ -88,6 +90,13 @@ def outstanding(
         lacks += [path for path in _LIVE if now.get(path) and not _has(running, path, now[path])]
     told = dict.fromkeys(path for path in lacks if path[0] not in _PLACEMENT)
     return Outstanding(tuple(sorted(".".join(path) for path in told)), revised=_revised(vm, started))
+
+
+def unfinished(instance: Manifest, lacks: Outstanding) -> str | None:
+    """The condition of an earlier live update for which what the guest lacks has to wait, or None."""
+    conditions = (instance.get("status") or {}).get("conditions") or []
+    true = {one["type"] for one in conditions if one["status"] == "True"}
+    return next((type_ for field, type_ in _UNDER_WAY.items() if field in lacks.fields and type_ in true), None)
 
 
 def start_revision_name(vm: Manifest) -> str:

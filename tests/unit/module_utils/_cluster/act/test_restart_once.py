@@ -144,12 +144,14 @@ def _size(generation: int, sockets: int, guest: int = 1) -> Manifest:
 
 
 class Busy(Stubborn):
-    """A cluster that still plugs an earlier change: this one is neither plugged nor asks for a restart."""
+    """A cluster that neither plugs the change nor asks for a restart. under_way: the guest's condition, if any."""
 
-    def __init__(self) -> None:
+    def __init__(self, under_way: str | None = None) -> None:
         super().__init__()
         self.size = _size(2, 4, guest=2)
         self.kept["new"] = self._revision(self.size)
+        if under_way:
+            self.instance["status"]["conditions"].append({"type": under_way, "status": "True"})
 
     def _patched(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
         answer = super()._patched(path, query)
@@ -252,3 +254,17 @@ def test_a_live_update_that_is_not_plugged_in_time() -> None:
     assert told.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
     permitted = run(cluster, seconds=0.5)
     assert (permitted.failed, cluster.restarts) == (told.warnings[0], 0)
+
+
+def test_a_live_update_that_waits_for_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a live migration ends the earlier one, so the task does not wait where it must not restart either."""
+    permitted = run(Busy("HotVCPUChange"), seconds=0.5)
+    assert "has not completed an earlier live update (HotVCPUChange)" in str(permitted.failed)
+    monkeypatch.setattr(guests.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
+    told = run(Busy("HotVCPUChange"), restart="never")
+    assert (told.failed, told.changed, told.warnings) == (None, True, [str(permitted.failed)])
+
+
+def test_a_live_update_of_another_field_is_none_to_wait_for() -> None:
+    told = run(Busy("HotMemoryChange"), restart="never", seconds=0.5)
+    assert told.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
