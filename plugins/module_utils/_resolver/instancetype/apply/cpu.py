@@ -7,7 +7,7 @@ from typing import Any, Final
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from .conflict import Conflict
-from .topology import topology
+from .topology import Topology, topology
 
 # Some names differ in case between instancetype and VM.
 _POINTERS: Final = (
@@ -34,7 +34,7 @@ def cpu(
             _set(target, field, copy(wanted[source]))
     if "maxSockets" in wanted:
         _set(target, "maxSockets", wanted["maxSockets"])
-    for field, count in topology(wanted["guest"], preference, release)._asdict().items():
+    for field, count in zip(Topology._fields, topology(wanted["guest"], preference, release)):
         _set(target, field, count)
     return []
 
