@@ -139,6 +139,7 @@ class Session:
         self, kind: Kind, namespace: str | None, query: dict[str, str], metadata_only: bool
     ) -> tuple[_Items, str]:
         items: _Items = []
+        known: dict[str, dict[str, Any]] = {}
         accept = _METADATA.format("List") if metadata_only else _JSON
         while True:
             try:
@@ -147,7 +148,9 @@ class Session:
                 error.selector = query.get("labelSelector", "") if "continue" not in query else ""
                 raise
             # The items of a list lack apiVersion and kind.
-            items += [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in self._items(page)]
+            for item in self._items(page):
+                _share(item["metadata"].get("managedFields"), known)
+                items.append({**item, "apiVersion": kind.api_version, "kind": kind.kind})
             token = page["metadata"].get("continue")
             if not token:
                 return items, str(page["metadata"].get("resourceVersion", ""))
@@ -475,6 +478,17 @@ def _passes(error: ApiError, safe: bool) -> bool:
     if error.code == 500 and (error.reason not in ("", "InternalError") or lasting):
         return False  # such as a webhook that rejects the request: a retry gets the same error
     return safe and error.code in PASSING
+
+
+def _share(managed: Any, known: dict[str, dict[str, Any]]) -> None:
+    """Replaces equal sets of managed fields by one.
+
+    They take 40 percent of an object's memory, and what one task has declared has the same fields.
+    """
+    for entry in managed if isinstance(managed, list) else ():
+        fields = entry.get("fieldsV1") if isinstance(entry, dict) else None
+        if fields is not None:
+            entry["fieldsV1"] = known.setdefault(json.dumps(fields), fields)
 
 
 def _is_object(item: Any) -> bool:

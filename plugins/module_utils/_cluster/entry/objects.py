@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
-from ..._resolver.api import tree
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.limits import NOT_FINITE, not_finite
 from ..._resolver.api.names import shown
@@ -145,7 +144,8 @@ class ObjectModule(NamedTuple):
         for index, given in enumerate(module.params[self.plural]):
             alike = _but_name(given)
             if alike in known:
-                entries.append({**tree.copy(known[alike]), "name": given["name"]})
+                # They share their values: a manifest is made of copies.
+                entries.append({**known[alike], "name": given["name"]})
                 continue
             # The entry's own value counts, then the shared value, then the default.
             own = merged(shared, spelled_out(given, self.spec), self.spec, exclusive)

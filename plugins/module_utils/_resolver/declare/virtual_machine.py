@@ -38,7 +38,9 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     - Another spelling of a matcher's kind is the same kind; `running` is another spelling of a run strategy.
     - A VM that the cluster's reference policy expanded has no matchers; the values from virt-controller stay.
     """
-    result = copy(desired)
+    # The template is most of a VM, and a task may have ten thousand, so it is copied only where it changes.
+    own = {role.matcher: {**matcher} for role in ROLES if (matcher := role.matcher_of(desired))}
+    result = {**desired, "spec": {**desired["spec"], **own}}
     if live is None:
         if "runStrategy" not in result["spec"] and "running" not in result["spec"]:
             result["spec"]["runStrategy"] = DEFAULT_RUN_STRATEGY
@@ -124,7 +126,8 @@ def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: se
         guest = ownership.lookup(live, _MEMORY)
     else:
         return
-    desired["spec"]["template"]["spec"]["domain"].setdefault("memory", {})["guest"] = guest
+    desired["spec"]["template"] = copy(desired["spec"]["template"])
+    ownership.put(desired, _MEMORY, guest)
 
 
 def _has_memory(vm: dict[str, Any]) -> bool:

@@ -283,6 +283,18 @@ def test_a_list_is_read_in_pages(server: Server) -> None:
     ]
 
 
+def test_objects_of_a_list_share_equal_managed_fields(server: Server) -> None:
+    fields = [{"f:spec": {"f:running": {}}}, {"f:spec": {"f:running": {}}}, {"f:spec": {"f:template": {}}}]
+    objects = [{"metadata": {"name": str(n), "managedFields": [{"fieldsV1": one}, {}]}} for n, one in enumerate(fields)]
+    strange = [{"metadata": {"name": "x", "managedFields": managed}} for managed in (None, "x", ["x"])]
+    page = {"metadata": {}, "items": objects + strange}
+    server.answers = [(200, {}, json.dumps(page).encode())]
+    items, _version = session(server).list(VM, "shop")
+    assert [item["metadata"] for item in items] == [item["metadata"] for item in page["items"]]
+    one, equal, other = [item["metadata"]["managedFields"][0]["fieldsV1"] for item in items[:3]]
+    assert one is equal is not other
+
+
 def test_a_list_that_is_refused_for_its_selector_says_so_on_its_first_page_only(server: Server) -> None:
     page = {"metadata": {"continue": "next"}, "items": []}
     server.answers = [status(400, "BadRequest"), (200, {}, json.dumps(page).encode()), status(400, "BadRequest")]

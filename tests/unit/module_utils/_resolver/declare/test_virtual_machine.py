@@ -95,13 +95,18 @@ def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
+    """The action of the plan; what is planned from stays as it is."""
+    before = copy.deepcopy((desired, live))
     manifest, owner = vms.reconcile(desired, live, "virtshape")
-    return plan.present(manifest, live, owner).action
+    planned = plan.present(manifest, live, owner)
+    assert (desired, live) == before
+    return planned.action
 
 
 def test_a_new_vm_runs_always_unless_it_says_otherwise() -> None:
     desired = as_vm(OPTIONS)
     assert vms.reconcile(desired, None, "virtshape").manifest["spec"]["runStrategy"] == "Always"
+    assert desired == as_vm(OPTIONS)
     halted = as_vm({**OPTIONS, "run_strategy": "Halted"})
     assert vms.reconcile(halted, None, "virtshape").manifest["spec"]["runStrategy"] == "Halted"
     running = as_vm({**OPTIONS, "spec": {"running": False}})
