@@ -24,9 +24,10 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.warnings import get_warning_messages
 from ansible.plugins.action import ActionBase
 
-# Imported before Ansible forks, so that the tasks of a play share the time that the libraries take.
+# libraries and objects are imported before Ansible forks, so that the tasks of a play share the time that it takes.
 from ..module_utils._cluster.client import libraries  # noqa: F401  # pylint: disable=unused-import
 from ..module_utils._cluster.client.screen import shown_by
+from ..module_utils._cluster.entry import objects  # noqa: F401  # pylint: disable=unused-import
 from ..module_utils._cluster.entry.ansible_edge import DIRECT
 from ..module_utils._resolver.api.redaction import without
 
