@@ -21,7 +21,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers mutants lock release-check pictures build publish clean
+.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -122,16 +122,21 @@ docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py
 
 bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (50 minutes); BENCH=resolver for one
+	@python tests/benchmark/report.py
+
+RESULTS = docs/benchmarks/benchmarks.json
 
 bench-resolver:
-	@python tests/benchmark/resolver.py --profile
+	@python tests/benchmark/resolver.py --out $(RESULTS)
 
 bench-local_cluster:
-	@python tests/benchmark/local_cluster.py
+	@python tests/benchmark/local_cluster.py --out $(RESULTS)
 
 bench-peers:
-	@python tests/benchmark/peers/run.py
-	@python tests/benchmark/peers/report.py
+	@python tests/benchmark/peers/run.py --out $(RESULTS)
+
+compare: setup control-plane ## what this checkout makes slower or faster than the commit BASE, in pairs (10 minutes); COMPARE_ARGS="--vms 1000"
+	@python tests/benchmark/compare.py $(or $(BASE),main) $(COMPARE_ARGS)
 
 # cosmic-ray changes a file where it lies, so it gets a checkout of the last commit for itself.
 mutants: setup ## mutation tests of one module of the resolver, by its own tests: MUTANTS=api/quantity

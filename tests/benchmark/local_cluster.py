@@ -1,4 +1,4 @@
-"""What the local cluster costs: ``local_cluster.py [--vms N] [--rounds N] [--starts N]``.
+"""What the local cluster costs: ``local_cluster.py [--vms N] [--rounds N] [--starts N] [--out FILE]``.
 
 Time of a start, memory when idle, rate of creating halted VMs through the webhooks with both revisions captured, and
 memory over rounds of creating and deleting them. The cluster is one of its own, removed at the end. No assertion on
@@ -14,8 +14,10 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from cluster_load import MACHINE, REVISION, Namespace, cluster, connect, cost, launch, send
+from results import record
 
 SETTLE = 15.0  # seconds after a start until the memory is looked at
 
@@ -25,14 +27,15 @@ def main() -> int:
     parser.add_argument("--vms", type=int, default=1000, metavar="N", help="VMs in a round (default 1000)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds (default 3)")
     parser.add_argument("--starts", type=int, default=5, metavar="N", help="starts that are timed (default 5)")
+    parser.add_argument("--out", type=Path, help="the file of results to add these to")
     options = parser.parse_args()
     print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
     with cluster() as directory:
-        measure(directory, options.vms, options.rounds, options.starts)
+        record(options.out, "local_cluster", measure(directory, options.vms, options.rounds, options.starts))
     return 0
 
 
-def measure(directory: Path, vms: int, rounds: int, starts: int) -> None:
+def measure(directory: Path, vms: int, rounds: int, starts: int) -> dict[str, Any]:
     """Measures and prints as it goes."""
     seconds = []
     for _unused in range(starts):
@@ -47,12 +50,15 @@ def measure(directory: Path, vms: int, rounds: int, starts: int) -> None:
     before = cost(directory)
     row("idle", None, None, before.memory, None)
     row("  PSS", None, None, before.proportional, None)
+    idle, found = sum(before.memory.values()), []
     for number in range(1, rounds + 1):
         created, captured = asyncio.run(create_and_delete(directory, vms, f"round-{number}"))
         after = cost(directory)
         used = sum(after.cpu.values()) - sum(before.cpu.values())
         row(f"round {number}", vms / created, vms / captured, after.memory, used)
+        found.append({"created_per_second": vms / created, "captured_per_second": vms / captured})
         before = after
+    return {"start_seconds": seconds, "idle_mib": idle, "after_mib": sum(before.memory.values()), "rounds": found}
 
 
 def row(name: str, created: float | None, captured: float | None, memory: dict[str, float], cpu: float | None) -> None:

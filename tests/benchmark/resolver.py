@@ -1,8 +1,9 @@
-"""How fast the resolver is: ``resolver.py [--rounds N] [--profile]``.
+"""How fast the resolver is: ``resolver.py [--rounds N] [--profile] [--out FILE]``.
 
 A case is what a caller has and wants as JSON: parse VM, instancetype and preference, apply, serialise the answer.
 One thread, the standard library alone, the 2,000 cases of random/apply-a.jsonl; no assertion on time is made
-anywhere, so run it on an idle machine and compare with docs/benchmarks.md.
+anywhere, so run it on an idle machine and compare with docs/benchmarks.md. The environment variable MEASURED names
+another checkout to measure.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from pathlib import Path
 from typing import Any, Callable
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-MODULE_UTILS = CHECKOUT / "plugins" / "module_utils"
-COLLECTIONS = CHECKOUT / ".cache" / "collections"
+MEASURED = Path(os.environ.get("MEASURED", CHECKOUT)).resolve()
+MODULE_UTILS = MEASURED / "plugins" / "module_utils"
+COLLECTIONS = MEASURED / ".cache" / "collections"
 FILTERS = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils._questions"
 CASES = CHECKOUT / "tests" / "conformance" / "vectors" / "random" / "apply-a.jsonl"
 IMPORTS = 11
@@ -31,6 +33,8 @@ IMPORTS = 11
 ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 sys.path.insert(0, str(MODULE_UTILS))
+
+from results import record  # noqa: E402
 
 from _resolver.api import schema  # noqa: E402
 from _resolver.instancetype.apply import applier, conflict  # noqa: E402
@@ -41,6 +45,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Benchmark of the resolver.")
     parser.add_argument("--rounds", type=int, default=9, metavar="N", help="rounds over all cases (default 9)")
     parser.add_argument("--profile", action="store_true", help="show where the time goes")
+    parser.add_argument("--out", type=Path, help="the file of results to add these to")
     arguments = parser.parse_args()
 
     texts = inputs()
@@ -55,17 +60,24 @@ def main() -> int:
 
     print(f"{len(texts)} cases, {arguments.rounds} rounds, Python {sys.version.split()[0]}")
     print(f"{'':26}{'cases/s':>10}{'µs/case':>10}{'spread':>9}")
+    medians = {}
     for name, stage in stages.items():
         seconds = measured(stage, arguments.rounds)
-        median = statistics.median(seconds)
+        median = medians[name.strip()] = statistics.median(seconds)
         spread = (max(seconds) - min(seconds)) / median
         print(f"{name:26}{len(texts) / median:10,.0f}{median / len(texts) * 1e6:10.1f}{spread:9.0%}")
-    with tempfile.TemporaryDirectory() as bytecode:
-        milliseconds = [import_time(bytecode) for _unused in range(IMPORTS)]
-    first, *later = milliseconds
-    print(
-        f"import: {statistics.median(later):.1f} ms ({min(later):.1f} to {max(later):.1f}); uncompiled {first:.1f} ms"
-    )
+    imports = {}
+    for place, first in (("in ansible-playbook", "import ansible.cli.playbook"), ("in an empty process", "")):
+        with tempfile.TemporaryDirectory() as bytecode:
+            uncompiled, *found = [import_time(bytecode, first) for _unused in range(IMPORTS)]
+        imports[place] = statistics.median(found)
+        print(
+            f"import {place}: {imports[place]:.1f} ms ({min(found):.1f} to {max(found):.1f});"
+            f" uncompiled {uncompiled:.1f} ms"
+        )
+    cases = {name: round(len(texts) / seconds) for name, seconds in medians.items()}
+    milliseconds = {place: round(found, 1) for place, found in imports.items()}
+    record(arguments.out, "resolver", {"cases_per_second": cases, "import_milliseconds": milliseconds})
     if arguments.profile:
         profile(texts)
     return 0
@@ -119,13 +131,14 @@ def measured(stage: Callable[[], None], rounds: int) -> list[float]:
     return seconds
 
 
-def import_time(bytecode: str) -> float:
-    """Milliseconds that a new process takes to import what the filters import, with the standard library's part of it.
+def import_time(bytecode: str, first: str) -> float:
+    """Milliseconds of CPU that a new process takes to import what the filters import.
 
-    bytecode: the directory that keeps it; the first import has to write it.
+    bytecode: the directory that keeps it; the first import has to write it. first: what the process has executed
+    before; ansible-playbook has imported all that the filters need of the standard library.
     """
     code = (
-        "import sys, time; sys.path.insert(0, sys.argv[1]); start = time.process_time();"
+        f"{first}\nimport sys, time; sys.path.insert(0, sys.argv[1]); start = time.process_time();"
         f"import {FILTERS}; print((time.process_time() - start) * 1000)"
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -2,14 +2,13 @@
 
 Each round asks every contestant in turn to create VMs, to run again, to change one label and to delete them, first on
 an API server with KubeVirt's webhooks (the local cluster's), then on one that only stores. Requests are counted in a
-round of its own through the local cluster's proxy. Writes what was measured as JSON; `report.py` draws it.
+round of its own through the local cluster's proxy. Writes what was measured as JSON; `../report.py` draws it.
 Run it on an idle machine. The peers come with the PyPI package `ansible`, which is fetched once (55 MB).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from kubernetes import client, config
 from measure import measure
 
 CHECKOUT = Path(__file__).resolve().parents[3]
+COLLECTIONS_HERE = CHECKOUT / ".cache" / "collections"
 PEERS = CHECKOUT / ".cache" / "peers"
 PACKAGE = "ansible==12.3.0"
 COLLECTIONS = ("kubernetes/core", "kubevirt/core")
@@ -45,6 +45,7 @@ sys.path[:0] = [
 ]
 
 from cluster_load import cluster, launch  # noqa: E402  (beside this folder)
+from results import record  # noqa: E402
 
 
 def main() -> int:
@@ -53,12 +54,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="rounds of what does not take minutes (default 3)")
     parser.add_argument("--only", help="names of contestants, separated by semicolons (default all)")
     parser.add_argument("--servers", default="webhooks,stores", help="which API servers (default both)")
-    parser.add_argument("--out", type=Path, default=CHECKOUT / "docs" / "benchmarks" / "peers.json")
+    parser.add_argument("--out", type=Path, help="the file of results to add these to")
     options = parser.parse_args()
     fetch_peers()
     sizes = [int(size) for size in options.sizes.split(",")]
     rows: list[Row] = []
-    machine = {"cpus": os.cpu_count(), "python": sys.version.split()[0], "load_before": round(os.getloadavg()[0], 1)}
+    load = round(os.getloadavg()[0], 1)
     for server in options.servers.split(","):
         with running(server == "webhooks") as directory, tempfile.TemporaryDirectory() as folder:
             for size, kind, number in schedule(sizes, options.rounds):
@@ -73,8 +74,7 @@ def main() -> int:
                         phases = (*PHASES[:-1], "refresh", PHASES[-1])
                     for row in run(contestant, phases, directory, size, Path(folder), counted=kind == "count"):
                         rows.append({"server": server, "round": number, **row})
-                        options.out.parent.mkdir(parents=True, exist_ok=True)
-                        options.out.write_text(json.dumps({"machine": machine, "rows": rows}, indent=0) + "\n")
+                        record(options.out, "peers", {"load_before": load, "rows": rows})
     return 0
 
 
@@ -98,15 +98,22 @@ def schedule(sizes: list[int], rounds: int) -> Iterator[tuple[int, str, int]]:
 
 
 def run(
-    contestant: Contestant, phases: tuple[str, ...], directory: Path, size: int, folder: Path, *, counted: bool
+    contestant: Contestant,
+    phases: tuple[str, ...],
+    directory: Path,
+    size: int,
+    folder: Path,
+    *,
+    counted: bool = False,
+    collections: Path = COLLECTIONS_HERE,
 ) -> Iterator[Row]:
-    """One contestant's phases, in a namespace of its own."""
+    """One contestant's phases, in a namespace of its own. collections: where Ansible finds this collection."""
     kubeconfig = directory / ("kubeconfig-faults" if counted else "kubeconfig")
     namespace = f"bench-{time.monotonic_ns():x}"
     (folder / "ansible.cfg").write_text("[defaults]\n")
     environment = {
         **os.environ,
-        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([str(CHECKOUT / ".cache" / "collections"), str(PEERS)]),
+        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([str(collections), str(PEERS)]),
         "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
         "ANSIBLE_LOCALHOST_WARNING": "False",
         "ANSIBLE_INVENTORY_UNPARSED_WARNING": "False",

@@ -1,4 +1,4 @@
-"""Tables and pictures of what `run.py` measured: ``report.py [FILE] [--pictures FOLDER]``; prints Markdown."""
+"""Tables and the picture of what the benchmarks measured: ``report.py [FILE] [--picture FILE]``; prints Markdown."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import argparse
 import json
 import math
 import statistics
+import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
+
+sys.path.insert(0, str(Path(__file__).with_name("peers")))
 
 from contestants import ALL, NOTHING, OURS, PHASES
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "benchmarks"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 TITLES = {"create": "create", "again": "run again", "label": "one label on all", "delete": "delete"}
+MOST_WITH_WEBHOOKS = 1000
 SERVERS = {"webhooks": "with KubeVirt's webhooks", "stores": "an API server that only stores"}
 STYLE = """
 text { font: 12px sans-serif; fill: #24292f } .bar { fill: #8c959f } .ours { fill: #0969da } .axis { stroke: #d0d7de }
@@ -22,28 +26,34 @@ text { font: 12px sans-serif; fill: #24292f } .bar { fill: #8c959f } .ours { fil
   text { fill: #c9d1d9 } .bar { fill: #6e7681 } .ours { fill: #58a6ff } .axis { stroke: #30363d } }
 """
 
+HEADING = "Seconds, each step ten times the one before; medians"
+PANEL, WIDTH = 520, 250  # pixels: of a panel, and of its longest bar
+
 Row = dict[str, Any]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("file", type=Path, nargs="?", default=DOCS / "peers.json")
-    parser.add_argument("--pictures", type=Path, default=DOCS)
+    parser.add_argument("file", type=Path, nargs="?", default=DOCS / "benchmarks.json")
+    parser.add_argument("--picture", type=Path, default=DOCS / "benchmarks.svg")
     options = parser.parse_args()
-    rows: list[Row] = json.loads(options.file.read_text())["rows"]
+    results = json.loads(options.file.read_text())
+    for section in ("resolver", "local_cluster"):
+        print(f"\n**{section}**\n\n{json.dumps(results.get(section), indent=1)}")
+    rows: list[Row] = results["peers"]["rows"]
     timed = [row for row in rows if not row["counted"]]
+    panels = {}
     for server in SERVERS:
         for size in sorted({row["vms"] for row in timed if row["server"] == server}):
             here = [row for row in timed if row["server"] == server and row["vms"] == size]
             print(f"\n**{size:,} VMs, {SERVERS[server]}**\n")
             print("\n".join(times(here)))
-            picture = options.pictures / f"peers-{server}-{size}.svg"
-            picture.write_text(
-                bars(here, f"{size:,} VMs, {SERVERS[server]}: seconds, each step ten times the one before")
-            )
+            if server == "webhooks" or size > MOST_WITH_WEBHOOKS:
+                panels[f"{size:,} VMs, {SERVERS[server]}"] = here
+    options.picture.write_text(picture(panels))
     print("\n**Requests, and writes among them**\n")
     print("\n".join(requests([row for row in rows if row["counted"] and row["server"] == "webhooks"])))
-    print("\n**Peak memory in MiB: ansible-playbook's process and the largest module process**\n")
+    print("\n**Peak memory in MiB: ansible-playbook's process and the largest process below it**\n")
     print("\n".join(memory(timed)))
     return 0
 
@@ -105,42 +115,63 @@ def memory(rows: list[Row]) -> Iterable[str]:
         yield f"| {contestant.name} |" + "".join(f" {cell} |" for cell in cells)
 
 
-def bars(rows: list[Row], title: str) -> str:
-    """A picture of the medians on a logarithmic scale, in groups by phase."""
-    left, width, height, gap = 210, 560, 15, 14
-    medians = {
+def picture(panels: dict[str, list[Row]]) -> str:
+    """The medians of all panels (title → rows), two beside each other, on one logarithmic scale."""
+    medians = {title: _medians(rows) for title, rows in panels.items()}
+    seconds = [value for found in medians.values() for value in found.values()]
+    scale = Scale(math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds))))
+    parts, top = [], 44
+    titles = list(panels)
+    for pair in (titles[at : at + 2] for at in range(0, len(titles), 2)):
+        drawn = [_panel(title, medians[title], PANEL * column, top, scale) for column, title in enumerate(pair)]
+        parts += [line for lines, _height in drawn for line in lines]
+        top += max(height for _lines, height in drawn) + 24
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * PANEL} {top}" role="img">'
+    text = f'<text x="8" y="18">{escape(HEADING)}</text>'
+    return "\n".join([head, f"<title>{escape(HEADING)}</title><style>{STYLE}</style>", text, *parts, "</svg>"]) + "\n"
+
+
+class Scale(NamedTuple):
+    """low, high: powers of ten, in seconds."""
+
+    low: int
+    high: int
+
+    def x(self, seconds: float) -> float:
+        """The distance from the left end of the bars."""
+        return WIDTH * (math.log10(seconds) - self.low) / (self.high - self.low)
+
+
+def _medians(rows: list[Row]) -> dict[tuple[str, str], float]:
+    return {
         (phase, one.name): statistics.median(found)
         for phase in PHASES
         for one in ALL
         if one is not NOTHING and (found := walls(rows, one.name, phase))
     }
-    low = math.floor(math.log10(min(medians.values())))
-    high = math.ceil(math.log10(max(medians.values())))
 
-    def x(seconds: float) -> float:
-        return left + width * (math.log10(seconds) - low) / (high - low)
 
-    parts, y = [], 50
+def _panel(
+    title: str, medians: dict[tuple[str, str], float], left: int, top: int, scale: Scale
+) -> tuple[list[str], int]:
+    """The elements of a panel, and its height."""
+    bars, y = left + PANEL - WIDTH - 60, top + 36
+    parts = [f'<text x="{left + 8}" y="{top + 12}" font-weight="bold">{escape(title)}</text>']
     for phase in PHASES:
-        parts.append(f'<text x="8" y="{y + 12}" font-weight="bold">{escape(TITLES[phase])}</text>')
+        parts.append(f'<text x="{left + 8}" y="{y + 11}">{escape(TITLES[phase])}</text>')
         for name in [one.name for one in ALL if (phase, one.name) in medians]:
             seconds = medians[phase, name]
-            look = "ours" if name == OURS.name else "bar"
-            parts.append(f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{escape(name)}</text>')
-            parts.append(
-                f'<rect class="{look}" x="{left}" y="{y}" width="{x(seconds) - left:.1f}" height="{height - 3}"/>'
-            )
-            parts.append(f'<text x="{x(seconds) + 5:.1f}" y="{y + 11}">{seconds:.1f} s</text>')
-            y += height
-        y += gap
-    axis = [
-        f'<line class="axis" x1="{x(10.0**power):.1f}" x2="{x(10.0**power):.1f}" y1="40" y2="{y}"/>'
-        f'<text x="{x(10.0**power):.1f}" y="36" text-anchor="middle">{10.0**power:g}</text>'
-        for power in range(low, high + 1)
-    ]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 70} {y + 4}" role="img">'
-    text = [head, f"<title>{escape(title)}</title><style>{STYLE}</style>", f'<text x="8" y="16">{escape(title)}</text>']
-    return "\n".join([*text, *axis, *parts, "</svg>"]) + "\n"
+            look, end = ("ours" if name == OURS.name else "bar"), scale.x(seconds)
+            parts.append(f'<text x="{bars - 6}" y="{y + 11}" text-anchor="end">{escape(name)}</text>')
+            parts.append(f'<rect class="{look}" x="{bars}" y="{y}" width="{end:.1f}" height="12"/>')
+            parts.append(f'<text x="{bars + end + 4:.1f}" y="{y + 11}">{seconds:.1f} s</text>')
+            y += 15
+        y += 10
+    for power in range(scale.low, scale.high + 1):
+        x = f"{bars + scale.x(10.0**power):.1f}"
+        parts.append(f'<line class="axis" x1="{x}" x2="{x}" y1="{top + 30}" y2="{y - 8}"/>')
+        parts.append(f'<text x="{x}" y="{top + 26}" text-anchor="middle">{10.0**power:g}</text>')
+    return parts, y - top
 
 
 if __name__ == "__main__":
