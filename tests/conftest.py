@@ -56,6 +56,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--given-cluster", action="store_true", help="skip tests that start a cluster of their own")
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Shows why tests that are repeated failed at first; a test that passes the second time has found something too."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"failed at first: {report.nodeid}")
+        terminalreporter.line(report.longreprtext)
+
+
 @functools.cache
 def _lacking(kubeconfig: str) -> frozenset[str]:
     return frozenset(FEATURES) - look(Path(kubeconfig)).has

@@ -117,6 +117,9 @@ class ObjectModule(NamedTuple):
                 problem = f"name: entries {seen[entry.key]} and {index} of {self.plural} have the same name"
                 entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
             seen.setdefault(entry.key, index)
+            # Most objects of a large task differ in their names only; their manifests are half of the task's memory.
+            if entries and "spec" in entry.manifest and entry.manifest["spec"] == entries[-1].manifest.get("spec"):
+                entry.manifest["spec"] = entries[-1].manifest["spec"]
             entries.append(entry)
         self._warn_of_options(module, list(zip(entries, given)))
         return entries
