@@ -109,7 +109,7 @@ class ObjectModule(NamedTuple):
             self._warn_of_options(module, [(entry, options)])
             return [entry]
         seen: dict[Key, int] = {}
-        entries = []
+        entries: list[Entry] = []
         given = self._validated(module)
         for index, options in enumerate(given):
             entry = self._entry(options)
