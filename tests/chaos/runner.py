@@ -1,17 +1,23 @@
-"""Modules in processes of their own, which can be killed: forked from a process that has imported them."""
+"""What can be killed: modules, forked from a process that has imported them, and playbooks."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import multiprocessing
 import os
+import signal
+import subprocess
 import sys
+import threading
+from collections import defaultdict
 from multiprocessing.connection import Connection
 from typing import Any
 from unittest import mock
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import guests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session
+from fleet_support import flat
 from modules_support import MODULES, execute
 
 Manifest = dict[str, Any]
@@ -62,3 +68,56 @@ class Run:
             told: Manifest = self._end.recv()
         self._process.join()
         return told
+
+
+class Play:
+    """A playbook under way."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._output = ""
+        # A pipe that nobody reads would hold it up.
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        self._output, _nothing = self._process.communicate()
+
+    @property
+    def lives(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """SIGKILL to ansible-playbook, and to the workers and modules that have process groups of their own."""
+        frozen: list[int] = []
+        # What is stopped starts no other process, so that none is forgotten.
+        while found := [pid for pid in [self._process.pid, *_descendants(self._process.pid)] if pid not in frozen]:
+            _signal(found, signal.SIGSTOP)
+            frozen += found
+        _signal(frozen, signal.SIGKILL)
+        self._reader.join()
+
+    def result(self) -> Manifest:
+        """Waits for the end. msg: all that was printed, on one line."""
+        self._reader.join()
+        return {"failed": self._process.returncode != 0, "msg": flat(self._output)}
+
+
+def _signal(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _descendants(pid: int) -> list[int]:
+    listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid="], stdout=subprocess.PIPE, text=True, check=True).stdout
+    children: dict[int, list[int]] = defaultdict(list)
+    for line in listed.splitlines():
+        child, parent = map(int, line.split())
+        children[parent].append(child)
+    found, todo = [], [pid]
+    while todo:
+        own = children[todo.pop()]
+        found += own
+        todo += own
+    return found

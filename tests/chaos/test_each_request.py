@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from pictures import Guests, Namespace, difference
-from runner import Run
+from runner import Play, Run
 from ways import Way, ways
 
 from chaos_support import PATIENCE, WRITES, Faulty, Shop, names, until
 from fault_proxy.request import Request
 from fault_proxy.rules import Faults
+from fleet_support import Fleet
 
 Manifest = dict[str, Any]
 
@@ -34,6 +35,7 @@ SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 QUIET, LATEST = 0.5, 60
 # As long as a request waits for an answer that never comes.
 SHORT = 0.5
+PLAYBOOK = "refresh_revisions"
 VMS = names(12)
 RUNNING = VMS[::4]
 
@@ -57,19 +59,22 @@ DISTURBANCES: dict[str, Manifest] = {
 
 
 class Phase(NamedTuple):
-    """A module that is run again and again. guests: how many new guests each running VM gets by a run that is not
-    disturbed. again: whether a run that is asked a second time does it a second time."""
+    """A module or playbook that is run again and again. guests: how many new guests each running VM gets by a run that
+    is not disturbed. again: whether a run that is asked a second time does it a second time. alternates: whether each
+    run changes what the one before has made."""
 
     module: str
     guests: int
     again: bool = False
+    alternates: bool = False
 
 
 PHASES = {
     "create": Phase("virtual_machine", 1),
-    "change": Phase("virtual_machine", 1),
+    "change": Phase("virtual_machine", 1, alternates=True),
     "restart": Phase("virtual_machine_power", 1, again=True),
-    "refresh": Phase("controller_revision", 1),
+    "refresh": Phase("controller_revision", 1, alternates=True),
+    "fleet": Phase(PLAYBOOK, 1, alternates=True),
     "prune": Phase("controller_revision", 0),
     "delete": Phase("virtual_machine", 0),
     "hold": Phase("lease", 0),
@@ -80,8 +85,11 @@ CHAINS = {
     "change": ("change",),
     "restart": ("restart",),
     "refresh": ("refresh", "prune"),
+    "fleet": ("fleet",),
     "lease": ("hold", "release"),
 }
+# test_refresh_killed.py draws kills of the playbook.
+SAMPLED = [chain for chain in CHAINS if chain != "fleet"]
 
 
 class Case(NamedTuple):
@@ -101,8 +109,8 @@ class Story:
     requests: those of a run that was not disturbed, by phase.
     """
 
-    def __init__(self, shop: Shop, way: Way, namespace: Namespace) -> None:
-        self._shop, self._way, self._namespace = shop, way, namespace
+    def __init__(self, shop: Shop, way: Way, namespace: Namespace, folder: Path) -> None:
+        self._shop, self._way, self._namespace, self._folder = shop, way, namespace, folder
         self._round = self._runs = 0
         self._pictures: dict[tuple[str, int], Any] = {}
         self.requests: dict[str, list[Request]] = {}
@@ -122,7 +130,7 @@ class Story:
         `failed`, or `missed` if it had fewer requests."""
         phase = case.phase
         self._prepare(phase)
-        with Guests(self._shop.faulty.path("kubeconfig"), self._shop.namespace) as guests:
+        with Guests(self._past(), self._shop.namespace) as guests:
             until(lambda: guests.know(self._namespace.guests()))
             before = guests.seen()
             became = self._disturb(case)
@@ -138,16 +146,28 @@ class Story:
         return became
 
     def _prepare(self, phase: str) -> None:
-        if phase not in ("change", "refresh"):
+        if not PHASES[phase].alternates:
             return
         self._round += 1
-        if phase == "refresh":
+        if phase == "fleet":
+            # The run before has left history.
+            pruned = self._shop.run("controller_revision", kubeconfig=self._past(), state="pruned")
+            assert not pruned.get("failed"), pruned
+        if phase != "change":
             self._shop.size(f"{2 + self._round % 2}Gi")
+
+    def _past(self) -> str:
+        """The kubeconfig of a client that nothing disturbs."""
+        return self._shop.faulty.path("kubeconfig")
 
     def _place(self, phase: str) -> tuple[str, int]:
         return phase, self._round % 2
 
-    def _begin(self, phase: str, patience: float = PATIENCE) -> Run:
+    def _begin(self, phase: str, patience: float = PATIENCE) -> Run | Play:
+        if PHASES[phase].module == PLAYBOOK:
+            fleet = Fleet(Path(self._way.kubeconfig), self._shop.namespace, self._folder)
+            # A canary, a batch of running VMs, and one of halted ones.
+            return Play(fleet.begin(batch_size="100%", max_unavailable=2, concurrency=1))
         # Who releases a Lease is who has it.
         self._runs += phase != "release"
         options = {"kubeconfig": self._way.kubeconfig, **self._options(phase)}
@@ -184,7 +204,7 @@ class Story:
             self._way.rules({**rule, "skip": case.request - 1, "times": 1})
         # What is to be killed does not give up before.
         run = self._begin(case.phase, PATIENCE if kills else SHORT)
-        if kills and self._way.holds(lambda: run.lives):
+        if kills and self._way.holds(run):
             run.kill()
             return "killed"
         result = run.result()
@@ -218,6 +238,9 @@ def drawn(chain: str, requests: Mapping[str, list[Request]]) -> list[Case]:
     killed, spoilt = [], []
     for phase in CHAINS[chain]:
         for disturbance, rule in DISTURBANCES.items():
+            # A playbook waits for half a minute until it asks again.
+            if PHASES[phase].module == PLAYBOOK and disturbance.startswith("no answer"):
+                continue
             cases = killed if disturbance.startswith("killed") else spoilt
             cases += [Case(phase, number + 1, disturbance) for number in range(met(phase, rule))]
     each = list(dict.fromkeys(case._replace(request=EACH) for case in spoilt))
@@ -234,21 +257,21 @@ def way(faulty: Faulty, tmp_path: Path) -> Iterator[Way]:
 
 
 @pytest.fixture
-def story(shop: Shop, way: Way) -> Iterator[Story]:
+def story(shop: Shop, way: Way, tmp_path: Path) -> Iterator[Story]:
     namespace = Namespace(shop.faulty.path("kubeconfig"), shop.namespace)
-    yield Story(shop, way, namespace)
+    yield Story(shop, way, namespace, tmp_path)
     namespace.close()
 
 
 # All cases of a chain take too long to be tried a second time.
 @pytest.mark.flaky(reruns=0 if PATTERN else 1)
-@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("chain", CHAINS if PATTERN else SAMPLED)
 def test_each_request(story: Story, chain: str) -> None:
     began, phases = time.monotonic(), CHAINS[chain]
     if chain not in ("create", "lease"):
         story.plain("create")
     # What is changed is changed back by the next one.
-    for phase in 2 * phases if chain in ("change", "refresh") else phases:
+    for phase in 2 * phases if PHASES[phases[0]].alternates else phases:
         story.plain(phase)
     cases = {phase: [case for case in drawn(chain, story.requests) if case.phase == phase] for phase in phases}
     became: Counter[str] = Counter()

@@ -5,18 +5,14 @@ VIRTSHAPE_TEST_FLEET and VIRTSHAPE_TEST_KILLS make it larger, for example 200 an
 
 from __future__ import annotations
 
-import contextlib
 import os
 import random
-import signal
-import subprocess
 import threading
-from collections import defaultdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kubernetes import client, config
+from runner import Play
 from ways import Way, ways
 
 from chaos_support import Shop
@@ -53,13 +49,9 @@ def test_killed_at_random_requests_and_run_again(shop: Shop, tmp_path: Path) -> 
             for _kill in range(KILLS):
                 point = {"skip": chance.randrange(REQUESTS), "when": chance.choice(["before", "after"])}
                 way.rules({"fault": "hold", "times": 1, **point})
-                process = slow.begin(**{**variables, "batch_size": BATCH})
-                # A pipe that nobody reads would hold it up.
-                reader = threading.Thread(target=process.communicate)
-                reader.start()
-                assert way.holds(partial(_lives, process)), f"it was done before its request {point}"
-                kill_all(process)
-                reader.join()
+                run = Play(slow.begin(**{**variables, "batch_size": BATCH}))
+                assert way.holds(run), f"it was done before its request {point}"
+                run.kill()
                 progress.append(sum(generation == 2 for generation in fleet.generations().values()))
         code, output = fleet.refresh(**variables)
     print(f"refreshed after each kill: {progress}; at most {watch.most_down} of {most_down} down at a time")
@@ -80,41 +72,6 @@ def test_killed_at_random_requests_and_run_again(shop: Shop, tmp_path: Path) -> 
     code, output = fleet.refresh(**variables)
     assert code == 0, output
     assert f"{SIZE} virtual machines: {SIZE} unchanged" in output
-
-
-def _lives(process: subprocess.Popen[str]) -> bool:
-    return process.poll() is None
-
-
-def kill_all(process: subprocess.Popen[str]) -> None:
-    """SIGKILL to ansible-playbook, and to the workers and modules that have process groups of their own."""
-    frozen: list[int] = []
-    # What is stopped starts no other process, so that none is forgotten.
-    while found := [pid for pid in [process.pid, *_descendants(process.pid)] if pid not in frozen]:
-        _signal(found, signal.SIGSTOP)
-        frozen += found
-    _signal(frozen, signal.SIGKILL)
-    process.wait()
-
-
-def _signal(pids: list[int], number: signal.Signals) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-
-
-def _descendants(pid: int) -> list[int]:
-    listed = subprocess.run(["ps", "-e", "-o", "pid=,ppid="], stdout=subprocess.PIPE, text=True, check=True).stdout
-    children: dict[int, list[int]] = defaultdict(list)
-    for line in listed.splitlines():
-        child, parent = map(int, line.split())
-        children[parent].append(child)
-    found, todo = [], [pid]
-    while todo:
-        own = children[todo.pop()]
-        found += own
-        todo += own
-    return found
 
 
 class Watch:

@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 import yaml
 from aiohttp import web
+from runner import Play, Run
 
 from chaos_support import PATIENCE, Faulty
 from fault_proxy import config, proxy
@@ -65,10 +66,10 @@ class Way(proxy.Proxy):
         """Whether a request has met a rule."""
         return bool(self._counts.to_dict()["faults"])
 
-    def holds(self, lives: Callable[[], bool]) -> bool:
+    def holds(self, client: Run | Play) -> bool:
         """Waits until a request is held; False if the client comes to its end before."""
         while not self._held.wait(0.005):
-            if not lives():
+            if not client.lives:
                 return False
         return True
 

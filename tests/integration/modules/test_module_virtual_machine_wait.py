@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -130,6 +132,41 @@ def test_absent_waits_until_vmi_and_revisions_are_gone_too(run: Run, shop: str, 
     assert names(api, shop, "kubevirt.io/v1", "VirtualMachineInstance") == ["c"]
     left = api.resources.get(api_version="apps/v1", kind="ControllerRevision").get(namespace=shop).items
     assert {item.metadata.ownerReferences[0].name for item in left} == {"c"}
+
+
+def hold(api: Any, namespace: str, version: str, kind: str, name: str, held: bool) -> Any:
+    """Puts a finalizer on an object, or removes it: it stands for a garbage collector that is late."""
+    body = {"metadata": {"name": name, "finalizers": ["example.com/held"] if held else None}}
+    objects = api.resources.get(api_version=version, kind=kind)
+    return objects.patch(namespace=namespace, body=body, content_type="application/merge-patch+json")
+
+
+def test_a_vm_waits_until_what_a_deleted_one_of_its_name_had_is_gone(run: Run, shop: str, api: Any) -> None:
+    entry = with_data_volume("web", {"blank": {}}, preference=None, run_strategy="Halted")
+    captured = run("virtual_machine", namespace=shop, **entry, wait=True)["result"]["instancetype_revision"]
+    revision = ("apps/v1", "ControllerRevision", captured)
+    volume = ("cdi.kubevirt.io/v1beta1", "DataVolume", "imported")
+    # virt-controller makes it a little later.
+    next(iter(api.resources.get(api_version=volume[0], kind=volume[1]).watch(namespace=shop, timeout=60)))
+    for held in (revision, volume):
+        hold(api, shop, *held, True)
+    gone = run("virtual_machine", namespace=shop, name="web", state="absent", wait=True, wait_timeout=3)
+    assert (gone["failed"], gone["changed"]) == (True, True), gone
+    for kind, held in (("ControllerRevision", revision), ("DataVolume", volume)):
+        late = run("virtual_machine", namespace=shop, **entry, wait_timeout=1)
+        assert (late["failed"], late["changed"]) == (True, False)
+        assert f"web: {kind} {held[2]} of the deleted virtual machine: not ready after" in late["msg"]
+        if held == revision:
+            hold(api, shop, *held, False)
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(run, "virtual_machine", namespace=shop, **entry, wait=True)
+        time.sleep(0.5)
+        assert names(api, shop, "kubevirt.io/v1", "VirtualMachine") == []
+        hold(api, shop, *volume, False)
+        assert made.result()["result"]["instancetype_revision"] == captured
+    machine = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=shop, name="web")
+    owner = hold(api, shop, *revision, False).metadata.ownerReferences[0].uid
+    assert owner == machine.metadata.uid
 
 
 def test_what_the_cluster_keeps_of_a_deleted_vm_is_named(run: Run, shop: str, api: Any) -> None:

@@ -30,7 +30,7 @@ MOST = {
     "preference_info": 185,
     "quota_info": 425,
     "upgrade_info": 560,
-    "virtual_machine": 605,
+    "virtual_machine": 610,
     "virtual_machine_adopt": 370,
     "virtual_machine_export": 320,
     "virtual_machine_info": 400,

@@ -50,6 +50,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
         if settings.server_dry_run:
             _rehearse(session, [(result, step) for result, step in planned if _is_due(result)], settings)
         return results
+    _wait_for_leftovers(session, subject, planned, settings)
     if settings.fail_fast and _any_failed(results):
         for result in results:
             result.failed = _NOT_SENT if result.changed else result.failed
@@ -186,6 +187,25 @@ def judge(result: Result, findings: list[Finding], settings: Settings) -> None:
 def _in_check_mode(finding: Finding) -> Finding:
     """Turns a finding about a missing object into a note: an earlier task of the play might create that object."""
     return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
+
+
+def _wait_for_leftovers(
+    session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings
+) -> None:
+    """Waits for the dependents of deleted objects whose names the objects to create have."""
+    created: dict[str | None, dict[str, Result]] = {}
+    for result, step in planned:
+        if step.plan.action == plan.CREATE and _is_due(result):
+            created.setdefault(result.entry.key.namespace, {})[result.entry.key.name] = result
+
+    def one(namespace: str | None) -> None:
+        members = created[namespace]
+        manifests = [result.entry.manifest for result in members.values()]
+        for name, failure in subject.leftovers(session, namespace, manifests, settings.wait_timeout).items():
+            members[name].failed = failure
+
+    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
+        list(pool.map(one, created))
 
 
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:

@@ -1,22 +1,27 @@
-"""The dependents of a deleted VM, and the claims that outlive it."""
+"""The dependents of a deleted VM, and what outlives it."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.matcher import ROLES
 from ..._resolver.declare.claims import claims, owned_by
+from ..._resolver.instancetype.find import naming
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.lookup import ClusterLookup
+from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, wait_for
 
 Manifest = dict[str, Any]
 
 _REVISION = BY_NAME["ControllerRevision"]
 _VMI = BY_NAME["VirtualMachineInstance"]
+_VM = BY_NAME["VirtualMachine"]
+_DATA_VOLUME = BY_NAME["DataVolume"]
 
 
 def kept(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
@@ -64,14 +69,72 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
         except (ApiError, ConnectionFailed) as error:
             return {**dict.fromkeys(names.values(), explain(error, "LIST", kind)), **failures}
         owners = {item["metadata"]["name"]: uid for item in items for uid in names if owned_by(item, uid)}
-
-        def look(_name: str, item: Manifest | None, owners: dict[str, str] = owners) -> State:
-            gone = item is None or not any(owned_by(item, uid) for uid in owners.values())
-            return State(done=gone, pending="the object to disappear")
-
-        left = max(0.0, deadline - time.monotonic())
-        waited = wait_for(session, kind, namespace, owners, look, left, metadata_only=True) if owners else {}
-        for name, ended in waited.items():
-            if ended.failure is not None:
-                failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {ended.failure}")
+        for name, failure in _gone(session, kind, namespace, owners, deadline).items():
+            failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {failure}")
     return failures
+
+
+def leftovers(session: Session, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
+    """Waits until the revisions and DataVolumes of deleted VMs with the names of these VMs are gone.
+
+    KubeVirt uses what exists: a revision, whose name contains the VM's name but not its UID
+    (`storeControllerRevision`), and the DataVolume of a template (`handleDataVolumes`). A VM that is created before the
+    garbage collector has deleted those of the earlier VM would lose them. Returns the failures by VM name. What the
+    task may not list is not waited for.
+    """
+    deadline = time.monotonic() + seconds
+    capturing = {vm["metadata"]["name"] for vm in created if any(role.matcher_of(vm) for role in ROLES)}
+    with_templates = {vm["metadata"]["name"] for vm in created if vm["spec"].get("dataVolumeTemplates")}
+    failures: dict[str, str] = {}
+    for kind, names in ((_REVISION, capturing), (_DATA_VOLUME, with_templates)):
+        if names:
+            failures = {**_without_owner(session, kind, namespace, names, deadline), **failures}
+    return failures
+
+
+def _without_owner(
+    session: Session, kind: Kind, namespace: str | None, names: set[str], deadline: float
+) -> dict[str, str]:
+    """Waits for the dependents of VMs with these names that do not exist. Returns the failures by VM name."""
+    try:
+        items, _version = session.list(kind, namespace, True)
+        owners = {item["metadata"]["name"]: owner for item in items if (owner := _owner(item))["name"] in names}
+        # Another client may have created the VM since this task looked.
+        live = read(session, [Key(_VM.kind, namespace, owner["name"]) for owner in owners.values()])
+    except (ApiError, ConnectionFailed) as error:
+        if isinstance(error, ApiError) and error.code in (403, 404):
+            return {}
+        return dict.fromkeys(names, explain(error, "LIST", kind))
+    except Unreadable as error:
+        return dict.fromkeys(names, str(error))
+    uids = {vm["metadata"]["uid"] for vm in live.values()}
+    left = {name: owner["uid"] for name, owner in owners.items() if owner["uid"] not in uids}
+    return {
+        owners[name]["name"]: f"{kind.kind} {name} of the deleted virtual machine: {failure}"
+        for name, failure in _gone(session, kind, namespace, left, deadline).items()
+    }
+
+
+def _owner(item: Manifest) -> Manifest:
+    """The name and UID of the VM that alone owns an object; "" if there is none, or for the revision of a start."""
+    metadata = item["metadata"]
+    owners = metadata.get("ownerReferences") or []
+    counts = len(owners) == 1 and owners[0].get("kind") == _VM.kind and not metadata["name"].startswith(naming.START)
+    found = owners[0] if counts else {}
+    return {"name": found.get("name", ""), "uid": found.get("uid", "")}
+
+
+def _gone(
+    session: Session, kind: Kind, namespace: str | None, owners: dict[str, str], deadline: float
+) -> dict[str, str]:
+    """Waits until dependents are gone. owners: the UID of each one's owner, by name. Returns the failures by name."""
+
+    def look(_name: str, item: Manifest | None) -> State:
+        gone = item is None or not any(owned_by(item, uid) for uid in owners.values())
+        return State(done=gone, pending="the object to disappear")
+
+    if not owners:
+        return {}
+    seconds = max(0.0, deadline - time.monotonic())
+    waited = wait_for(session, kind, namespace, owners, look, seconds, metadata_only=True)
+    return {name: ended.failure for name, ended in waited.items() if ended.failure is not None}

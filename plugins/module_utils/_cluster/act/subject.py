@@ -183,3 +183,7 @@ class Subject:
     def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
         """Waits for the dependents of objects that were deleted in a namespace."""
         return {}
+
+    def leftovers(self, session: Session, namespace: str | None, created: list[Manifest], seconds: float) -> Failures:
+        """Waits for the dependents of deleted objects whose names the objects to create in a namespace have."""
+        return {}

@@ -15,7 +15,7 @@ from ...._resolver.declare.status import run_strategy, same_status
 from ...._resolver.instancetype.find import naming
 from ...client.session import Session
 from ...read.watch import State
-from ..deletion import kept, remains
+from ..deletion import kept, leftovers, remains
 from ..from_image import completed
 from ..impact import Restarts, waits_for_restart
 from ..judge import Judge
@@ -91,3 +91,6 @@ class VirtualMachines(Subject):
 
     def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
         return remains(session, namespace, deleted, seconds)
+
+    def leftovers(self, session: Session, namespace: str | None, created: list[Manifest], seconds: float) -> Failures:
+        return leftovers(session, namespace, created, seconds)

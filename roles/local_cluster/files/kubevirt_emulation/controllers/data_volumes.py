@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from _resolver.declare.claims import claims
 from _resolver.instancetype.find import naming
 from kubevirt_emulation.client import ApiError
 from kubevirt_emulation.controllers.context import Context, Work
@@ -40,6 +41,12 @@ async def sync(context: Context, work: Work) -> None:
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
+
+
+def named_by(vm: Manifest) -> list[str]:
+    """The names of the DataVolumes and claims of a VM's templates and volumes."""
+    templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or []
+    return [*claims(vm), *(template["metadata"]["name"] for template in templates)]
 
 
 def are_ready(context: Context, vm: Manifest) -> bool:

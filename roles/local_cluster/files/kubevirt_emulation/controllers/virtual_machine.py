@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from typing import Any
 
 from kubevirt_emulation.client import ApiError
@@ -44,15 +45,20 @@ class VirtualMachineController:
         self._vmis = context.caches["VirtualMachineInstance"]
         self._revisions = StartRevisions(context)
         self._queue: WorkQueue[Key] = WorkQueue()
-        self._vms.on_change(self._queue.add)
+        # VMs by the DataVolumes that they name; one that no longer does is only looked at in vain.
+        self._users: dict[Key, set[Key]] = defaultdict(set)
+        self._vms.on_change(self._vm_changed)
         self._vmis.on_change(self._queue.add)  # a VMI has the name of its VM
         context.caches["DataVolume"].on_change(self._data_volume_changed)
 
+    def _vm_changed(self, key: Key) -> None:
+        for name in data_volumes.named_by(self._vms.get(key) or {}):
+            self._users[key[0], name].add(key)
+        self._queue.add(key)
+
     def _data_volume_changed(self, key: Key) -> None:
-        volume = self._context.caches["DataVolume"].get(key) or {"metadata": {}}
-        for owner in volume["metadata"].get("ownerReferences") or []:
-            if owner["kind"] == "VirtualMachine":
-                self._queue.add((key[0], owner["name"]))
+        for user in self._users.get(key, ()):
+            self._queue.add(user)
 
     async def run(self) -> None:
         await self._queue.run(WORKERS, self._sync)

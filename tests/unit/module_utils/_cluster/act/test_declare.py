@@ -163,6 +163,23 @@ def test_what_goes_with_a_deleted_object_is_waited_for_and_may_fail() -> None:
     assert asked == [("shop", ["a"])]
 
 
+def test_what_is_left_of_a_deleted_object_holds_up_the_new_one_only() -> None:
+    store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
+    asked: list[tuple[str | None, list[str]]] = []
+
+    def leftovers(_session: Any, namespace: str | None, created: list[Manifest], _seconds: float) -> dict[str, str]:
+        asked.append((namespace, [one["metadata"]["name"] for one in created]))
+        return {"b": "its revision is still there"}
+
+    subject = subject_with(leftovers=leftovers)
+    changed, late, made = run(store, entry("a"), entry("b"), entry("c"), subject=subject)
+    assert (changed.written, late.written, made.written) == (True, False, True)
+    assert late.failed == "its revision is still there"
+    assert asked == [("shop", ["b", "c"])]
+    assert run(store, entry("d"), subject=subject, check_mode=True)[0].changed
+    assert len(asked) == 1
+
+
 def test_one_that_cannot_be_deleted_is_told_and_not_waited_for() -> None:
     store = Store({PATH.format("shop"): [manifest("a")]}, {("DELETE", "/a"): None})
     (result,) = run(store, entry("a", state="absent"), wait=True)

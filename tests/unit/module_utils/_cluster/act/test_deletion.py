@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.deletion import kept, remains
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.deletion import (
+    kept,
+    leftovers,
+    remains,
+)
 from scripted_server import listed, session_with, status
 
 CLAIMS = "/api/v1/namespaces/shop/persistentvolumeclaims"
@@ -108,3 +112,65 @@ def test_what_is_gone_in_time_is_no_failure() -> None:
 
     with session_with(answer) as session:
         assert remains(session, "shop", [VM], 60) == {}
+
+
+def of_vm(owner: str, uid: str, name: str = "") -> dict[str, Any]:
+    owners = [{"kind": "VirtualMachine", "name": owner, "uid": uid}]
+    return {"metadata": {"name": name or f"{owner}-small-1", "ownerReferences": owners}}
+
+
+def left(names: str, revisions: Any, vms: dict[str, Any], volumes: Any = (), seconds: float = 0) -> dict[str, str]:
+    """What is said of VMs to create, one for each letter. vms: the UIDs of those that there are, or a refusal."""
+
+    def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        found: Any
+        if path in (REVISIONS, VOLUMES):
+            found = revisions if path == REVISIONS else volumes
+            if "watch" in query:
+                return 200, [{"type": "DELETED", "object": one} for one in found] if seconds else []
+            return found if isinstance(found, tuple) and found else (200, listed(*found))
+        there = {name: {"metadata": {"name": name, "uid": uid}} for name, uid in vms.items()}
+        name = path.rpartition("/")[2]
+        if name == "virtualmachines":
+            return 200, listed(*there.values())
+        if name not in vms:
+            return status(404, "not found", "NotFound")
+        return vms[name] if isinstance(vms[name], tuple) else (200, there[name])
+
+    created = [
+        {
+            "metadata": {"name": name},
+            "spec": {"preference": {"name": "p"}, "dataVolumeTemplates": [{"metadata": {"name": "disk"}}]},
+        }
+        for name in names
+    ]
+    with session_with(answer) as session:
+        return leftovers(session, "shop", created, seconds)
+
+
+def test_what_belongs_to_a_deleted_vm_holds_up_the_new_one() -> None:
+    start = of_vm("c", "1", "revision-start-vm-1-1")
+    there = [of_vm("a", "1"), of_vm("b", "2"), start, owned("a-small-2", "1", "2")]
+    disks = [of_vm("a", "1", "disk"), of_vm("c", "1", "other"), owned("mine")]
+    told = left("ac", there, {}, disks)
+    late = "of the deleted virtual machine: not ready after 0 s, waiting for the object to disappear"
+    assert told["a"].startswith(f"ControllerRevision a-small-1 {late}")
+    assert told["c"].startswith(f"DataVolume other {late}")
+    assert len(told) == 2
+    assert left("ac", there, {}, disks, seconds=60) == {}
+
+
+def test_what_belongs_to_a_vm_that_another_client_has_created_does_not() -> None:
+    assert left("a", [of_vm("a", "1")], {"a": "1"}) == {}
+    assert list(left("a", [of_vm("a", "1")], {"a": "2"})) == ["a"]
+
+
+def test_what_cannot_be_listed_is_not_waited_for() -> None:
+    assert left("a", FORBIDDEN, {}, status(404, "no CDI", "NotFound")) == {}
+
+
+@pytest.mark.parametrize(
+    ("revisions", "vm"), [(status(400, "no", "BadRequest"), "1"), ([of_vm("a", "1")], status(400, "no", "BadRequest"))]
+)
+def test_a_cluster_that_does_not_answer_fails_the_new_vm(revisions: Any, vm: Any) -> None:
+    assert list(left("a", revisions, {"a": vm})) == ["a"]
