@@ -61,6 +61,8 @@ def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[
     ):
         module.main()
     result: dict[str, Any] = json.loads(printed.getvalue())
+    # From ansible-core 2.22 on, a module hands its secrets to Ansible, which hides them and drops this.
+    result.pop("_ansible_new_secrets", None)
     return result
 
 
