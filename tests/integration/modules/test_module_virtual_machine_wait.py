@@ -158,12 +158,18 @@ def test_a_vm_waits_until_what_a_deleted_one_of_its_name_had_is_gone(run: Run, s
         assert f"web: {kind} {held[2]} of the deleted virtual machine: not ready after" in late["msg"]
         if held == revision:
             hold(api, shop, *held, False)
-    with ThreadPoolExecutor(1) as pool:
-        made = pool.submit(run, "virtual_machine", namespace=shop, **entry, wait=True)
+
+    def collect() -> list[str]:
         time.sleep(0.5)
-        assert names(api, shop, "kubevirt.io/v1", "VirtualMachine") == []
+        there = names(api, shop, "kubevirt.io/v1", "VirtualMachine")
         hold(api, shop, *volume, False)
-        assert made.result()["result"]["instancetype_revision"] == captured
+        return there
+
+    with ThreadPoolExecutor(1) as pool:
+        there = pool.submit(collect)
+        made = run("virtual_machine", namespace=shop, **entry, wait=True)
+        assert there.result() == []
+    assert made["result"]["instancetype_revision"] == captured
     machine = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=shop, name="web")
     owner = hold(api, shop, *revision, False).metadata.ownerReferences[0].uid
     assert owner == machine.metadata.uid
