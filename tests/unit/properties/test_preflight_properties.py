@@ -17,6 +17,7 @@ from _resolver.api import release as server_releases
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import Release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.alike import features
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import needs, then
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
@@ -294,6 +295,52 @@ def test_preflight_says_what_the_server_says(
             told,
             answer,
         )
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@settings(max_examples=max(1, settings.default.max_examples // 8))
+@given(WORLDS, VMS, VMS, st.sampled_from(CONFIGURATIONS), st.booleans(), st.booleans())
+def test_what_features_leaves_out_changes_no_issue(
+    release: str,
+    world: list[Manifest],
+    first: Manifest,
+    then: Manifest,
+    chosen: tuple[str, Manifest],
+    changes: bool,
+    captures: bool,
+) -> None:
+    specs = {one["metadata"]["name"]: one["spec"] for one in world if one["kind"] == TYPE}
+
+    def twin(name: str) -> tuple[Manifest, Manifest | None, Cluster]:
+        """The VM under another name, with other facts of its own, and its captured revision."""
+        named = {"name": name, "namespace": "shop"}
+        wanted = {**then, "metadata": named}
+        if not changes:
+            return plan.merged(plan.present(wanted, None, None), None), None, cluster([])
+        own = {"uid": f"u-{name}", "generation": len(name), "resourceVersion": name}
+        live = {**copy(first), "metadata": {**named, **own}, "status": {"printableStatus": name}}
+        matched = first["spec"].get("instancetype", {}).get("name")
+        kept = []
+        if captures and matched in specs:
+            live["status"]["instancetypeRef"] = {"name": matched, "controllerRevisionRef": {"name": f"kept-{name}"}}
+            data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": TYPE, "spec": specs[matched]}
+            labels = {"instancetype.kubevirt.io/object-name": matched}
+            about = {"name": f"kept-{name}", "namespace": "shop", "labels": labels}
+            kept = [{"kind": "ControllerRevision", "metadata": about, "data": data}]
+        planned = plan.present(wanted, live, None)
+        return plan.merged(planned, live), live, cluster(kept)
+
+    def cluster(kept: list[Manifest]) -> Cluster:
+        return Cluster(Objects([*world, *kept]), kubevirt_of(kubevirt(release, chosen, []), f"v{release}"))
+
+    def listed(kind: str, _namespace: str) -> list[Manifest]:
+        return [one for one in world if one["kind"] == kind]
+
+    twins = [twin(name) for name in ("web", "database")]
+    assert len({features(made, live, there) for made, live, there in twins}) == 1
+    told = [preflight.issues(admit(made, live, there), live, there, listed) for made, live, there in twins]
+    event("issues" if told[0] else "none")
+    assert told[0] == told[1]
 
 
 class Gathered(Objects):

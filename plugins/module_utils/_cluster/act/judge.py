@@ -7,6 +7,7 @@ from typing import Any
 from ..._resolver.api.effects import NOTHING, UNKNOWN, Impact
 from ..._resolver.declare import plan, virtual_machine
 from ..._resolver.declare import preflight as rules
+from ..._resolver.declare.alike import features
 from ..._resolver.declare.impact import impact, outgrown
 from ..._resolver.declare.needs import needs, of_guest
 from ..._resolver.declare.outlook import Outlook, admit
@@ -43,7 +44,19 @@ class Judge:
         vms = [plan.merged(step.plan, step.live) for step in planned]
         self._lookup.gather(dict.fromkeys(need for vm in vms for need in needs(vm, cluster.release)))
         doubt = [Finding(cluster.kubevirt.doubt, note=True)] if cluster.kubevirt.doubt else []
-        return [[*self._findings(step, vm, cluster), *doubt] for step, vm in zip(planned, vms)]
+        known: dict[str, list[Finding]] = {}
+        told = []
+        for step, vm in zip(planned, vms):
+            # The impact of a change of the spec needs the outlook of each VM.
+            alike = None if _changes_spec(step) else features(vm, step.live, cluster)
+            findings = known.get(alike) if alike is not None else None
+            if findings is None:
+                findings = self._findings(step, vm, cluster)
+                # A finding may name the revision that this VM has captured.
+                if alike is not None and (step.live is None or not findings):
+                    known[alike] = findings
+            told.append([*findings, *doubt])
+        return told
 
     def _findings(self, step: Planned, vm: Manifest, cluster: Cluster) -> list[Finding]:
         future = admit(vm, step.live, cluster)
@@ -70,7 +83,8 @@ class Judge:
         A change outside the spec needs nothing.
         """
         told: list[Impact | None] = [Impact(NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
-        changed = [index for index, step in enumerate(planned) if _changes_spec(step)]
+        # Ordered, and quick to look up in.
+        changed = dict.fromkeys(index for index, step in enumerate(planned) if _changes_spec(step))
         kept = [index for index, step in enumerate(planned) if step.live is not None and index not in changed]
         for index, done in zip(kept, settled(self._session, [planned[index].live or {} for index in kept])):
             told[index] = Impact(NOTHING, settled=True) if done else told[index]

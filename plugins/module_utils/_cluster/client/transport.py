@@ -28,7 +28,7 @@ def connections(configuration: Any) -> Any:
     from the disk at once. Raises ConnectionFailed for unusable certificates and keys.
     """
     manager = RESTClientObject(configuration).pool_manager
-    manager.pool_classes_by_scheme = _timely(manager.pool_classes_by_scheme)
+    manager.pool_classes_by_scheme = _own(manager.pool_classes_by_scheme)
     # A proxy that uses TLS itself needs the same files.
     if configuration.host.startswith("https:") and not str(configuration.proxy or "").startswith("https:"):
         manager.connection_pool_kw["ssl_context"] = _context(configuration)
@@ -65,11 +65,33 @@ class _Response(http.client.HTTPResponse):
         self.fp = io.BufferedReader(_Until(self.fp.detach()), _BUFFER)
 
 
-def _timely(pools: dict[str, Any]) -> dict[str, Any]:
-    """Pool classes whose responses end at the deadline."""
+class _OneWrite:
+    """A connection that sends a request's headers and body together: each write costs a system call and a TLS record,
+    at both ends."""
+
+    response_class = _Response
+    _held: list[bytes] | None = None
+
+    def request(self, *arguments: Any, **named: Any) -> None:
+        self._held = []
+        try:
+            super().request(*arguments, **named)  # type: ignore[misc]
+        finally:
+            held, self._held = self._held, None
+        self.send(b"".join(held))
+
+    def send(self, data: bytes) -> None:
+        if self._held is None:
+            super().send(data)  # type: ignore[misc]
+        else:
+            self._held.append(data)
+
+
+def _own(pools: dict[str, Any]) -> dict[str, Any]:
+    """Pool classes with connections whose responses end at the deadline and whose requests are one write."""
     made = {}
     for scheme, pool in pools.items():
-        connection = type(pool.ConnectionCls.__name__, (pool.ConnectionCls,), {"response_class": _Response})
+        connection = type(pool.ConnectionCls.__name__, (_OneWrite, pool.ConnectionCls), {})
         made[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
     return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -23,12 +24,15 @@ class Kind(NamedTuple):
         """The URL path of the collection, of an object or of its subresource; without a namespace, of all
         namespaces.
         """
-        parts = ["apis", self.group, self.version] if self.group else ["api", self.version]
-        if self.namespaced and namespace:
-            parts += ["namespaces", namespace]
-        parts.append(self.plural)
-        parts += [part for part in (name, subresource) if part]
-        return "/" + "/".join(quote(part, safe="") for part in parts)
+        folder = _folder(self, namespace if self.namespaced else None)
+        return "/".join([folder, *(quote(part, safe="") for part in (name, subresource) if part)])
+
+
+@lru_cache(maxsize=256)
+def _folder(kind: Kind, namespace: str | None) -> str:
+    parts = ["apis", kind.group, kind.version] if kind.group else ["api", kind.version]
+    parts += ["namespaces", namespace] if namespace else []
+    return "/" + "/".join(quote(part, safe="") for part in (*parts, kind.plural))
 
 
 _INSTANCETYPE = ("instancetype.kubevirt.io", "v1beta1")

@@ -16,6 +16,7 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 SECRET: Final = frozenset(
     {"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders", LAST_APPLIED}
 )
+_SUSPECTS: Final = SECRET | {"url"}
 # User and password of a URL, and its query, which may be a signature.
 _SECRET_PARTS: Final = (re.compile(r"(?<=://)[^/@?]*(?=@)"), re.compile(r"(?<=\?).*", re.DOTALL))
 
@@ -25,6 +26,8 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
 
     Parts without secrets are not copied, to save memory for thousands of objects.
     """
+    if not (_may_hide(before) or _may_hide(after)):
+        return before, after
     known = _secrets(before)
     text = HIDDEN if before == after or not known else _CHANGED
     return _hide(before, HIDDEN), _hide(after, text, known)
@@ -57,6 +60,13 @@ def _without(value: Any, secrets: list[str]) -> Any:
         for secret in secrets:
             value = value.replace(secret, _MASK)
     return value
+
+
+def _may_hide(value: Any) -> bool:
+    """Whether a value has a field that may be hidden. Most objects of a large task have none."""
+    if isinstance(value, dict):
+        return not _SUSPECTS.isdisjoint(value) or any(map(_may_hide, value.values()))
+    return isinstance(value, list) and any(map(_may_hide, value))
 
 
 def _secrets(value: Any) -> frozenset[str]:

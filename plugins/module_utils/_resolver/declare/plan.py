@@ -71,8 +71,7 @@ def present(
     current = live
     if changed:
         type_name = schema.type_of(manifest)
-        wanted = schema.canonical(type_name, manifest)
-        current = schema.canonical(type_name, live)
+        wanted, current = (schema.canonical(type_name, _parts(one, changed)) for one in (manifest, live))
         changed = {field for field in changed if not _same(field, desired[field], wanted, current, live)}
     dropped = ownership.undeclared(owner or set(), desired)
     fields = {**desired, **dict.fromkeys(dropped)}
@@ -110,6 +109,11 @@ def present(
         taken=gained,
         fields=fields if gained else MappingProxyType({}),
     )
+
+
+def _parts(manifest: dict[str, Any], fields: Iterable[Field]) -> dict[str, Any]:
+    """The parts of an object, such as its spec, in which the fields are."""
+    return {part: manifest[part] for part in {field[0] for field in fields} if part in manifest}
 
 
 def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]) -> str | None:
@@ -191,17 +195,24 @@ def _put(target: dict[str, Any], field: Field, value: Any) -> None:
 
 
 def merged(step: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
-    """The object after the plan, before admission."""
+    """The object after the plan, before admission; without managed fields. It may share parts with the live object."""
     if live is None:
         return step.manifest
-    result = copy(live)
-    for field in ownership.declared(step.before):
+    declared = ownership.declared(step.manifest)
+    removed = ownership.declared(step.before)
+    touched = {field[0] for field in (*removed, *step.first)}
+    touched |= {field[0] for field, value in declared.items() if ownership.lookup(live, field) != value}
+    result = {**live, "metadata": {key: value for key, value in live["metadata"].items() if key != "managedFields"}}
+    for part in touched & result.keys():
+        result[part] = copy(result[part])
+    for field in removed:
         ownership.take(result, field)
     for field, value in step.first.items():
         if value is None:
             ownership.take(result, field)
         else:
             ownership.put(result, field, value)
-    for field, value in ownership.declared(step.manifest).items():
-        ownership.put(result, field, value)
+    for field, value in declared.items():
+        if field[0] in touched:
+            ownership.put(result, field, value)
     return result

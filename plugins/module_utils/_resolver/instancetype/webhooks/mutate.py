@@ -38,8 +38,10 @@ def mutate(
     """
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, release)
-        compared = old is not None and operation == "UPDATE"
-        before = release_schema.canonical("VirtualMachine", old, release) if compared else None
+        before = None
+        if old is not None and operation == "UPDATE":
+            # Only its matchers are compared.
+            before = release_schema.canonical("VirtualMachine", {"spec": old.get("spec")}, release)
     except FieldError as error:
         return Mutated(refusal=bad_request(unmarshal.message("VirtualMachine", vm) or str(error)))
     if canonical["metadata"].get("deletionTimestamp"):

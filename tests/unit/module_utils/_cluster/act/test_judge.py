@@ -77,11 +77,12 @@ def instance(number: int) -> Manifest:
     return {"metadata": {"name": f"vm{number}", "namespace": "shop"}, "spec": {"domain": domain}, "status": status}
 
 
-def change(store: Store) -> list[Result]:
+def change(store: Store, *wanted: Manifest) -> list[Result]:
+    """Declares VMs; by default NUMBERS, with another node selector."""
     options = {"field_manager": "virtshape", "force_conflicts": False, "restart": "never", "concurrency": 16}
     entries = [
-        Entry(f"shop/vm{one}", Key("VirtualMachine", "shop", f"vm{one}"), "present", declared(one, disk="ssd"))
-        for one in NUMBERS
+        Entry(f"shop/{vm['metadata']['name']}", Key("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm)
+        for vm in wanted or [declared(one, disk="ssd") for one in NUMBERS]
     ]
     with session_with(store) as session:
         return declare(session, VirtualMachines(options), entries, Settings(check_mode=True, server_dry_run=False))
@@ -118,8 +119,48 @@ def test_running_vms_are_judged_by_what_was_listed_and_admitted_once(admitted: l
     assert sorted(admitted) == [f"vm{one}" for one in NUMBERS]
 
 
-def test_new_vms_are_judged_by_what_they_name(admitted: list[str]) -> None:
+def test_new_vms_that_differ_in_their_names_are_judged_once(admitted: list[str]) -> None:
     store = Store({VMS: [], TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
     assert [result.failed for result in change(store)] == [None] * len(NUMBERS)
     assert sorted(path for _method, path in store.asked) == sorted([VMS, TYPES, KUBEVIRTS])
-    assert sorted(admitted) == [f"vm{one}" for one in NUMBERS]
+    assert admitted == ["vm0"]
+
+
+def test_new_vms_that_differ_otherwise_are_judged_each(admitted: list[str]) -> None:
+    wanted = [declared(one, disk="hdd" if one in (1, 2) else "ssd") for one in NUMBERS]
+    for vm in wanted[4:]:
+        vm["spec"]["instancetype"]["name"] = "smal"
+    told = [" ".join(result.warnings) for result in change(Store({VMS: [], TYPES: [SMALL]}), *wanted)]
+    assert told[:4] == [""] * 4
+    assert '"smal" not found' in told[4]
+    assert told[5] == told[4]
+    assert admitted == ["vm0", "vm1", "vm4"]
+
+
+def labelled(number: int) -> Manifest:
+    vm = declared(number)
+    vm["metadata"]["labels"] = {"tier": "two"}
+    return vm
+
+
+def test_vms_that_captured_the_same_are_judged_once(admitted: list[str]) -> None:
+    kept = [one for number in NUMBERS for one in revisions(number)]
+    store = Store({VMS: [running(one) for one in NUMBERS], VMIS: [], REVISIONS: kept, TYPES: [SMALL]})
+    assert [result.failed for result in change(store, *map(labelled, NUMBERS))] == [None] * len(NUMBERS)
+    assert admitted == ["vm0"]
+
+
+def test_vms_that_captured_something_else_are_judged_each(admitted: list[str]) -> None:
+    kept = [one for number in NUMBERS for one in revisions(number)]
+    larger = next(one for one in kept if one["metadata"]["name"] == "kept3")
+    larger["data"]["spec"]["cpu"]["guest"] = 4
+    broken = next(one for one in kept if one["metadata"]["name"] == "kept4")
+    broken["data"]["kind"] = "VirtualMachine"
+    # The revision of the last one is gone.
+    there = [one for one in kept if one["metadata"]["name"] != "kept5"]
+    store = Store({VMS: [running(one) for one in NUMBERS], VMIS: [], REVISIONS: there, TYPES: [SMALL]})
+    told = [[result.failed or "", *result.warnings] for result in change(store, *map(labelled, NUMBERS))]
+    assert told[:4] == [[""]] * 4
+    assert "failed to decode" in " ".join(told[4])
+    assert "kept5" in " ".join(told[5])
+    assert admitted == ["vm0", "vm3", "vm4", "vm5"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import http.server
 import json
 import threading
@@ -170,6 +171,23 @@ def test_what_is_sent_reads_the_same_as_json_and_as_yaml(server: Server) -> None
     assert json.loads(sent)["metadata"]["annotations"]["note"] == text
     # A lone surrogate is no character, whatever way it is written.
     assert yaml.safe_load(sent.replace("\\ud800", ""))["metadata"]["annotations"]["note"] == text.replace("\ud800", "")
+
+
+def test_a_request_is_one_write_with_its_body(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    own = http.client.HTTPConnection.send
+
+    def send(connection: Any, data: Any) -> None:
+        written.append(data)
+        own(connection, data)
+
+    monkeypatch.setattr(http.client.HTTPConnection, "send", send)
+    server.answers = [(200, {}, b'{"metadata": {"name": "a"}}')] * 2
+    way = session(server)
+    way.apply(VM, {"metadata": {"name": "a"}})
+    way.get(VM, "shop", "a")
+    assert [one.partition(b" ")[0] for one in written] == [b"PATCH", b"GET"]
+    assert written[0].endswith(b'{"metadata":{"name":"a"}}')
 
 
 def test_a_wait_that_the_server_asks_for_is_kept_and_never_longer_than_the_budget(server: Server) -> None:
