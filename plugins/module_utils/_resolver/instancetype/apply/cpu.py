@@ -41,10 +41,12 @@ def cpu(
 
 def _conflicts(wanted: dict[str, Any], domain: dict[str, Any]) -> list[Conflict]:
     resources = domain["resources"]
-    own = domain.get("cpu", {})
+    own = domain.get("cpu")
     found = [
         Conflict(f"domain.resources.{kind}.cpu") for kind in ("requests", "limits") if "cpu" in resources.get(kind, {})
     ]
+    if not own:
+        return found
     found += [Conflict(f"domain.cpu.{field}") for field in ("sockets", "cores", "threads") if field in own]
     found += [Conflict(path) for source, field, path in _POINTERS if source in wanted and field in own]
     return found

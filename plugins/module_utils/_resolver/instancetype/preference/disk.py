@@ -7,6 +7,7 @@ from typing import Any, Final
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 
+_TARGETS: Final = frozenset({"disk", "cdrom", "lun"})
 _DISK_FIELDS: Final = (
     ("preferredDiskBlockSize", "blockSize"),
     ("preferredDiskCache", "cache"),
@@ -17,7 +18,7 @@ _DISK_FIELDS: Final = (
 def disks(preferred: dict[str, Any], devices: dict[str, Any], release: Release = NEWEST) -> None:
     """A disk without a target becomes a `disk`; of several targets only the first of disk, cdrom, lun counts."""
     for disk in devices.get("disks", ()):
-        if not any(target in disk for target in ("disk", "cdrom", "lun")):
+        if _TARGETS.isdisjoint(disk):
             disk["disk"] = {}
         if "disk" in disk:
             _disk_target(preferred, disk, release)
