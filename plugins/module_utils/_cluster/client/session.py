@@ -414,7 +414,7 @@ class Session:
         # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
         deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
         try:
-            response = pool.urlopen(
+            response = pool.request(
                 method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=False
             )
         except (urllib3.exceptions.HTTPError, OSError) as error:
