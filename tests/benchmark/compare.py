@@ -58,7 +58,7 @@ def main() -> int:
     if options.rounds < FEWEST:
         parser.error(f"--rounds must be at least {FEWEST}")
     pairs: list[tuple[Measures, Measures]] = []
-    with checked_out(options.base) as base, peers.running(webhooks=True) as directory:
+    with checked_out(options.base) as base, peers.running("webhooks") as directory:
         for number in range(options.rounds):
             order = (base, CHECKOUT) if number % 2 else (CHECKOUT, base)
             found = {checkout: measured(checkout, directory, options.vms) for checkout in order}
