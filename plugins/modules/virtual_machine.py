@@ -36,6 +36,7 @@ options:
   state:
     description:
       - Whether the VM must exist as declared, or must not exist.
+      - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
     type: str
     choices:
       - present

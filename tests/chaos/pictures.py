@@ -98,7 +98,7 @@ def _vm(vm: Manifest, revisions: dict[str, str]) -> Manifest:
     reference = (status.get("instancetypeRef") or {}).get("controllerRevisionRef") or {}
     # The resolver knows which fields a manager owns; here it is enough that nobody owns another one.
     owned = {
-        (one["manager"], one["operation"], json.dumps(one["fieldsV1"], sort_keys=True))
+        (one["manager"], one["operation"], json.dumps(_members(one["fieldsV1"]), sort_keys=True))
         for one in vm["metadata"].get("managedFields", [])
         if one.get("subresource") != "status"
     }
@@ -116,6 +116,11 @@ def _vm(vm: Manifest, revisions: dict[str, str]) -> Manifest:
         "observed": status.get("observedGeneration") == status.get("desiredGeneration"),
         "conditions": sorted(one["type"] for one in status.get("conditions", []) if one["status"] == "True"),
     }
+
+
+def _members(fields: Manifest) -> Manifest:
+    """Without the objects themselves (`.`), which belong to whoever sets the first field in them."""
+    return {name: _members(inside) for name, inside in fields.items() if name != "."}
 
 
 def _guest(instance: Manifest) -> Manifest:

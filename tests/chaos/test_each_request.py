@@ -1,7 +1,8 @@
 """Every request of a run in turn: the run is killed at it, or it meets a fault. The next run comes to the same end.
 
-A case is written `PHASE REQUEST DISTURBANCE`, such as `refresh 41 killed after`; `each` is the first attempt of every
-request. VIRTSHAPE_TEST_REQUESTS is a pattern of the shell for those that are tried, `*` for all; without it
+A case is written `PHASE REQUEST DISTURBANCE`, such as `refresh 41 killed after`. `each` is the first attempt of every
+request, `3/10` that of every tenth one from the third on: a playbook takes too long to meet one fault at a time.
+VIRTSHAPE_TEST_REQUESTS is a pattern of the shell for those that are tried, `*` for all; without it
 VIRTSHAPE_TEST_SEED draws a few.
 """
 
@@ -29,7 +30,7 @@ from fleet_support import Fleet
 Manifest = dict[str, Any]
 
 PATTERN = os.environ.get("VIRTSHAPE_TEST_REQUESTS", "")
-EACH = 0
+TENTH = 10
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 # Seconds: as long as nothing changes when all has been done, and as long as controllers take at most.
 QUIET, LATEST = 0.5, 60
@@ -93,14 +94,16 @@ SAMPLED = [chain for chain in CHAINS if chain != "fleet"]
 
 
 class Case(NamedTuple):
-    """request: its number from 1; EACH: the first attempt of every request."""
+    """request: its number from 1. every: n for the first attempts of each nth request from that one on."""
 
     phase: str
     request: int
     disturbance: str
+    every: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.phase} {self.request or 'each'} {self.disturbance}"
+        request = {None: f"{self.request}", 1: "each"}.get(self.every, f"{self.request}/{self.every}")
+        return f"{self.phase} {request} {self.disturbance}"
 
 
 class Story:
@@ -198,8 +201,8 @@ class Story:
 
     def _disturb(self, case: Case) -> str:
         rule, kills = DISTURBANCES[case.disturbance], case.disturbance.startswith("killed")
-        if case.request == EACH:
-            self._way.first_attempts(rule)
+        if case.every:
+            self._way.spoil(rule, case.request, case.every)
         else:
             self._way.rules({**rule, "skip": case.request - 1, "times": 1})
         # What is to be killed does not give up before.
@@ -241,9 +244,14 @@ def drawn(chain: str, requests: Mapping[str, list[Request]]) -> list[Case]:
             # A playbook waits for half a minute until it asks again.
             if PHASES[phase].module == PLAYBOOK and disturbance.startswith("no answer"):
                 continue
-            cases = killed if disturbance.startswith("killed") else spoilt
-            cases += [Case(phase, number + 1, disturbance) for number in range(met(phase, rule))]
-    each = list(dict.fromkeys(case._replace(request=EACH) for case in spoilt))
+            count = met(phase, rule)
+            if disturbance.startswith("killed"):
+                killed += [Case(phase, number + 1, disturbance) for number in range(count)]
+            elif PHASES[phase].module == PLAYBOOK:
+                spoilt += [Case(phase, number + 1, disturbance, TENTH) for number in range(min(count, TENTH))]
+            else:
+                spoilt += [Case(phase, number + 1, disturbance) for number in range(count)]
+    each = list(dict.fromkeys(case._replace(request=1, every=1) for case in spoilt))
     if PATTERN:
         return [case for case in killed + each + spoilt if fnmatch.fnmatch(str(case), PATTERN)]
     chance = random.Random(f"{SEED} {chain}")

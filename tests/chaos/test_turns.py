@@ -42,10 +42,11 @@ def play(shop: Shop, label: str) -> tuple[str, Manifest]:
     return "virtual_machine", {**made, "volumes": [{"name": "root", "container_disk": f"registry.example.com/{label}"}]}
 
 
-def others_play(_shop: Shop, label: str) -> tuple[str, Manifest]:
-    """Fields of the same VMs under another manager."""
-    own = {"field_manager": "backup", "annotations": {"backup": label}, "wait": True, "wait_timeout": PATIENCE}
-    return "virtual_machine", {"virtual_machines": [{"name": name} for name in NAMES], **own}
+def others_play(shop: Shop, label: str) -> tuple[str, Manifest]:
+    """The same VMs under another manager, with fields of its own: either may make what the user has deleted."""
+    made = shop.declaration(NAMES)
+    same = {option: made[option] for option in ("virtual_machines", "instancetype", "wait", "wait_timeout")}
+    return "virtual_machine", {**same, "field_manager": "backup", "annotations": {"backup": label}}
 
 
 def refresh(_shop: Shop, _label: str) -> tuple[str, Manifest]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,18 +25,29 @@ from local_cluster import ports
 Manifest = dict[str, Any]
 
 
-class FirstAttempts(Faults):
-    """A rule for the first, third, fifth attempt of each request, so that the next one gets through."""
+class Spoilt(Faults):
+    """A rule for each `every`th request from number `first` on. The next attempt of such a request gets through."""
 
-    def __init__(self, rule: Manifest) -> None:
+    def __init__(self, rule: Manifest, first: int, every: int) -> None:
         super().__init__([rule], seed=1)
-        self._odd: Counter[str] = Counter()
+        self._first, self._every = first, every
+        self._seen = 0
+        self._tried: set[str] = set()
 
     def choose(self, request: Request) -> Chosen:
         # Each watch begins where the one before has ended.
         place = f"{request.method} {request.target.partition('&resourceVersion')[0]}"
-        self._odd[place] += 1
-        return super().choose(request) if self._odd[place] % 2 else Chosen(0, None)
+        if place in self._tried:
+            self._tried.remove(place)
+            return Chosen(0, None)
+        chosen = super().choose(request)
+        if chosen.rule is None:
+            return chosen
+        self._seen += 1
+        if (self._seen - self._first) % self._every:
+            return Chosen(0, None)
+        self._tried.add(place)
+        return chosen
 
 
 class Way(proxy.Proxy):
@@ -56,10 +66,10 @@ class Way(proxy.Proxy):
         self._counts.clear()
         self.switch({"rules": list(rules), "seed": 1})
 
-    def first_attempts(self, rule: Manifest) -> None:
-        """As `rules`, with a rule for the first attempt of each request."""
+    def spoil(self, rule: Manifest, first: int, every: int) -> None:
+        """As `rules`, with a rule for the first attempt of each `every`th request from number `first` on."""
         self.rules()
-        self._faults = FirstAttempts(rule)
+        self._faults = Spoilt(rule, first, every)
 
     @property
     def met(self) -> bool:

@@ -50,6 +50,20 @@ def test_drift_is_shown_and_a_refresh_with_restart_takes_it_away(run: Run, shop:
     assert not run("controller_revision", namespace=shop)["changed"]
 
 
+def test_a_vm_that_is_being_deleted_is_left_alone(run: Run, shop: str, api: Any) -> None:
+    run("virtual_machine", namespace=shop, virtual_machines=[vm("db", "medium"), vm("old", "medium")], wait=True)
+    machines = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    hold = {"metadata": {"name": "old", "finalizers": ["example.com/held"]}}
+    machines.patch(namespace=shop, body=hold, content_type="application/merge-patch+json")
+    run("virtual_machine", namespace=shop, name="old", state="absent")
+    grow(run, shop)
+    refreshed = run("controller_revision", namespace=shop, restart="if_required", wait_timeout=20)
+    told = {one["name"]: (one["changed"], one["failed"], one["restarted"]) for one in refreshed["results"]}
+    hold["metadata"]["finalizers"] = None  # type: ignore[assignment]
+    machines.patch(namespace=shop, body=hold, content_type="application/merge-patch+json")
+    assert told == {"db": (True, False, True), "old": (False, False, False)}, refreshed
+
+
 def test_a_stopped_vm_is_refreshed_and_stays_stopped(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     grow(run, shop)

@@ -175,6 +175,31 @@ def test_a_vm_waits_until_what_a_deleted_one_of_its_name_had_is_gone(run: Run, s
     assert owner == machine.metadata.uid
 
 
+def test_a_vm_that_is_being_deleted_is_made_anew_once_it_is_gone(run: Run, shop: str, api: Any) -> None:
+    entry = vm("web", run_strategy="Halted")
+    machine = ("kubevirt.io/v1", "VirtualMachine", "web")
+    run("virtual_machine", namespace=shop, **entry, wait=True)
+    before = hold(api, shop, *machine, True).metadata.uid
+    assert run("virtual_machine", namespace=shop, name="web", state="absent")["changed"]
+    assert not run("virtual_machine", namespace=shop, name="web", state="absent")["changed"]
+    assert run("virtual_machine", namespace=shop, **entry, check=True)["result"]["action"] == "create"
+    late = run("virtual_machine", namespace=shop, **entry, wait_timeout=1)
+    assert (late["failed"], late["changed"]) == (True, False)
+    assert late["msg"] == f"{shop}/web: not ready after 1 s, waiting for the deletion of the existing object"
+
+    def end() -> None:
+        time.sleep(0.5)
+        hold(api, shop, *machine, False)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(end)
+        made = run("virtual_machine", namespace=shop, **entry, wait=True)
+    assert (made["changed"], made["result"]["action"]) == (True, "create"), made
+    live = api.resources.get(api_version=machine[0], kind=machine[1]).get(namespace=shop, name="web")
+    assert live.metadata.uid != before
+    assert "deletionTimestamp" not in live.metadata
+
+
 def test_what_the_cluster_keeps_of_a_deleted_vm_is_named(run: Run, shop: str, api: Any) -> None:
     claim_of(api, shop, "mine")
     entry = with_data_volume("web", {"blank": {}})

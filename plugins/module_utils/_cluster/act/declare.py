@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
 from ..._resolver.declare import plan
@@ -48,7 +48,9 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     _foresee(session, subject, planned)
     if settings.check_mode:
         if settings.server_dry_run:
-            _rehearse(session, [(result, step) for result, step in planned if _is_due(result)], settings)
+            # A dry run would change what is being deleted, instead of creating anything.
+            due = [(result, step) for result, step in planned if _is_due(result) and result.ending is None]
+            _rehearse(session, due, settings)
         return results
     _wait_for_leftovers(session, subject, planned, settings)
     if settings.fail_fast and _any_failed(results):
@@ -90,7 +92,11 @@ def _plan(
                 result.failed = str(found)
             continue
         for result in group:
-            result.live = result.found = found.get(result.entry.key)
+            live = found.get(result.entry.key)
+            if live is not None and live["metadata"].get("deletionTimestamp"):
+                # It goes, whatever is written to it.
+                result.ending, live = live, None
+            result.live = result.found = live
             result.left = subject.leave(result.live) if result.live is not None else None
             if result.left:
                 result.action = plan.KEEP
@@ -192,20 +198,41 @@ def _in_check_mode(finding: Finding) -> Finding:
 def _wait_for_leftovers(
     session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings
 ) -> None:
-    """Waits for the dependents of deleted objects whose names the objects to create have."""
-    created: dict[str | None, dict[str, Result]] = {}
+    """Waits for the objects whose names the objects to create have, and for the dependents of such objects."""
+    created: dict[tuple[str, str | None], dict[str, Result]] = {}
     for result, step in planned:
         if step.plan.action == plan.CREATE and _is_due(result):
-            created.setdefault(result.entry.key.namespace, {})[result.entry.key.name] = result
+            key = result.entry.key
+            created.setdefault((key.kind, key.namespace), {})[key.name] = result
+    deadline = time.monotonic() + settings.wait_timeout
 
-    def one(namespace: str | None) -> None:
-        members = created[namespace]
-        manifests = [result.entry.manifest for result in members.values()]
-        for name, failure in subject.leftovers(session, namespace, manifests, settings.wait_timeout).items():
+    def one(group: tuple[str, str | None]) -> None:
+        kind, namespace = group
+        members = created[group]
+        _wait_for_ends(session, BY_NAME[kind], namespace, members, deadline)
+        manifests = [result.entry.manifest for result in members.values() if not result.failed]
+        seconds = max(0.0, deadline - time.monotonic())
+        for name, failure in subject.leftovers(session, namespace, manifests, seconds).items():
             members[name].failed = failure
 
     with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
         list(pool.map(one, created))
+
+
+def _wait_for_ends(
+    session: Session, kind: Kind, namespace: str | None, members: dict[str, Result], deadline: float
+) -> None:
+    """Waits until the objects that are being deleted are gone: a VM stays until its guest has shut down."""
+    ending = {name: result.ending["metadata"]["uid"] for name, result in members.items() if result.ending is not None}
+
+    def look(name: str, live: Manifest | None) -> State:
+        gone = live is None or live["metadata"]["uid"] != ending[name]
+        return State(done=gone, pending="the deletion of the existing object")
+
+    if ending:
+        seconds = max(0.0, deadline - time.monotonic())
+        for name, ended in wait_for(session, kind, namespace, ending, look, seconds, metadata_only=True).items():
+            members[name].failed = ended.failure
 
 
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:

@@ -31,9 +31,10 @@ def change(
     run changed a VM but was interrupted before the restart, this run restarts it.
     server_dry_run: in check mode, send the writes as dry runs.
 
-    A VM whose change KubeVirt would reject is left unchanged and fails.
+    A VM whose change KubeVirt would reject is left unchanged and fails. One that is being deleted is left unchanged:
+    KubeVirt captures nothing for it any more.
     """
-    results = [_planned(one, decide(one), restart) for one in seen]
+    results = [_planned(one, _decided(one, decide), restart) for one in seen]
     due = [result for result in results if result.change.due and result.due]
     if check_mode:
         if server_dry_run:
@@ -52,11 +53,19 @@ def _has_guest_to_look_at(result: Changed) -> bool:
     return result.restart or result.raised or (result.change.due and (result.may_restart or result.may_be_live))
 
 
+def _decided(seen: Inspected, decide: Callable[[Inspected], Change]) -> Change:
+    return Change() if _is_ending(seen) else decide(seen)
+
+
+def _is_ending(seen: Inspected) -> bool:
+    return bool(seen.vm["metadata"].get("deletionTimestamp"))
+
+
 def _planned(seen: Inspected, decided: Change, restart: str) -> Changed:
     result = Changed(seen, decided, vm=seen.vm, always=restart == "always")
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
-    elif has_guest(seen.vm):
+    elif has_guest(seen.vm) and not _is_ending(seen):
         result.may_restart = restart != "never"
         _plan_restart(result)
     return result

@@ -77,7 +77,8 @@ class Result:
     """The outcome for one entry.
 
     failed: why it failed. left: why the object was left unchanged. live: the object as last seen. found: the object
-    before. kept: what the cluster keeps of a deleted object. written: the write was carried out. impact: see
+    before. ending: the object that is being deleted, which counts as absent. kept: what the cluster keeps of a deleted
+    object. written: the write was carried out. impact: see
     `Subject.foresee`. restart: the object needs a restart, or was restarted. taken: the managers whose share of the
     declared fields was, or would be, taken over. owners: the fields that other managers own afterwards, by manager.
     """
@@ -91,6 +92,7 @@ class Result:
     warnings: list[str] = field(default_factory=list)
     live: Manifest | None = None
     found: Manifest | None = None
+    ending: Manifest | None = None
     kept: list[dict[str, str]] = field(default_factory=list)
     written: bool = False
     impact: Impact | None = None

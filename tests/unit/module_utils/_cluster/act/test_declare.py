@@ -180,6 +180,51 @@ def test_what_is_left_of_a_deleted_object_holds_up_the_new_one_only() -> None:
     assert len(asked) == 1
 
 
+def ending(name: str) -> Manifest:
+    live = manifest(name)
+    return {**live, "metadata": {**live["metadata"], "uid": "1", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+@pytest.mark.parametrize("successor", [False, True])
+def test_what_is_being_deleted_is_made_anew_once_it_is_gone(successor: bool) -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    looks: list[int] = []
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "GET":
+            looks.append(len(store.writes))
+            if len(looks) == 2:
+                new = {**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "2"}}
+                store.lists[PATH.format("shop")] = [new] if successor else []
+        return store(method, path, query)
+
+    (result,) = run(answer, entry("a"), wait_timeout=1)
+    assert (result.action, result.written, result.failed) == (plan.CREATE, True, None)
+    assert looks[:2] == [0, 0]
+
+
+def test_what_does_not_go_is_told_and_not_written() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    late, other = run(store, entry("a"), entry("b"), wait_timeout=0.2)
+    assert "the deletion of the existing object" in str(late.failed)
+    assert (late.changed, other.written) == (False, True)
+    assert store.writes == [("PATCH", PATH.format("shop") + "/b")]
+
+
+def test_check_mode_foresees_what_is_being_deleted_as_new_and_sends_nothing_for_it() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    (result,) = run(store, entry("a"), check_mode=True)
+    assert (result.action, result.changed, store.writes) == (plan.CREATE, True, [])
+
+
+def test_what_is_being_deleted_is_not_deleted_again_but_waited_for() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    (result,) = run(store, entry("a", state="absent"))
+    assert (result.action, result.changed, store.writes) == (plan.NONE, False, [])
+    (late,) = run(store, entry("a", state="absent"), wait=True, wait_timeout=0.2)
+    assert "the object to disappear" in str(late.failed)
+
+
 def test_one_that_cannot_be_deleted_is_told_and_not_waited_for() -> None:
     store = Store({PATH.format("shop"): [manifest("a")]}, {("DELETE", "/a"): None})
     (result,) = run(store, entry("a", state="absent"), wait=True)
