@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from .errors import FieldError
 from .names import shown
@@ -10,13 +10,16 @@ from .redaction import SECRET
 
 T = TypeVar("T")
 
+_SCALARS: Final = frozenset({str, int, bool, float, type(None)})
+
 
 def copy(value: T) -> T:
-    """A deep copy of a JSON value, several times as fast as copy.deepcopy."""
+    """A deep copy of a JSON value, several times as fast as copy.deepcopy: most values in a tree need no call."""
     if isinstance(value, dict):
-        return {key: copy(entry) for key, entry in value.items()}  # type: ignore[return-value]
+        pairs = value.items()
+        return {key: entry if type(entry) in _SCALARS else copy(entry) for key, entry in pairs}  # type: ignore[return-value]
     if isinstance(value, list):
-        return [copy(entry) for entry in value]  # type: ignore[return-value]
+        return [entry if type(entry) in _SCALARS else copy(entry) for entry in value]  # type: ignore[return-value]
     return value
 
 
