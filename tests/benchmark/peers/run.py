@@ -55,7 +55,7 @@ from results import record  # noqa: E402
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--sizes", default="20,200,1000,10000", help="numbers of VMs (default 20,200,1000,10000)")
+    parser.add_argument("--sizes", default="1,20,200,1000,10000", help="numbers of VMs (default 1,20,200,1000,10000)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of what does not take minutes (default 3)")
     parser.add_argument("--only", help="names of contestants, separated by semicolons (default all)")
     parser.add_argument("--servers", default="webhooks,stores", help="which API servers (default both)")
