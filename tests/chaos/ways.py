@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -120,16 +121,19 @@ def ways(faulty: Faulty, folder: Path, makers: dict[str, Callable[..., Way]]) ->
 async def _serve(
     faulty: Faulty, folder: Path, name: str, end: asyncio.Event, make: Callable[..., Way], opened: dict[str, Way]
 ) -> None:
-    kubeconfig = yaml.safe_load(Path(faulty.path()).read_text())
-    settings = replace(
-        config.load(faulty.path("run/fault-proxy.json")), port=ports.choose(), ready_file=str(folder / f"{name}.ready")
-    )
-    kubeconfig["clusters"][0]["cluster"]["server"] = f"https://{settings.host}:{settings.port}"
     path = folder / f"{name}.kubeconfig"
-    path.write_text(yaml.safe_dump(kubeconfig))
+    ready = folder / f"{name}.ready"
 
     def made(settings: config.Config, session: aiohttp.ClientSession) -> Way:
         opened[name] = make(settings, session, path)
         return opened[name]
 
-    await proxy.run(settings, end, made)
+    while not (ready.exists() or end.is_set()):
+        kubeconfig = yaml.safe_load(Path(faulty.path()).read_text())
+        settings = config.load(faulty.path("run/fault-proxy.json"))
+        settings = replace(settings, port=ports.choose(), ready_file=str(ready))
+        kubeconfig["clusters"][0]["cluster"]["server"] = f"https://{settings.host}:{settings.port}"
+        path.write_text(yaml.safe_dump(kubeconfig))
+        # Somebody may have taken the port meanwhile.
+        with contextlib.suppress(OSError):
+            await proxy.run(settings, end, made)

@@ -200,6 +200,33 @@ def test_a_vm_that_is_being_deleted_is_made_anew_once_it_is_gone(run: Run, shop:
     assert "deletionTimestamp" not in live.metadata
 
 
+@pytest.mark.parametrize("successor", [False, True])
+def test_a_change_does_not_make_anew_what_somebody_deletes_meanwhile(
+    run: Run, shop: str, api: Any, monkeypatch: pytest.MonkeyPatch, successor: bool
+) -> None:
+    entry = vm("web", run_strategy="Halted")
+    run("virtual_machine", namespace=shop, **entry, wait=True)
+    machines = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    apply = Session.apply
+
+    def late(session: Session, *arguments: Any) -> dict[str, Any]:
+        machines.delete(namespace=shop, name="web")
+        while names(api, shop, "kubevirt.io/v1", "VirtualMachine"):
+            time.sleep(0.05)
+        if successor:
+            template = {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}
+            body = {"metadata": {"name": "web"}, "spec": {"runStrategy": "Halted", "template": template}}
+            machines.create(namespace=shop, body={**body, "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"})
+        return apply(session, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Session, "apply", late)
+        told = run("virtual_machine", namespace=shop, **entry, labels={"tier": "one"})
+    assert (told["failed"], told["changed"]) == (True, False)
+    assert told["msg"] == f"{shop}/web: the object was deleted while the task ran; run the task again"
+    assert names(api, shop, "kubevirt.io/v1", "VirtualMachine") == ["web"] * successor
+
+
 def test_what_the_cluster_keeps_of_a_deleted_vm_is_named(run: Run, shop: str, api: Any) -> None:
     claim_of(api, shop, "mine")
     entry = with_data_volume("web", {"blank": {}})

@@ -40,7 +40,14 @@ def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: 
     if session.is_rehearsal and (step.taken or step.first):
         # The apply depends on these patches, which a dry run does not store.
         return None
-    return _apply(session, step.manifest, force)
+    return _apply(session, _of(found, step.manifest), force)
+
+
+def _of(found: Manifest | None, manifest: Manifest) -> Manifest:
+    """The manifest for the object that was found, and for no other: an apply would create anew what has been deleted
+    meanwhile, while its revisions still wait for the garbage collector."""
+    uid = found["metadata"].get("uid") if found is not None else None
+    return {**manifest, "metadata": {**manifest["metadata"], "uid": uid}} if uid else manifest
 
 
 def rehearse(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:

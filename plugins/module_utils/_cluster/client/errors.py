@@ -68,6 +68,13 @@ _FORBIDDEN = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in
 _ENDING = "because it is being terminated"
 _QUOTA = "exceeded quota:"
 
+# The API server's messages for another UID: of a DELETE, and of an apply without and with an object of the name.
+_OTHER_UID = (
+    (409, "Precondition failed: UID"),
+    (409, "uid mismatch"),
+    (422, "metadata.uid: Invalid value"),
+)
+
 _VERBS = {"GET": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update"}
 
 
@@ -89,6 +96,8 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
         return f"{message}{_permission(error, message, verb, kind)}"
     if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
         return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}); check that KubeVirt is installed"
+    if is_another(error):
+        return "the object was deleted while the task ran; run the task again"
     if error.code == 409 and error.causes:
         return _conflict(error)
     return message
@@ -97,6 +106,11 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
 def lacks_right(error: ApiError) -> bool:
     """Whether the user lacks the permission for the request."""
     return error.code == 403 and _FORBIDDEN.search(error.message) is not None
+
+
+def is_another(error: ApiError) -> bool:
+    """Whether the object with the UID of the request is gone: there is none, or one of the same name."""
+    return any(error.code == code and words in error.message for code, words in _OTHER_UID)
 
 
 def _malformed(text: str) -> str:

@@ -17,7 +17,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.names import shown
 from .backoff import Backoff
 from .configuration import configure
-from .errors import TOO_LARGE, ApiError, ConnectionFailed
+from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another
 from .libraries import urllib3
 from .rate import TokenBucket
 from .transport import connections, deadline
@@ -202,7 +202,7 @@ class Session:
         try:
             self.request("DELETE", kind.path(namespace, name), body=body)
         except ApiError as error:
-            if (error.code == 404 and error.reason == "NotFound") or _is_another(error):
+            if (error.code == 404 and error.reason == "NotFound") or is_another(error):
                 return False
             raise
         return True
@@ -483,7 +483,7 @@ def _passes(error: ApiError, safe: bool) -> bool:
         return True  # the server did not process the request
     if error.code == 409:
         # A concurrent write, unlike a conflict of field managers, has no causes; a retry helps.
-        return safe and error.reason == "Conflict" and not error.causes and not _is_another(error)
+        return safe and error.reason == "Conflict" and not error.causes and not is_another(error)
     lasting = any(words in error.message for words in _LASTING)
     if error.code == 500 and (error.reason not in ("", "InternalError") or lasting):
         return False  # such as a webhook that rejects the request: a retry gets the same error
@@ -509,11 +509,6 @@ def _is_object(item: Any) -> bool:
 def _is_event(event: Any) -> bool:
     about = event.get("object") if isinstance(event, dict) else None
     return isinstance(about, dict) and (event.get("type") == "ERROR" or isinstance(about.get("metadata"), dict))
-
-
-def _is_another(error: ApiError) -> bool:
-    """Whether the object has another UID than the precondition."""
-    return error.code == 409 and "Precondition failed: UID" in error.message
 
 
 def _tried(pauses: Backoff) -> str:
