@@ -175,7 +175,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
 
     # The resolver spends nearly all its time here, so a field takes as few steps as possible.
     def convert(value: Value) -> Value:
-        if type(value) is not dict and not isinstance(value, dict):
+        if value.__class__ is not dict and not isinstance(value, dict):
             raise FieldError("", f"expected an object, found {_describe(value)}")
         result = zeros.copy()
         if value:
@@ -188,7 +188,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
                         as_is, read = known[name]
                     except KeyError:
                         as_is, read = make(name)
-                    if type(entry) is as_is and entry:
+                    if entry.__class__ is as_is and entry:
                         result[name] = entry
                         continue
                     entry = read(entry)
@@ -285,7 +285,7 @@ def _list(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
         result = []
         try:
             for entry in value:
-                result.append(entry if type(entry) is as_is else read(null if entry is None else entry))
+                result.append(entry if entry.__class__ is as_is else read(null if entry is None else entry))
         except FieldError as error:
             raise error.under(f"[{len(result)}]") from None
         return result
@@ -303,10 +303,10 @@ def _map(reader: _Reader, keeps_empty: bool) -> Convert:
             return {} if keeps_empty else _EMPTY
         result = {}
         for name, entry in value.items():
-            if type(name) is not str and not isinstance(name, str):
+            if name.__class__ is not str and not isinstance(name, str):
                 raise FieldError("", f"expected text as key, found {_describe(name)}")
             try:
-                result[name] = entry if type(entry) is as_is else read("" if entry is None else entry)
+                result[name] = entry if entry.__class__ is as_is else read("" if entry is None else entry)
             except FieldError as error:
                 raise error.under(name) from None
         return result
@@ -328,7 +328,7 @@ def _bool(value: Value) -> bool:
 
 def _integer(low: int, high: int) -> Convert:
     def convert(value: Value) -> int:
-        if type(value) is not int and (not isinstance(value, int) or value is True or value is False):
+        if value.__class__ is not int and (not isinstance(value, int) or value is True or value is False):
             raise FieldError("", f"expected a whole number, found {_describe(value)}")
         if not low <= value <= high:
             raise FieldError("", f"{shown(value)} is not between {low} and {high}")
