@@ -124,7 +124,11 @@ def _explicit(options: dict[str, Any]) -> bool:
 
 def _override(options: dict[str, Any], configuration: Any) -> None:
     if options.get("host"):
-        configuration.host = options["host"].rstrip("/")
+        try:
+            # The client parses it, to find the proxy of the environment.
+            configuration.host = options["host"].rstrip("/")
+        except ValueError as error:
+            raise ConnectionFailed(f"cannot reach the API server {options['host']}: {_one_line(error)}") from error
     if options.get("api_key"):
         configuration.api_key = {"authorization": f"Bearer {options['api_key']}"}
         configuration.refresh_api_key_hook = None

@@ -20,7 +20,7 @@ from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another
 from .libraries import urllib3
 from .rate import TokenBucket
-from .transport import connections, deadline
+from .transport import deadline, opener
 
 FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
@@ -39,6 +39,8 @@ _READ_TIMEOUT: Final = 30
 _DEADLINE: Final = 120
 _LARGEST: Final = 512 * 2**20
 _WATCH_TIMEOUT: Final = 65
+# Seconds for which the authentication headers are kept: for each request, they would take a sixth of its time.
+_KEPT: Final = 1.0
 # If a server has never responded, its address is more likely wrong than the server restarting.
 _FIRST_CONTACT: Final = 5.0
 
@@ -89,7 +91,10 @@ class Session:
         self._configuration = configure(self._options)
         self._configuration.connection_pool_maxsize = self._connections
         self._configuration.retries = False
-        self._pool: Any = connections(self._configuration)
+        # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
+        self._host = str(self._configuration.host)
+        self._kept: tuple[float, dict[str, str]] = (0.0, {})
+        self._open = opener(self._configuration)
 
     def rehearsal(self) -> Session:
         """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
@@ -108,7 +113,7 @@ class Session:
 
     @property
     def host(self) -> str:
-        return str(self._configuration.host)
+        return self._host
 
     def get(self, kind: Kind, namespace: str | None, name: str) -> dict[str, Any] | None:
         """The object, or None if it does not exist."""
@@ -335,10 +340,15 @@ class Session:
             return True
 
     def _credentials(self) -> dict[str, str]:
-        """The authentication headers.
+        """The authentication headers, a second old at most: exec plugins and service accounts renew their tokens."""
+        until, headers = self._kept
+        now = time.monotonic()
+        if now > until:
+            headers = self._authentication()
+            self._kept = (now + _KEPT, headers)
+        return headers
 
-        Computed for each request, because exec plugins and service accounts renew their tokens.
-        """
+    def _authentication(self) -> dict[str, str]:
         settings = self._configuration.auth_settings().values()
         headers = {setting["key"].title(): setting["value"] for setting in settings}
         if self._configuration.username:
@@ -401,7 +411,7 @@ class Session:
             self._bucket.take()
         if self._dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
-        url = f"{self.host}{path}" + (f"?{_written(tuple(query.items()))}" if query else "")
+        path = f"{path}?{_written(tuple(query.items()))}" if query else path
         timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = self._headers.copy()
         headers["Accept"] = accept
@@ -410,13 +420,11 @@ class Session:
         # One thread at a time, so that an exec plugin whose token has expired runs once.
         with self._lock:
             headers.update(self._credentials())
-            pool = self._pool
+            send = self._open
         # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
         deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
         try:
-            response = pool.request(
-                method, url, body=body, headers=headers, timeout=timeout, retries=False, preload_content=False
-            )
+            response = send(method, path, body=body, headers=headers, timeout=timeout)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self._unreachable(error) from error
         self._reached.set()

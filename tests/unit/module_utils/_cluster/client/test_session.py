@@ -255,6 +255,59 @@ def test_a_token_that_a_kubeconfig_has_anew_is_taken_up(server: Server, tmp_path
     assert len(server.seen) == 3
 
 
+def test_the_host_of_the_options_is_asked_and_not_the_kubeconfigs(server: Server) -> None:
+    kubeconfig = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+    }
+    way = session(server, api_key=None, kubeconfig=kubeconfig)
+    server.answers = [OK, OK]
+
+    assert way.request("GET", "/x") == way.request("GET", "/y") == {}
+
+    assert server.seen == ["GET /x", "GET /y"]
+
+
+def test_a_host_may_have_a_path(server: Server) -> None:
+    way = session(server, host=f"http://127.0.0.1:{server.server_port}/k8s/clusters/c-1/")
+    server.answers = [OK]
+    way.request("GET", "/x", {"limit": "5"})
+
+    assert server.seen == ["GET /k8s/clusters/c-1/x?limit=5"]
+
+
+def test_a_proxy_is_told_the_whole_address(server: Server) -> None:
+    way = session(server, host="http://cluster.example:6443", proxy=f"http://127.0.0.1:{server.server_port}")
+    server.answers = [OK]
+    way.request("GET", "/x")
+
+    assert server.seen == ["GET http://cluster.example:6443/x"]
+
+
+@pytest.mark.parametrize("host", ["https://[::1", "https://api.example:port", "https:"])
+def test_a_host_that_is_none(host: str) -> None:
+    with pytest.raises(ConnectionFailed) as error:
+        Session({"host": host, "api_key": "t"}).request("GET", "/x")
+    assert str(error.value).startswith(f"cannot reach the API server {host}: ")
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(60.0, ["first", "first"]), (-1.0, ["first", "second"])])
+def test_credentials_are_kept_for_a_while(
+    server: Server, monkeypatch: pytest.MonkeyPatch, seconds: float, expected: list[str]
+) -> None:
+    monkeypatch.setattr(f"{Session.__module__}._KEPT", seconds)
+    tokens = iter(["first", "second"])
+    monkeypatch.setattr(Session, "_authentication", lambda _session: {"Authorization": next(tokens)})
+    way = session(server)
+    server.answers = [OK, OK]
+    way.request("GET", "/x")
+    way.request("GET", "/x")
+
+    assert [headers["Authorization"] for headers in server.headers] == expected
+
+
 def test_tokens_that_are_new_each_time_and_never_accepted(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     way = session(server)
     tokens = iter(range(100))
