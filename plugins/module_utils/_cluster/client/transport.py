@@ -24,7 +24,7 @@ _FILES = ("ca_certs", "cert_file", "key_file")
 
 
 def opener(configuration: Any) -> Callable[..., Any]:
-    """A function that sends a request: (method, path and query, named arguments of urllib3's urlopen) → the response,
+    """A function that sends a request: (method, path and query, named arguments of urllib3's requests) → the response,
     with its body unread.
 
     Takes proxy, TLS, and the number of connections from a kubernetes.client.Configuration, whose files it reads once.
@@ -39,19 +39,19 @@ def opener(configuration: Any) -> Callable[..., Any]:
         for name in _FILES:
             manager.connection_pool_kw.pop(name, None)
         forget_files()
-    return partial(_urlopen(manager, configuration.host), redirect=False, retries=False, preload_content=False)
+    return partial(_request(manager, configuration.host), redirect=False, retries=False, preload_content=False)
 
 
-def _urlopen(manager: Any, host: str) -> Callable[..., Any]:
+def _request(manager: Any, host: str) -> Callable[..., Any]:
     """All requests go to the pool of their one host: to look for it takes a fifth of a request's time. Only a proxy may
     need the whole URL."""
     if manager.proxy is not None:
-        return lambda method, path, **named: manager.urlopen(method, host + path, **named)
+        return lambda method, path, **named: manager.request(method, host + path, **named)
     try:
         pool, prefix = manager.connection_from_url(host), urllib3.util.parse_url(host).path or ""
     except urllib3.exceptions.LocationValueError as error:
         raise ConnectionFailed(f"cannot reach the API server {host}: {_words(error)}", final=True) from error
-    return lambda method, path, **named: pool.urlopen(method, prefix + path, assert_same_host=False, **named)
+    return lambda method, path, **named: pool.request(method, prefix + path, assert_same_host=False, **named)
 
 
 class _Until(io.RawIOBase):
