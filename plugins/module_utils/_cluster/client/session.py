@@ -18,7 +18,7 @@ from ..._resolver.api.names import shown
 from .backoff import Backoff
 from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another
-from .libraries import urllib3
+from .libraries import CertificateError, HTTPHeaderDict, urllib3
 from .rate import TokenBucket
 from .transport import deadline, opener
 
@@ -455,7 +455,7 @@ class Session:
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None
         told = f"cannot reach the API server {self.host}: {_words(error)}"
-        if isinstance(cause, ssl.SSLCertVerificationError):
+        if isinstance(cause, (ssl.SSLCertVerificationError, CertificateError)):
             told = (
                 f"cannot verify the certificate of {self.host}: {_words(error)}; set ca_cert to the CA that"
                 " signed the server's certificate"
@@ -473,7 +473,7 @@ def _headers(options: dict[str, Any]) -> Any:
         headers["Impersonate-User"] = options["impersonate_user"]
     groups = options.get("impersonate_groups") or []
     # Only this class repeats a header; with a dict, a request takes less time.
-    headers = urllib3.HTTPHeaderDict(headers) if groups else headers
+    headers = HTTPHeaderDict(headers) if groups else headers
     for group in groups:
         headers.add("Impersonate-Group", group)
     return headers

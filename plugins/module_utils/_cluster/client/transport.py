@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from . import tls
 from .configuration import forget_files
 from .errors import ConnectionFailed
 from .libraries import RESTClientObject, urllib3
@@ -115,19 +116,16 @@ def _own(pools: dict[str, Any]) -> dict[str, Any]:
 def _context(configuration: Any) -> ssl.SSLContext:
     try:
         # Without a CA file, the CAs of the system count.
-        context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
+        made = tls.context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
     except (OSError, ValueError) as error:
         raise ConnectionFailed(f"ca_cert {configuration.ssl_ca_cert}: cannot be used: {_words(error)}") from error
-    if not configuration.verify_ssl:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
     if configuration.cert_file:
         try:
-            context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
+            made.load_cert_chain(configuration.cert_file, configuration.key_file or None)
         except (OSError, ValueError) as error:
             told = f"client_cert {configuration.cert_file} with client_key {configuration.key_file}"
             raise ConnectionFailed(f"{told}: cannot be used: {_words(error)}") from error
-    return context
+    return made
 
 
 def _words(error: Exception) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from . import tls
 from .libraries import urllib3
 
 _TIMEOUT: Final = 60
@@ -41,13 +41,10 @@ class _Reading:
 
 def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
     """A pool of connections that checks the proxy's certificate as asked. Raises OSError for an unusable CA."""
-    context = ssl.create_default_context(cafile=ca_cert)
     if not validate_certs:
         # The user requested it; urllib3 would warn for every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return urllib3.PoolManager(ssl_context=context, retries=False)
+    return urllib3.PoolManager(ssl_context=tls.context(ca_cert, check=validate_certs), retries=False)
 
 
 def unreachable(pool: Any, url: str) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference
+from ..client import tls
 from ..client.libraries import urllib3
 
 _TIMEOUT: Final = 30
@@ -44,15 +45,13 @@ class Registry:
 
     def __init__(self, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False) -> None:
         try:
-            context = ssl.create_default_context(cadata=certificates or None)
+            context = tls.context(ca_text=certificates or None, check=not insecure)
         except ssl.SSLError as error:
             raise RegistryError(f"the certificates for the registry cannot be read: {_words(error)}") from error
         if certificates:
             context.load_default_certs()
         if insecure:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
         # A redirect leads to a storage that must not get the token; urllib3 drops it for another host.
         retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)
         self._pool = urllib3.PoolManager(ssl_context=context, timeout=_TIMEOUT, retries=retries)

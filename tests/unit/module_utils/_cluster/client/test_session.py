@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import http.server
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.rate import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
+from local_cluster import pki
 
 VM = kinds.BY_NAME["VirtualMachine"]
 OK = (200, {}, b"{}")
@@ -291,6 +293,35 @@ def test_a_host_that_is_none(host: str) -> None:
     with pytest.raises(ConnectionFailed) as error:
         Session({"host": host, "api_key": "t"}).request("GET", "/x")
     assert str(error.value).startswith(f"cannot reach the API server {host}: ")
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "refused"),
+    [
+        ("127.0.0.1", "127.0.0.1", False),
+        ("127.0.0.1", "127.0.0.2", True),
+        ("127.0.0.1", "localhost", True),
+        ("localhost", "localhost", False),
+        ("localhost", "127.0.0.1", True),
+    ],
+)
+def test_the_certificate_has_the_name_of_the_host(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, name: str, refused: bool
+) -> None:
+    monkeypatch.setattr(pki, "WEBHOOK_NAMES", (name,))
+    pki.ensure(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "webhook.crt", tmp_path / "webhook.key")
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.answers = [OK]
+    way = session(server, host=f"https://{host}:{server.server_port}", ca_cert=str(tmp_path / "ca.crt"))
+
+    if refused:
+        with pytest.raises(ConnectionFailed, match=f"cannot verify the certificate of https://{host}"):
+            way.request("GET", "/x")
+    else:
+        assert way.request("GET", "/x") == {}
+    assert len(server.seen) == (not refused)
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(60.0, ["first", "first"]), (-1.0, ["first", "second"])])
