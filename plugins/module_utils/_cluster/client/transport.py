@@ -45,14 +45,17 @@ def opener(configuration: Any) -> Callable[..., Any]:
 
 def _request(manager: Any, host: str) -> Callable[..., Any]:
     """All requests go to the pool of their one host: to look for it takes a fifth of a request's time. Only a proxy may
-    need the whole URL."""
+    need the whole URL.
+
+    request() of urllib3 1 joins repeated headers if there is a body; request_encode_url() leaves them as they are.
+    """
     if manager.proxy is not None:
-        return lambda method, path, **named: manager.request(method, host + path, **named)
+        return lambda method, path, **named: manager.request_encode_url(method, host + path, **named)
     try:
         pool, prefix = manager.connection_from_url(host), urllib3.util.parse_url(host).path or ""
     except urllib3.exceptions.LocationValueError as error:
         raise ConnectionFailed(f"cannot reach the API server {host}: {_words(error)}", final=True) from error
-    return lambda method, path, **named: pool.request(method, prefix + path, assert_same_host=False, **named)
+    return lambda method, path, **named: pool.request_encode_url(method, prefix + path, assert_same_host=False, **named)
 
 
 class _Until(io.RawIOBase):

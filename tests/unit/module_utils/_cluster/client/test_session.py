@@ -454,10 +454,12 @@ def test_a_refusal_that_was_cut_is_no_refusal(server: Server) -> None:
     assert error.value.sent
 
 
-def test_who_is_asked_for_whom(server: Server) -> None:
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_who_is_asked_for_whom(server: Server, method: str) -> None:
     server.answers = [OK]
     options = {"api_key": None, "username": "me", "password": "secret"}
-    session(server, **options, impersonate_user="you", impersonate_groups=["a", "b"]).request("GET", "/x")
+    way = session(server, **options, impersonate_user="you", impersonate_groups=["a", "b"])
+    way.request(method, "/x", body=None if method == "GET" else {})
     headers = server.headers[0]
     assert headers["Authorization"] == "Basic bWU6c2VjcmV0"
     assert (headers["Impersonate-User"], headers.get_all("Impersonate-Group")) == ("you", ["a", "b"])
