@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-__all__ = ["MISSING", "CertificateError", "HTTPHeaderDict", "RESTClientObject", "urllib3", "yaml"]
+__all__ = ["MISSING", "HTTPHeaderDict", "RESTClientObject", "urllib3", "yaml"]
 
 MISSING: str | None = None
 """The traceback of the failed import."""
@@ -13,9 +13,10 @@ try:
     import yaml
     from kubernetes.client.rest import RESTClientObject
 
-    # Where urllib3 1 and 2 both have them.
-    from urllib3._collections import HTTPHeaderDict
-    from urllib3.connection import CertificateError  # type: ignore[attr-defined]
+    try:
+        from urllib3 import HTTPHeaderDict
+    except ImportError:  # urllib3 1
+        from urllib3._collections import HTTPHeaderDict
 except ImportError:
     MISSING = traceback.format_exc()
-    urllib3 = yaml = CertificateError = HTTPHeaderDict = RESTClientObject = None  # type: ignore[assignment, misc]
+    urllib3 = yaml = HTTPHeaderDict = RESTClientObject = None  # type: ignore[assignment, misc]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,9 +17,9 @@ from ..._resolver.api.names import shown
 from .backoff import Backoff
 from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another
-from .libraries import CertificateError, HTTPHeaderDict, urllib3
+from .libraries import HTTPHeaderDict, urllib3
 from .rate import TokenBucket
-from .transport import deadline, opener
+from .transport import connections, deadline, opener
 
 FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
@@ -94,7 +93,7 @@ class Session:
         # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
         self._host = str(self._configuration.host)
         self._kept: tuple[float, dict[str, str]] = (0.0, {})
-        self._open = opener(self._configuration)
+        self._open = opener(connections(self._configuration), self._host)
 
     def rehearsal(self) -> Session:
         """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
@@ -455,7 +454,8 @@ class Session:
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None
         told = f"cannot reach the API server {self.host}: {_words(error)}"
-        if isinstance(cause, (ssl.SSLCertVerificationError, CertificateError)):
+        # The certificate error of TLS and that of urllib3, which compares names itself at times, are both ValueErrors.
+        if isinstance(error, urllib3.exceptions.SSLError) and isinstance(cause, ValueError):
             told = (
                 f"cannot verify the certificate of {self.host}: {_words(error)}; set ca_cert to the CA that"
                 " signed the server's certificate"

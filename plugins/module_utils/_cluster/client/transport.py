@@ -8,7 +8,6 @@ import io
 import ssl
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from . import tls
@@ -24,13 +23,11 @@ _BUFFER = 65536
 _FILES = ("ca_certs", "cert_file", "key_file")
 
 
-def opener(configuration: Any) -> Callable[..., Any]:
-    """A function that sends a request: (method, path and query, named arguments of urllib3's requests) → the response,
-    with its body unread.
+def connections(configuration: Any) -> Any:
+    """The urllib3 pool manager for a kubernetes.client.Configuration: proxy, TLS, number of connections.
 
-    Takes proxy, TLS, and the number of connections from a kubernetes.client.Configuration, whose files it reads once.
-    Keys inside a kubeconfig must go through a file to reach TLS; they are removed from the disk at once. Raises
-    ConnectionFailed for unusable certificates and keys, and for a host that is none.
+    Reads the configuration's files once. Keys inside a kubeconfig must go through a file to reach TLS; they are removed
+    from the disk at once. Raises ConnectionFailed for unusable certificates and keys.
     """
     manager = RESTClientObject(configuration).pool_manager
     manager.pool_classes_by_scheme = _own(manager.pool_classes_by_scheme)
@@ -40,22 +37,31 @@ def opener(configuration: Any) -> Callable[..., Any]:
         for name in _FILES:
             manager.connection_pool_kw.pop(name, None)
         forget_files()
-    return partial(_request(manager, configuration.host), redirect=False, retries=False, preload_content=False)
+    return manager
 
 
-def _request(manager: Any, host: str) -> Callable[..., Any]:
-    """All requests go to the pool of their one host: to look for it takes a fifth of a request's time. Only a proxy may
-    need the whole URL.
+def opener(manager: Any, host: str) -> Callable[..., Any]:
+    """A function that sends a request to one host: (method, path and query, named arguments of urllib3's requests) →
+    the response, with its body unread.
 
-    request() of urllib3 1 joins repeated headers if there is a body; request_encode_url() leaves them as they are.
+    All requests go to the host's pool, because the manager would take a fifth of a request's time to look for it. Only
+    a proxy may need the whole URL. Raises ConnectionFailed for a host that is none.
     """
     if manager.proxy is not None:
-        return lambda method, path, **named: manager.request_encode_url(method, host + path, **named)
-    try:
-        pool, prefix = manager.connection_from_url(host), urllib3.util.parse_url(host).path or ""
-    except urllib3.exceptions.LocationValueError as error:
-        raise ConnectionFailed(f"cannot reach the API server {host}: {_words(error)}", final=True) from error
-    return lambda method, path, **named: pool.request_encode_url(method, prefix + path, assert_same_host=False, **named)
+        pool, prefix = manager, host
+    else:
+        try:
+            pool, prefix = manager.connection_from_url(host), urllib3.util.parse_url(host).path or ""
+        except urllib3.exceptions.LocationValueError as error:
+            raise ConnectionFailed(f"cannot reach the API server {host}: {_words(error)}", final=True) from error
+
+    def send(method: str, path: str, **named: Any) -> Any:
+        # Unlike request() of urllib3 1, this leaves repeated headers as they are if there is a body.
+        return pool.request_encode_url(
+            method, prefix + path, redirect=False, retries=False, preload_content=False, **named
+        )
+
+    return send
 
 
 class _Until(io.RawIOBase):

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.configuration import configure
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import opener
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import connections
 
 
 def pair() -> tuple[bytes, bytes]:
@@ -49,5 +49,5 @@ def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         configuration = configure({"kubeconfig": kubeconfig})
         # The authority is the certificate itself.
         assert len(list(tmp_path.iterdir())) == 2
-        opener(configuration)
+        assert connections(configuration).connection_pool_kw["ssl_context"] is not None
         assert not list(tmp_path.iterdir())

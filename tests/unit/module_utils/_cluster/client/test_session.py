@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import http.server
 import json
-import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tls_server import with_tls
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
     ApiError,
@@ -77,6 +77,15 @@ def server() -> Iterator[Server]:
 def session(server: Server, **options: Any) -> Session:
     host = f"http://127.0.0.1:{server.server_port}"
     return Session({"host": host, "api_key": "t", "retry_timeout": 5, **options})
+
+
+def kubeconfig(host: str, **user: str) -> dict[str, Any]:
+    return {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": host}}],
+        "users": [{"name": "u", "user": user}],
+    }
 
 
 def status(code: int, reason: str = "", message: str = "") -> tuple[int, dict[str, str], bytes]:
@@ -240,13 +249,7 @@ def test_a_watch_that_cannot_be_opened_is_tried_again(server: Server) -> None:
 def test_a_token_that_a_kubeconfig_has_anew_is_taken_up(server: Server, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("old")
-    kubeconfig = {
-        "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-        "users": [{"name": "u", "user": {"tokenFile": str(token)}}],
-    }
-    way = Session({"kubeconfig": kubeconfig})
+    way = Session({"kubeconfig": kubeconfig(f"http://127.0.0.1:{server.server_port}", tokenFile=str(token))})
     token.write_text("new")
     server.answers = [status(401), OK, status(401, message="Unauthorized")]
     way.request("POST", "/x", body={})
@@ -258,13 +261,7 @@ def test_a_token_that_a_kubeconfig_has_anew_is_taken_up(server: Server, tmp_path
 
 
 def test_the_host_of_the_options_is_asked_and_not_the_kubeconfigs(server: Server) -> None:
-    kubeconfig = {
-        "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
-        "users": [{"name": "u", "user": {"token": "t"}}],
-    }
-    way = session(server, api_key=None, kubeconfig=kubeconfig)
+    way = session(server, api_key=None, kubeconfig=kubeconfig("http://127.0.0.1:1", token="t"))
     server.answers = [OK, OK]
 
     assert way.request("GET", "/x") == way.request("GET", "/y") == {}
@@ -309,12 +306,9 @@ def test_the_certificate_has_the_name_of_the_host(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, name: str, refused: bool
 ) -> None:
     monkeypatch.setattr(pki, "WEBHOOK_NAMES", (name,))
-    pki.ensure(tmp_path)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "webhook.crt", tmp_path / "webhook.key")
-    server.socket = context.wrap_socket(server.socket, server_side=True)
+    authority = with_tls(server, tmp_path)
     server.answers = [OK]
-    way = session(server, host=f"https://{host}:{server.server_port}", ca_cert=str(tmp_path / "ca.crt"))
+    way = session(server, host=f"https://{host}:{server.server_port}", ca_cert=str(authority))
 
     if refused:
         with pytest.raises(ConnectionFailed, match=f"cannot verify the certificate of https://{host}"):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import http.server
 import io
-import ssl
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tls_server import with_tls
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import upload_proxy
-from local_cluster import pki
 
 SIZE = 300_000
 
@@ -88,17 +87,14 @@ def test_another_code_is_an_answer_too(server: Server) -> None:
 
 
 def test_the_certificate_is_checked(server: Server, tmp_path: Path) -> None:
-    pki.ensure(tmp_path)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "webhook.crt", tmp_path / "webhook.key")
-    server.socket = context.wrap_socket(server.socket, server_side=True)
+    authority = with_tls(server, tmp_path)
     url = f"https://{server.address}/v1beta1/upload"
     refused = send(upload_proxy.connections(), url)
     assert (refused.code, refused.final) == (None, True)
     assert "certificate verify failed" in refused.text
     assert not upload_proxy.takes_data(upload_proxy.connections(), url, "secret")
     for pool in (
-        upload_proxy.connections(ca_cert=str(tmp_path / "ca.crt")),
+        upload_proxy.connections(ca_cert=str(authority)),
         upload_proxy.connections(validate_certs=False),
     ):
         assert upload_proxy.takes_data(pool, url, "secret")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ssl
 from pathlib import Path
 
 import pytest
 from docker_registry import PROGRAM, DockerRegistry, docker_registry
 from loopback_registry import LoopbackRegistry, loopback_registry
+from tls_server import with_tls
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.registry import (
     Registry,
     RegistryError,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import ImageError, reference
-from local_cluster import pki
 
 ENVIRONMENT = {"amd64": ["PATH=/bin", "A=1"], "arm64": ["A=2"]}
 
@@ -65,14 +64,11 @@ def test_a_storage_does_not_see_the_token(registry: LoopbackRegistry) -> None:
 
 def test_certificates(registry: LoopbackRegistry, tmp_path: Path) -> None:
     registry.push("a", "1", {"amd64": []})
-    pki.ensure(tmp_path)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "webhook.crt", tmp_path / "webhook.key")
-    registry.socket = context.wrap_socket(registry.socket, server_side=True)
+    authority = with_tls(registry, tmp_path)
     wanted = reference(f"{registry.address}/a:1")
     with pytest.raises(RegistryError, match=r"cannot reach .*certificate verify failed"):
         Registry().image(wanted)
-    assert Registry(certificates=(tmp_path / "ca.crt").read_text()).image(wanted).architecture == "amd64"
+    assert Registry(certificates=authority.read_text()).image(wanted).architecture == "amd64"
     assert Registry(insecure=True).image(wanted).architecture == "amd64"
     with pytest.raises(RegistryError, match="certificates for the registry cannot be read"):
         Registry(certificates="-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n")
