@@ -1,4 +1,4 @@
-"""The table that the role virtual_machines prints."""
+"""The tables that the roles and the demo print."""
 
 from __future__ import annotations
 
@@ -6,13 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import yaml
 
-TABLE = Path(__file__).parents[3] / "roles" / "virtual_machines" / "templates" / "table.txt.j2"
+ROOT = Path(__file__).parents[3]
+
+
+def rendered(template: str, **values: Any) -> list[str]:
+    text = (ROOT / template).read_text(encoding="utf-8")
+    return jinja2.Environment(trim_blocks=True).from_string(text).render(values).splitlines()
 
 
 def table(**result: Any) -> list[str]:
-    template = jinja2.Environment(trim_blocks=True).from_string(TABLE.read_text())
-    return [" ".join(line.split()) for line in template.render(virtual_machines_result=result).splitlines()]
+    lines = rendered("roles/virtual_machines/templates/table.txt.j2", virtual_machines_result=result)
+    return [" ".join(line.split()) for line in lines]
+
+
+def as_ansible_shows(lines: list[str]) -> list[str]:
+    """With callback_result_format=yaml: this breaks lines at column 80."""
+    return yaml.safe_dump({"result": {"msg": lines}}, allow_unicode=True).splitlines()[2:]
 
 
 def line(name: str, action: str = "create", **more: Any) -> dict[str, Any]:
@@ -56,3 +67,54 @@ def test_a_column_says_whether_vms_will_run() -> None:
 def test_a_task_that_failed_before_it_began() -> None:
     assert table(msg="quota: shop/a: no room. Nothing was sent") == ["quota: shop/a: no room. Nothing was sent"]
     assert table() == []
+
+
+def refreshed(name: str, **more: Any) -> dict[str, Any]:
+    def state(memory: str, generation: int) -> dict[str, Any]:
+        of = {"instancetype": {"generation": generation}, "preference": {"generation": 1}}
+        return {"status": "Running", "guest": {"vcpus": 4, "memory": memory}, **of}
+
+    told = {"outcome": "refreshed", "restarted": False, "restart_required": False, "needs": "restart"}
+    return {"namespace": "shop", "name": name, "before": state("4Gi", 1), "after": state("8Gi", 2), **told, **more}
+
+
+def test_the_rows_of_a_refresh_stay_whole_in_yaml() -> None:
+    lines = rendered(
+        "roles/revision_refresh/templates/table.txt.j2",
+        revision_refresh_result={
+            "msg": "done",
+            "virtual_machines": [
+                refreshed("a-database-with-a-long-name", restarted=True, **runs(True, True)),
+                refreshed("live", needs="live_update", outcome="not_reached"),
+                refreshed("same", outcome="unchanged"),
+            ],
+        },
+        revision_refresh_restart="if_required",
+        ansible_check_mode=False,
+    )
+    assert lines[:-2] == [
+        "NAMESPACE  VM                           OUTCOME      STATUS   GENERATION  BEFORE  AFTER  RESTART    WILL RUN",
+        "shop       a-database-with-a-long-name  refreshed    Running  1>2,1       4x4Gi   4x8Gi  restarted  yes",
+        "shop       live                         not reached  Running  1>2,1       4x4Gi   4x8Gi  live       -",
+    ]
+    # Only the header of a last column may be broken.
+    assert as_ansible_shows(lines[1:3]) == [f"  - {line}" for line in lines[1:3]]
+
+
+def test_the_rows_of_the_demo_stay_whole_in_yaml() -> None:
+    def machine(memory: str) -> dict[str, Any]:
+        known = {"instancetype": {"name": "u1.large"}, "preference": {"name": "windows.10.virtio"}, "status": "Running"}
+        instance = {"guest": {"vcpus": 2, "memory": memory}}
+        return {"namespace": "demo-office", "name": "desktop-1", "instance": instance, **known}
+
+    refresh = {"changed": True, "name": "database", "method": "status", "restarted": True}
+    lines = rendered(
+        "playbooks/templates/demo_summary.txt.j2",
+        demo_before={"results": [{"virtual_machines": [machine("4Gi")]}]},
+        demo_found=[machine("8Gi")],
+        demo_again={"msg": "unchanged"},
+        demo_refresh={"results": [refresh]},
+        demo_refusal={"msg": "refused"},
+    )
+    assert lines[1].split()[3:] == ["u1.large", "windows.10.virtio", "2x8Gi", "2x4Gi"]
+    assert as_ansible_shows(lines[:2]) == [f"  - {line}" for line in lines[:2]]
