@@ -158,6 +158,7 @@ EXAMPLES = r"""
         state: restarted
       - name: database
         state: paused
+    wait: true
 
 - name: Would KubeVirt restart it?
   virtshape.instancetypes.virtual_machine_power:
