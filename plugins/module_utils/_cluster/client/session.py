@@ -51,6 +51,8 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\ud
 _LOOKED_AT: Final = 4096
 _HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
+# urllib3 begins with what was asked, which the message names already.
+_CONNECTION: Final = re.compile(r"^\S*HTTPS?Connection.*?[)>]: ")
 _WRONG_HOST: Final = "; set host to the address of an API server, not of a console, a login page or a proxy"
 _CHUNK: Final = 65536
 
@@ -425,6 +427,9 @@ class Session:
         try:
             response = send(method, path, body=body, headers=headers, timeout=timeout)
         except (urllib3.exceptions.HTTPError, OSError) as error:
+            if isinstance(error, urllib3.exceptions.ReadTimeoutError):
+                # Somebody took the connection: the address is right, and another server behind it may answer.
+                self._reached.set()
             raise self._unreachable(error) from error
         self._reached.set()
         if response.status >= 300:
@@ -557,5 +562,6 @@ def _lines(response: Any) -> Iterator[bytes]:
 def _words(error: Exception) -> str:
     """The innermost reason of a connection error, as one line."""
     reason = getattr(error, "reason", None)
-    text = str(reason if isinstance(reason, Exception) else error)
-    return " ".join(text.split()) or type(error).__name__
+    reason = reason if isinstance(reason, Exception) else error
+    parts = reason.args if isinstance(reason, urllib3.exceptions.ProtocolError) else [reason]
+    return " ".join(_CONNECTION.sub("", " ".join(map(str, parts))).split()) or type(error).__name__

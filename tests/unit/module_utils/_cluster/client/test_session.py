@@ -16,6 +16,7 @@ import pytest
 import yaml
 from tls_server import with_tls
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session as module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
     ApiError,
     ConnectionFailed,
@@ -30,7 +31,7 @@ OK = (200, {}, b"{}")
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Gives the answers (code, headers, body) one after another; None cuts the connection."""
+    """Gives the answers (code, headers, body) one after another; None cuts the connection, an event holds it."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -48,6 +49,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.seen.append(f"{self.command} {self.path}")
         self.server.headers.append(self.headers)
         answer = self.server.answers.pop(0)
+        if isinstance(answer, threading.Event):
+            answer.wait()
+            answer = None
         if answer is None:
             self.connection.close()
             return
@@ -421,8 +425,24 @@ def test_an_object_that_is_not_there(server: Server) -> None:
 def test_nobody_listens() -> None:
     with Server() as closed:
         pass
-    with pytest.raises(ConnectionFailed, match=r"cannot reach the API server http://127\.0\.0\.1:.*refused"):
+    host = rf"http://127\.0\.0\.1:{closed.server_port}"
+    with pytest.raises(ConnectionFailed, match=rf"^cannot reach the API server {host}: Failed to establish .* refused"):
         session(closed, retry_timeout=0.2).request("GET", "/x")
+
+
+def test_a_first_request_without_an_answer_is_sent_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_READ_TIMEOUT", 0.2)
+    monkeypatch.setattr(module, "_FIRST_CONTACT", 0.1)
+    over = threading.Event()
+    server.answers = [over, OK, over]
+    try:
+        assert session(server).request("GET", "/x") == {}
+        with pytest.raises(ConnectionFailed) as error:
+            session(server, retry_timeout=0.1).request("GET", "/x")
+    finally:
+        over.set()
+    host = f"http://127.0.0.1:{server.server_port}"
+    assert str(error.value) == f"cannot reach the API server {host}: Read timed out. (read timeout=0.2)"
 
 
 def test_a_create_whose_object_is_gone_again_is_refused(server: Server) -> None:
