@@ -124,7 +124,7 @@ coverage: setup ## what the tests that need no cluster leave out of plugins/
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py
 
-bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (50 minutes); BENCH=resolver for one
+bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (80 minutes); BENCH=resolver for one
 	@python tests/benchmark/report.py
 
 RESULTS = docs/benchmarks/benchmarks.json

@@ -73,11 +73,12 @@ def times(rows: list[Row]) -> Iterable[str]:
             if not seconds:
                 cells.append("")
                 continue
-            cell = f"{statistics.median(seconds):.1f} s"
+            more = "" if finished(rows, contestant.name, phase) else "> "
+            cell = f"{more}{statistics.median(seconds):.1f} s"
             if len(seconds) > 1:
                 cell += f" ({min(seconds):.1f} to {max(seconds):.1f})"
             if contestant is not OURS:
-                cell += f", x{ratio(rows, contestant.name, phase):.1f}"
+                cell += f", {more}x{ratio(rows, contestant.name, phase):.1f}"
             cells.append(cell)
         if any(cells):
             yield f"| {contestant.name} |" + "".join(f" {cell} |" for cell in cells)
@@ -85,6 +86,11 @@ def times(rows: list[Row]) -> Iterable[str]:
 
 def walls(rows: list[Row], name: str, phase: str) -> list[float]:
     return [row["wall"] for row in rows if row["contestant"] == name and row["phase"] == phase]
+
+
+def finished(rows: list[Row], name: str, phase: str) -> bool:
+    """Whether it was never stopped because it took too long."""
+    return all(row.get("finished", True) for row in rows if row["contestant"] == name and row["phase"] == phase)
 
 
 def ratio(rows: list[Row], name: str, phase: str) -> float:
@@ -122,7 +128,7 @@ def memory(rows: list[Row]) -> Iterable[str]:
 def picture(panels: dict[str, list[Row]]) -> str:
     """The medians of all panels (title → rows), two beside each other, on one logarithmic scale."""
     medians = {title: _medians(rows) for title, rows in panels.items()}
-    seconds = [value for found in medians.values() for value in found.values()]
+    seconds = [value for found in medians.values() for value, _more in found.values()]
     scale = Scale(math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds))))
     parts, top = [], 44
     titles = list(panels)
@@ -146,9 +152,10 @@ class Scale(NamedTuple):
         return WIDTH * (math.log10(seconds) - self.low) / (self.high - self.low)
 
 
-def _medians(rows: list[Row]) -> dict[tuple[str, str], float]:
+def _medians(rows: list[Row]) -> dict[tuple[str, str], tuple[float, str]]:
+    """By phase and contestant: seconds, and `> ` if it was stopped after them."""
     return {
-        (phase, one.name): statistics.median(found)
+        (phase, one.name): (statistics.median(found), "" if finished(rows, one.name, phase) else "> ")
         for phase in PHASES
         for one in ALL
         if one is not NOTHING and (found := walls(rows, one.name, phase))
@@ -156,7 +163,7 @@ def _medians(rows: list[Row]) -> dict[tuple[str, str], float]:
 
 
 def _panel(
-    title: str, medians: dict[tuple[str, str], float], left: int, top: int, scale: Scale
+    title: str, medians: dict[tuple[str, str], tuple[float, str]], left: int, top: int, scale: Scale
 ) -> tuple[list[str], int]:
     """The elements of a panel, and its height."""
     bars, y = left + PANEL - WIDTH - 60, top + 36
@@ -164,11 +171,11 @@ def _panel(
     for phase in PHASES:
         parts.append(f'<text x="{left + 8}" y="{y + 11}">{escape(TITLES[phase])}</text>')
         for name in [one.name for one in ALL if (phase, one.name) in medians]:
-            seconds = medians[phase, name]
+            seconds, more = medians[phase, name]
             look, end = ("ours" if name == OURS.name else "bar"), scale.x(seconds)
             parts.append(f'<text x="{bars - 6}" y="{y + 11}" text-anchor="end">{escape(name)}</text>')
             parts.append(f'<rect class="{look}" x="{bars}" y="{y}" width="{end:.1f}" height="12"/>')
-            parts.append(f'<text x="{bars + end + 4:.1f}" y="{y + 11}">{seconds:.1f} s</text>')
+            parts.append(f'<text x="{bars + end + 4:.1f}" y="{y + 11}">{escape(more)}{seconds:.1f} s</text>')
             y += 15
         y += 10
     axis = []

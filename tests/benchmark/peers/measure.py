@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import signal
 import subprocess
 import threading
 import time
@@ -15,29 +17,42 @@ _POLL = 0.03  # seconds
 class Measured(NamedTuple):
     """wall, cpu: seconds; cpu counts all processes that the command started and waited for.
     controller, module: peak resident MiB of the command's own process, and of the largest one below it, which executes
-    the module."""
+    the module. finished: whether it ended by itself."""
 
     wall: float
     cpu: float
     controller: float
     module: float
+    finished: bool
 
 
-def measure(command: list[str], environment: dict[str, str], output: Path) -> Measured:
-    """Runs the command; raises SystemExit with the end of its output if it fails."""
+def measure(command: list[str], environment: dict[str, str], output: Path, limit: float | None = None) -> Measured:
+    """Runs the command; raises SystemExit with the end of its output if it fails. limit: seconds after which it is
+    stopped."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     with output.open("w") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
         watch = _Watch(process.pid)
-        status = process.wait()
+        status, finished = _status(process, limit)
         wall = time.monotonic() - began
         watch.end()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if status:
+    if status and finished:
         raise SystemExit(f"{' '.join(command)} ended with {status}:\n{output.read_text()[-3000:]}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Measured(wall, cpu, watch.controller, watch.module)
+    return Measured(wall, cpu, watch.controller, watch.module, finished)
+
+
+def _status(process: subprocess.Popen[bytes], limit: float | None) -> tuple[int, bool]:
+    """The exit status, and whether the command ended by itself. If not, all of its session ends."""
+    try:
+        return process.wait(limit), True
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait(), False
 
 
 class _Watch:
