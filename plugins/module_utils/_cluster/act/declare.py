@@ -19,6 +19,7 @@ from ..._resolver.api.redaction import redact
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.watch import State, doubted, wait_for
@@ -144,8 +145,7 @@ def _found(
         except Unreadable as error:
             return error
 
-    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-        yield from zip(groups, pool.map(one, groups))
+    return zip(groups, each(one, groups, concurrency))
 
 
 def _stays(field: Field, managers: tuple[str, ...]) -> str:
@@ -216,8 +216,7 @@ def _wait_for_leftovers(
         for name, failure in subject.leftovers(session, namespace, manifests, seconds).items():
             members[name].failed = failure
 
-    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
-        list(pool.map(one, created))
+    each(one, created, settings.concurrency)
 
 
 def _wait_for_ends(
@@ -239,7 +238,8 @@ def _wait_for_ends(
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
     stopped = Event()
 
-    def one(result: Result, step: Planned) -> None:
+    def one(pair: tuple[Result, Planned]) -> None:
+        result, step = pair
         if stopped.is_set():
             result.failed = _NOT_SENT
             return
@@ -247,9 +247,7 @@ def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Sett
         if settings.fail_fast and result.failed:
             stopped.set()
 
-    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
-        for future in [pool.submit(one, result, step) for result, step in steps]:
-            future.result()
+    each(one, steps, settings.concurrency)
 
 
 def _write_one(session: Session, result: Result, step: Plan, force: bool) -> None:
@@ -282,15 +280,14 @@ def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: S
 
     rehearsal = session.rehearsal()
 
-    def one(result: Result, step: Planned) -> None:
+    def one(pair: tuple[Result, Planned]) -> None:
+        result, step = pair
         told = rehearse(rehearsal, result.entry.key, step.plan, result.found, settings.force_conflicts)
         result.failed = told.refused
         if told.unknown:
             result.warnings.append(told.unknown)
 
-    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
-        for future in [pool.submit(one, result, step) for result, step in steps]:
-            future.result()
+    each(one, steps, settings.concurrency)
 
 
 def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:
