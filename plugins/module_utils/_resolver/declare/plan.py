@@ -198,10 +198,8 @@ def merged(step: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
     """The object after the plan, before admission; without managed fields. It may share parts with the live object."""
     if live is None:
         return step.manifest
-    declared = ownership.declared(step.manifest)
     removed = ownership.declared(step.before)
-    touched = {field[0] for field in (*removed, *step.first)}
-    touched |= {field[0] for field, value in declared.items() if ownership.lookup(live, field) != value}
+    touched = {field[0] for field in (*removed, *step.first)} | step.after.keys()
     result = {**live, "metadata": {key: value for key, value in live["metadata"].items() if key != "managedFields"}}
     for part in touched & result.keys():
         result[part] = copy(result[part])
@@ -212,7 +210,7 @@ def merged(step: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
             ownership.take(result, field)
         else:
             ownership.put(result, field, value)
-    for field, value in declared.items():
+    for field, value in ownership.declared(step.manifest).items() if touched else ():
         if field[0] in touched:
             ownership.put(result, field, value)
     return result
