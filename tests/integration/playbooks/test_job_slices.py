@@ -71,7 +71,7 @@ def test_slices_side_by_side(fleet: Fleet, environment: dict[str, str], cluster:
         take(session, namespace=fleet.namespace, name="refresh", holder="test", duration=3600, seconds=0)
         begun = [refresh.launch(part, **variables) for part in slices]
         for one in begun:
-            one.await_task("Take turns with other runs")
+            one.await_task("Acquire or release the Lease")
         assert seen.most == 0
         release(session, fleet.namespace, "refresh", "test")
         jobs = [one.wait() for one in begun]
