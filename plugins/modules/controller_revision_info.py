@@ -13,7 +13,7 @@ description:
   - A VM keeps copies of its instancetype and preference in ControllerRevisions. When an instancetype or preference
     changes later, the VM drifts from it.
   - Returns for each VM the captured revisions, their differences from the current objects, and the effect of a refresh
-    on the guest. Sends one list request each for VMs, revisions, instancetypes and preferences.
+    on the guest. Sends one list request each for VMs, VMIs, revisions, instancetypes and preferences.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 extends_documentation_fragment:
@@ -74,18 +74,17 @@ virtual_machines:
       returned: always
     needs:
       description:
-        - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown). A
-          VM without a running guest needs V(nothing).
+        - What the change needs to reach a running guest - V(nothing), V(live_update) or V(restart).
       type: str
       returned: always
     refusal:
       description: Why KubeVirt would reject the VM after a refresh, in KubeVirt's words.
       type: str
-      returned: when it would
+      returned: when it would reject it
     restart_required:
       description:
         - Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none, even if
-          KubeVirt still asks for a restart.
+          KubeVirt still asks for a restart. If the user may not list VMIs, whether KubeVirt asks for one.
       type: bool
       returned: always
     restart_reason:
