@@ -13,7 +13,8 @@ description:
   - Declares all objects of a catalog, or a selection of them. One process handles all objects with one list request
     per kind and namespace. An object that is already as declared costs no further request.
   - Before sending anything, the module reports new, changed and removed objects, the VMs that use them with the effect
-    of a refresh, and the fields that the cluster's KubeVirt would drop. Check mode stops there.
+    of a refresh, and the fields that the cluster's KubeVirt would drop. Check mode then asks the server by dry runs
+    (O(server_dry_run)).
   - The objects get the labels C(instancetypes.virtshape.io/catalog), C(instancetypes.virtshape.io/catalog-version) and
     C(app.kubernetes.io/managed-by=virtshape). A later run prunes only objects with these labels and the field manager
     C(virtshape). The module never changes catalogs of other names, nor prunes objects that others deployed.
@@ -189,8 +190,8 @@ options:
       - What to do with objects of this catalog, in the same O(namespaces) or cluster-wide, that the selection no longer
         contains. V(never) keeps them, V(unused) deletes objects that no VM names, V(always) deletes all.
       - The module deletes only objects that have the label of this catalog and that the field manager C(virtshape)
-        applied, never objects that C(virt-operator) manages. It deletes nothing if an object of the catalog failed, or
-        if the user may not list VMs.
+        applied, never objects that C(virt-operator) manages. It deletes nothing if an object of the catalog failed or,
+        with V(unused), if the user may not list VMs.
     type: str
     choices: [never, unused, always]
     default: never
@@ -323,7 +324,8 @@ counts:
 results:
   description:
     - One entry for each object in the order of the catalog, then for each pruned object, with C(kind), C(name),
-      C(namespace), C(action), C(changed), C(failed), C(msg), C(left) (why the object was left alone) and C(warnings).
+      C(namespace), C(action), C(changed), C(failed), C(msg), C(left) (why the object was left alone), C(warnings), and
+      C(taken_over), C(taken_over_from) and C(owned_by_others) as in M(virtshape.instancetypes.instancetype).
   returned: when the cluster was asked
   type: list
   elements: dict

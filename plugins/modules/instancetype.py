@@ -122,7 +122,7 @@ msg:
     their reasons.
   returned: always
   type: str
-  sample: "3 virtual machines: 1 created, 2 unchanged"
+  sample: "3 instancetypes: 1 created, 2 unchanged"
 results:
   description: One entry for each object, in the order given.
   returned: always
@@ -159,7 +159,13 @@ results:
     left:
       description: Why the task did not change the object.
       type: str
-      returned: when it was
+      returned: when it was left alone
+    taken_over:
+      description:
+        - Whether the task changes only the owner of fields. All values are already as declared, and C(virtshape)
+          becomes an owner of the fields.
+      type: bool
+      returned: when it is so
     taken_over_from:
       description: Field managers that the declared fields were taken over from, or would be in check mode.
       returned: when there are any

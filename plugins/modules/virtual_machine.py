@@ -213,8 +213,7 @@ results:
       returned: unless its options are wrong
     action:
       description:
-        - What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep). V(keep)
-          means that the task left an object of others alone.
+        - What the task did, or would do in check mode - V(create), V(apply), V(delete) or V(none).
       type: str
       returned: always
       sample: apply
@@ -226,6 +225,10 @@ results:
       description: Whether the object failed.
       type: bool
       returned: always
+    left:
+      description: Why the task did not change the object.
+      type: str
+      returned: when another entry of the task is invalid
     taken_over:
       description:
         - Whether the task changes only the owner of fields. All values are already as declared, and O(field_manager)

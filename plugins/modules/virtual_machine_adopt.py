@@ -97,6 +97,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+msg:
+  description: Number of VMs that were adopted, or would be; on failure the failed VMs with their reasons.
+  returned: always
+  type: str
+  sample: "4 virtual machines: 2 were adopted, 2 already have an instancetype"
 results:
   description: The VMs in order of namespace and name.
   returned: always
@@ -126,7 +131,7 @@ results:
     msg:
       description: Why the VM cannot be adopted, or was not.
       type: str
-      returned: when it cannot, or was not
+      returned: when it cannot be adopted, or was not
     instancetype:
       description: The instancetype that the VM has or gets.
       type: dict
@@ -165,7 +170,7 @@ results:
     restart_reason:
       description: Why the guest needs a restart, in KubeVirt's words.
       type: str
-      returned: when it does
+      returned: when it needs one
     nearest:
       description: The nearest pairs of instancetype and preference, best first.
       type: list
@@ -188,7 +193,7 @@ results:
         refusal:
           description: Why KubeVirt would reject the VM, in KubeVirt's words.
           type: str
-          returned: when it would not
+          returned: when it would reject it
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import

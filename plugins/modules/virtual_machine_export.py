@@ -69,6 +69,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+msg:
+  description: Number of exported VMs and of their manifests; on failure the failed VMs with their reasons.
+  returned: always
+  type: str
+  sample: 2 virtual machines in 6 manifests
 manifests:
   description: The revisions, then the VMs, to be applied in this order. Empty if a VM fails.
   type: list

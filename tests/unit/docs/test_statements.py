@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result, Subject
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import tell
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -33,6 +39,33 @@ def test_every_list_of_states_of_a_revision_is_complete() -> None:
             # The list itself, not a sentence about one state.
             if f"V({drift.LOST})" in paragraph and f"V({drift.CURRENT})" in paragraph:
                 assert states <= set(re.findall(r"V\((\w+)\)", paragraph)), path.name
+
+
+def documented(module: str) -> dict[str, Any]:
+    source = (CHECKOUT / "plugins" / "modules" / f"{module}.py").read_text(encoding="utf-8")
+    returned: dict[str, Any] = yaml.safe_load(source.partition('RETURN = r"""')[2].partition('"""')[0])
+    return returned
+
+
+@pytest.mark.parametrize("module", ["virtual_machine", "instancetype", "preference", "boot_source"])
+def test_what_is_told_of_any_object_is_documented(module: str) -> None:
+    owners: dict[str, Any] = {"taken": ("kubectl",), "owners": {}}
+    result = Result(
+        Entry("a", Key("A", "b", "a"), "present", {}), plan.APPLY, failed="x", left="x", warnings=["x"], **owners
+    )
+    told = tell(Subject(module), result)
+    assert {"left", "taken_over", "owned_by_others"} < set(told)
+    # Ownership of the parts of a boot source is not told.
+    unknown = {"taken_over_from", "owned_by_others"} if module == "boot_source" else set()
+    assert set(told) - unknown <= set(documented(module)["results"]["contains"])
+
+
+def test_a_message_of_success_is_documented() -> None:
+    entries = CHECKOUT / "plugins" / "module_utils" / "_cluster" / "entry"
+    saying = [path.stem for path in entries.glob("*.py") if "exit_json(msg=" in path.read_text(encoding="utf-8")]
+    modules = [name for name in saying if name != "objects"]
+    assert len(modules) > 4
+    assert [name for name in modules if "msg" not in documented(name)] == []
 
 
 def test_nothing_was_added_after_the_version_that_is_to_be_released() -> None:
