@@ -81,7 +81,7 @@ _value:
       returned: for a VM
     needs:
       description:
-        - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown).
+        - What the change needs to reach a running guest - V(nothing), V(live_update) or V(restart).
       type: str
       returned: for a VM
     refusal:

@@ -24,7 +24,7 @@ options:
     required: true
   quotas:
     description:
-      - The ResourceQuotas. What the status calls used counts.
+      - The ResourceQuotas. Their C(status.used) counts as used.
     type: list
     elements: dict
     default: []

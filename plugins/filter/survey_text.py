@@ -11,7 +11,8 @@ version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
   - AWX marks answers as unsafe, and ansible-core 2.19 and later then parses them as YAML without quotes. An empty
-    answer becomes null, V(7) a number, V(2026-01-01) a date. This filter returns the original text.
+    answer becomes null, V(7) a number, V(2026-01-01) a date. This filter makes them text again.
+  - What YAML has changed stays changed. V(1.10) becomes V(1.1), and V(010) becomes V(8).
   - Returns strings without surrounding blanks.
   - A boolean is an error, because V(on), V(yes) and V(true) become the same value. Use
     C(bool) for an answer that is a boolean.

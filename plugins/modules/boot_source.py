@@ -107,7 +107,7 @@ options:
         type: path
         required: true
       archive:
-        description: Whether the file is a tar archive that CDI unpacks into a volume with a file system, and no disk.
+        description: Whether the file is a tar archive that CDI unpacks into a file system, instead of a disk image.
         type: bool
         default: false
       volume:
@@ -129,7 +129,7 @@ options:
         default: true
       tries:
         description:
-          - How often the file is sent at most. CDI resumes nothing, so each try begins anew.
+          - Maximum number of attempts. CDI cannot resume an upload, so each attempt starts over.
           - It may take longer than CDI's token is valid (five minutes); the module then asks for another one.
         type: int
         default: 5
@@ -154,7 +154,7 @@ options:
         default: true
   size:
     description:
-      - Size of the volume, for example V(5Gi). Required unless the volume exists.
+      - Size of the volume, for example V(5Gi). Required, except with O(pvc), O(snapshot) or O(upload.create=false).
     type: str
   storage_class:
     description:
@@ -188,7 +188,7 @@ options:
     default: 3
   architecture:
     description:
-      - Which image of several to take, for example V(arm64).
+      - Architecture to take from an image for several, for example V(arm64).
     type: str
   pull_method:
     description:
@@ -217,8 +217,8 @@ options:
     elements: str
   ask_registry:
     description:
-      - Whether the module asks the registry about O(image). Without that it needs a digest in the image's name, or
-        O(schedule), and does not see what the image says of itself.
+      - Whether the module asks the registry about O(image). If false, O(image) needs a digest or O(schedule), and the
+        defaults in the image are not read.
     type: bool
     default: true
   insecure_registry:
@@ -345,6 +345,16 @@ results:
       description: Whether the boot source failed.
       type: bool
       returned: always
+    left:
+      description: Why the task did not change the boot source.
+      type: str
+      returned: when another entry of the task is invalid
+    taken_over:
+      description:
+        - Whether the task changes only the owner of fields. All values are already as declared, and C(virtshape)
+          becomes an owner of the fields.
+      type: bool
+      returned: when it is so
     source:
       description: What the DataSource leads to.
       type: dict

@@ -30,7 +30,8 @@ options:
       - V(unpinned) removes that name. The VM keeps the pinned revision until the next refresh.
       - V(upgraded) rewrites revisions of an older API version, as KubeVirt does when it next reconciles the VM.
       - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM, snapshot or restore
-        refers to. Revisions of a VM that is being refreshed or restored stay too.
+        refers to. Revisions of a VM that is being refreshed or restored stay too. Requires O(namespace), without
+        O(names) and O(label_selectors).
     type: str
     choices:
       - refreshed
@@ -67,8 +68,8 @@ options:
   restart:
     description:
       - Whether to restart a running VM after the refresh. KubeVirt can plug sockets and memory into a running guest;
-        other changes reach the guest at its next start. V(if_required) restarts a VM only if a change needs it. A
-        stopped VM stays stopped.
+        other changes reach the guest at its next start. V(if_required) restarts a VM only if a change needs it,
+        V(always) restarts every running VM whose revisions change. A stopped VM stays stopped.
     type: str
     choices:
       - never
@@ -182,7 +183,7 @@ results:
     refusal:
       description: Why KubeVirt would reject the VM after a refresh, in KubeVirt's words.
       type: str
-      returned: when it would
+      returned: when it would reject it
     restart_required:
       description:
         - Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none, even if

@@ -147,7 +147,7 @@ instancetypes:
       type: int
       returned: always
     features:
-      description: Features of the object, as in O(features).
+      description: Features, by the choices of the option O(features).
       type: list
       elements: str
       returned: always

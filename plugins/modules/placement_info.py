@@ -77,7 +77,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Do the VMs of a namespace find room, and those that run on another node?
+- name: Do the VMs of a namespace find room, and could the running ones move to another node?
   virtshape.instancetypes.placement_info:
     namespace: shop
   register: found
@@ -190,7 +190,7 @@ drained:
       type: str
       returned: when it does not fit
 instancetypes:
-  description: The instancetypes of O(instancetypes), in its order. With V(*), in order of their names.
+  description: The instancetypes that the option names, in its order; with V(*), in order of their names.
   type: list
   elements: dict
   returned: always

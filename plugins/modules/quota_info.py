@@ -17,9 +17,9 @@ description:
     the cluster quotas cannot be read, the module reads their copies in the namespaces of the VMs.
   - Counts stopped VMs as if they started in order. For a VM that does not exist, counts also the VM itself, its
     revisions, its data volumes and their claims.
-  - If LimitRanges of a namespace have different defaults for a resource, the API server draws the order in which it
-    applies them for each pod. A VM fits if the API server admits its pod in all orders, and counts with the largest
-    amounts.
+  - If LimitRanges of a namespace have different defaults for a resource, the API server chooses the order in which it
+    applies them at random for each pod. A VM fits if the API server admits its pod in all orders, and counts with the
+    largest amounts.
   - Counts a claim with the size of its data volume. Ignores CDI's overhead for file systems, its temporary claims and
     pods, and sizes that a data volume takes from its source.
 author:
@@ -122,8 +122,8 @@ virtual_machines:
       type: bool
       returned: always
     depends_on_order:
-      description: Whether the API server admits the pod in some orders of the LimitRanges only. It draws the order for
-        each pod, so that another attempt of KubeVirt may succeed.
+      description: Whether the API server admits the pod in some orders of the LimitRanges only. It chooses the order at
+        random for each pod, so that another attempt of KubeVirt may succeed.
       type: bool
       returned: when it is so
     problem:

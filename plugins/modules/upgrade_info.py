@@ -223,20 +223,20 @@ virtual_machines:
     problem:
       description: Why KubeVirt cannot start the VM after the upgrade.
       type: str
-      returned: when it cannot
+      returned: when it cannot start it
     problem_before:
       description: Why KubeVirt cannot start the VM now.
       type: str
-      returned: when it cannot
+      returned: when it cannot start it
 quotas:
   description: The quotas to which the upgrade makes a difference, with the sums of the running VMs.
   type: list
   elements: dict
   returned: always
   contains:
-    kind: {description: Its kind., type: str, returned: always}
-    name: {description: Its name., type: str, returned: always}
-    namespace: {description: Its namespace., type: str, returned: unless the quota is for several}
+    kind: {description: Kind of the quota., type: str, returned: always}
+    name: {description: Name of the quota., type: str, returned: always}
+    namespace: {description: Namespace of the quota., type: str, returned: unless the quota is for several}
     fits:
       description: Whether the quota has room for the new pods of all running VMs instead of the present ones.
       type: bool

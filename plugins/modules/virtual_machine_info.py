@@ -227,7 +227,7 @@ virtual_machines:
     problem:
       description: Why the resources are unknown, in KubeVirt's words.
       type: str
-      returned: when it cannot
+      returned: when the resources are unknown
     instance:
       description: VMI of the VM.
       type: dict
