@@ -141,7 +141,7 @@ def test_the_page_on_moving_knows_every_flag_of_virtctl() -> None:
 
 
 def test_the_page_on_moving_names_options_that_exist() -> None:
-    names = {"module_defaults", "soft_rebooted", "kubevirt_vm"}
+    names = {"module_defaults", "soft_rebooted", "kubevirt_vm", "keyed_groups", "vm_labels"}
     for path in CHECKOUT.glob("plugins/*/*.py"):
         options = re.findall(r"^ +([a-z_0-9]+):", path.read_text(encoding="utf-8"), re.MULTILINE)
         names |= {path.stem, *options}
