@@ -87,9 +87,10 @@ options:
         C(INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora), and declares the names that it finds. It uses the Secret
         and the ConfigMap that the disk names, and asks for each image once.
       - An existing VM keeps what it has, and the task asks nothing. An instancetype or a preference that the task names
-        counts more than the image.
-      - A VM that boots from such a disk and says nothing itself has V(required), as with labels. If the registry does
-        not answer or the image says nothing, that is an error. With V(auto) it is none.
+        wins over the image.
+      - A VM that boots from such a disk and names nothing has O(instancetype.infer=required) and
+        O(preference.infer=required). Then it is an error if the registry does not answer, or if the image lacks these
+        variables; with V(auto) it is none.
     type: bool
   insecure_registry:
     description:

@@ -16,8 +16,8 @@ description:
     snapshot, or from a file that is uploaded through CDI's upload proxy.
   - A volume is named after the boot source and the digest of its content. The same digest is no change; another one is
     a new volume, and the DataSource moves to it when CDI has filled it. Without O(wait) it moves in a later run.
-  - The labels are written to all objects alike, and always with the kinds. What the task names counts, then what the
-    image says in its environment variables.
+  - All objects get the same labels, always with the kinds. O(instancetype) and O(preference) win over the environment
+    variables of the image.
   - Before anything is sent, the module checks the objects by the rules of CDI's webhooks, asks the registry whether the
     image exists and has the architecture, and checks that the instancetype and the preference exist and that KubeVirt
     accepts VMs with both. It also checks who manages an existing DataSource, the StorageClass, the Secrets and the
@@ -37,9 +37,9 @@ options:
     description:
       - Whether the boot source must exist as declared, or must not exist.
       - With V(labeled), the task only writes the labels for O(instancetype) and O(preference) to an existing object, of
-        which O(kind) names the kind. Nothing is made, and a missing object is an error.
-      - With V(absent), its volumes are deleted, too, but for those that an unfinished clone reads. Claims and snapshots
-        that were made otherwise stay.
+        which O(kind) names the kind. It creates nothing, and a missing object is an error.
+      - With V(absent), its volumes are deleted, too, except for those that an unfinished clone reads. Claims and
+        snapshots that the module has not created stay.
     type: str
     choices:
       - present
@@ -49,7 +49,7 @@ options:
   kind:
     description:
       - Kind of the object that gets the labels with O(state=labeled). CDI writes the labels of a claim or a snapshot to
-        the DataSource that leads to it, so the task warns if they are others.
+        the DataSource that leads to it, so the task warns if that has other labels.
     type: str
     choices:
       - DataSource
@@ -77,8 +77,8 @@ options:
     type: str
   checksum:
     description:
-      - Checksum of what O(url) or O(upload) has, as C(ALGORITHM:HEX) with md5, sha1, sha256 or sha512.
-      - CDI 1.65 and later check that of a URL, the module that of a file.
+      - Checksum of the file of O(url) or O(upload), as C(ALGORITHM:HEX) with md5, sha1, sha256 or sha512.
+      - For O(url), CDI 1.65 and later checks it; for O(upload), the module.
     type: str
   pvc:
     description:
@@ -183,7 +183,7 @@ options:
     default: false
   keep:
     description:
-      - How many volumes of a boot source stay, the current one included.
+      - Number of volumes of a boot source that stay, including the current one.
     type: int
     default: 3
   architecture:
@@ -309,7 +309,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 msg:
-  description: How many boot sources were created, changed, deleted and left unchanged; on failure which failed and why.
+  description: Number of boot sources that were created, changed, deleted and unchanged; on failure the failed ones with
+    their reasons.
   returned: always
   type: str
   sample: "2 boot sources: 1 created, 1 unchanged"
@@ -365,7 +366,7 @@ results:
       type: dict
       returned: when it exists
     ready:
-      description: Whether CDI says that VMs can be made of the boot source.
+      description: Whether VMs can boot from copies of the boot source, as CDI reports it.
       type: bool
       returned: when the DataSource exists
     msg:

@@ -103,7 +103,7 @@ boot_sources:
       returned: when there is one
       sample: {name: fedora, kind: VirtualMachineClusterPreference}
     labels:
-      description: The default labels that say so.
+      description: Labels of the object that name these defaults.
       type: dict
       returned: always
     leads_to:
@@ -113,7 +113,7 @@ boot_sources:
       returned: for these kinds, unless a DataSource names nothing
       sample: {kind: PersistentVolumeClaim, namespace: golden-images, name: fedora-2f1dbb0b8a51}
     ready:
-      description: Whether VMs can be made of the boot source, or a DataImportCron is up to date.
+      description: Whether VMs can boot from copies of the boot source, or a DataImportCron is up to date.
       type: bool
       returned: always
     created:

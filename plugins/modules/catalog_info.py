@@ -74,7 +74,8 @@ matrix:
       elements: dict
       returned: always
     preferences:
-      description: Facts of the preferences, likewise.
+      description: Facts of the preferences, as in M(virtshape.instancetypes.preference_info), without the content of the
+        objects.
       type: list
       elements: dict
       returned: always

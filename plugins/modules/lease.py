@@ -10,8 +10,8 @@ module: lease
 short_description: Acquire or release a Lease, to run tasks one at a time
 version_added: 1.0.0
 description:
-  - A Lease is an object of the cluster with one holder. Runs that share a budget, such as slices of a job, acquire the
-    Lease before they read the rest of the budget, and release it when their changes are visible in the cluster.
+  - A Lease is an object of the cluster with one holder. Runs that share a limit, such as the VMs that may be down,
+    acquire the Lease before they count, and release it when their changes are visible in the cluster.
   - Waits for another holder. A Lease that its holder does not renew expires after O(duration), counted from the first
     time that this task reads it, so that clocks need not agree.
 author:

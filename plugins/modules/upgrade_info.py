@@ -147,7 +147,7 @@ virtual_machines:
       returned: when they reject it
       sample: ResourceQuota team lacks 28Mi of requests.memory (1.29Gi wanted, 1.27Gi left)
     quota_before:
-      description: Why they reject the pod of the next start now.
+      description: Why quotas or LimitRanges reject the pod of the next start already now.
       type: str
       returned: when they reject it
     concerned:
@@ -174,7 +174,7 @@ virtual_machines:
       type: dict
       returned: always
     pod_after:
-      description: The same after the upgrade.
+      description: Requests and limits of the pod after the upgrade, C(requests) and C(limits), by resource.
       type: dict
       returned: always
     lost:
@@ -194,7 +194,7 @@ virtual_machines:
       type: bool
       returned: always
     restart_reason:
-      description: Why it asks for a restart, in KubeVirt's words.
+      description: Why the new KubeVirt asks for a restart, in its own words.
       type: str
       returned: when it asks for a restart
     pinned:
@@ -242,7 +242,7 @@ quotas:
       type: bool
       returned: always
     fits_before:
-      description: The same without the upgrade.
+      description: Whether the quota has room for new pods of all running VMs without the upgrade.
       type: bool
       returned: always
     resources:
@@ -270,7 +270,7 @@ templates:
       type: str
       returned: when it rejects them
     refusal_before:
-      description: Why KubeVirt rejects them already now.
+      description: Why KubeVirt rejects new VMs of the template already now.
       type: str
       returned: when it rejects them
 objects:
