@@ -366,7 +366,7 @@ results:
       type: dict
       returned: when it exists
     ready:
-      description: Whether VMs can boot from copies of the boot source, as CDI reports it.
+      description: Whether CDI reports the boot source as ready.
       type: bool
       returned: when the DataSource exists
     msg:

@@ -113,7 +113,7 @@ boot_sources:
       returned: for these kinds, unless a DataSource names nothing
       sample: {kind: PersistentVolumeClaim, namespace: golden-images, name: fedora-2f1dbb0b8a51}
     ready:
-      description: Whether VMs can boot from copies of the boot source, or a DataImportCron is up to date.
+      description: Whether the boot source is ready, or a DataImportCron up to date.
       type: bool
       returned: always
     created:

@@ -42,7 +42,7 @@ extends_documentation_fragment:
 """
 
 EXAMPLES = r"""
-- name: Which sizes do for Windows 11?
+- name: Which instancetypes suit Windows 11?
   virtshape.instancetypes.catalog_info:
     scope: cluster
   register: known
@@ -74,8 +74,9 @@ matrix:
       elements: dict
       returned: always
     preferences:
-      description: Facts of the preferences, as in M(virtshape.instancetypes.preference_info), without the content of the
-        objects.
+      description:
+        - Facts of the preferences, as in M(virtshape.instancetypes.preference_info), without the content of the
+          objects.
       type: list
       elements: dict
       returned: always

@@ -108,7 +108,7 @@ EXAMPLES = r"""
     memory_max: 32Gi
   register: sizes
 
-- name: Which of the shop's own does nobody use?
+- name: Which instancetypes of the shop does nobody use?
   virtshape.instancetypes.instancetype_info:
     namespace: shop
     scope: namespaced

@@ -110,7 +110,7 @@ EXAMPLES = r"""
     features: [secure_boot]
   register: systems
 
-- name: Which do for a VM with 2 GiB?
+- name: Which preferences suit a VM with 2 GiB?
   virtshape.instancetypes.preference_info:
     memory_max: 2Gi
 """
