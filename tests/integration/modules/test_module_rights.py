@@ -14,6 +14,8 @@ import yaml
 from kubernetes import client, config
 from loopback_registry import loopback_registry
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
 from local_cluster import pki
 from rights_support import (
@@ -33,6 +35,22 @@ from rights_support import (
 )
 
 SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
+
+
+@pytest.fixture
+def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the API server forbids from now on, also where a module does without it and says nothing."""
+    told: list[str] = []
+    original = Session._refusal
+
+    def refusal(self: Session, response: Any) -> Any:
+        error = original(self, response)
+        if isinstance(error, ApiError) and error.code == 403:
+            told.append(error.message)
+        return error
+
+    monkeypatch.setattr(Session, "_refusal", refusal)
+    return told
 
 
 @pytest.fixture(scope="module")
@@ -287,10 +305,12 @@ def test_every_module_has_a_play_and_rights() -> None:
 
 
 @pytest.mark.parametrize("module", PLAYS)
-def test_the_rights_are_enough(someone: Someone, module: str) -> None:
+def test_the_rights_are_enough(someone: Someone, module: str, forbidden: list[str]) -> None:
     play = Play(someone, atoms(f"modules/{module}"), module)
     PLAYS[module](play)
     assert not [one for one in play.warnings if "cannot" in one]
+    # boot_source_info follows DataSources to a namespace where nobody has rights.
+    assert [one for one in forbidden if f'namespace "{play.namespace}-x"' not in one] == []
 
 
 @pytest.mark.parametrize("module", [name for name in PLAYS if any(right.without for right in TABLE[f"modules/{name}"])])
