@@ -68,6 +68,33 @@ def test_a_message_of_success_is_documented() -> None:
     assert [name for name in modules if "msg" not in documented(name)] == []
 
 
+def test_variables_of_playbooks_are_documented() -> None:
+    pages = [*CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob("roles/*/README.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    # Not for users: where the check finds the collection, and what plays tell each other and Ansible.
+    inner = re.compile("_|ansible_|check_collections$|limit_chooses$")
+    plays = {
+        path.name: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in (CHECKOUT / "playbooks").glob("*.yml")
+        if path.stem != "demo"
+    }
+    names = {(file, name) for file, all_of in plays.items() for play in all_of for name in play.get("vars") or {}}
+    assert len(names) > 30
+    assert sorted((file, name) for file, name in names if not inner.match(name) and name not in text) == []
+
+
+def test_every_limit_of_requests_is_on_the_page_that_lists_them() -> None:
+    files = [*CHECKOUT.glob("playbooks/*.yml"), *CHECKOUT.glob("roles/*/defaults/main.yml")]
+    names = {
+        name
+        for file in files
+        for name in re.findall(r"^ *([a-z]\w*_qps): ", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    page = (CHECKOUT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    assert len(names) > 5
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []
+
+
 def test_nothing_was_added_after_the_version_that_is_to_be_released() -> None:
     version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
     added = {
