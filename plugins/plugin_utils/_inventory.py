@@ -15,6 +15,7 @@ from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.declare.status import RUNNING
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.refresh import drift
+from ..module_utils._resolver.refresh.revisions import Revisions
 from ._address import Endpoint, interface_address, service_endpoint
 from ._host import check_options, host_names, host_variables
 
@@ -71,7 +72,9 @@ def hosts(session: Session, wanted: Wanted) -> Hosts:
         return Hosts()
     lookup = WideLookup(session, everywhere=wanted.namespaces is None)
     cluster = kubevirt(session)
-    told = [_tell(vm, lookup, cluster) for vm in vms]
+    namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
+    kept = {place: Revisions(lookup.list("ControllerRevision", place)) for place in namespaces}
+    told = [_tell(vm, lookup, cluster, kept[vm["metadata"]["namespace"]]) for vm in vms]
     names = host_names(told, wanted.host_format)
     result = Hosts()
     for name, vm, facts in zip(names, vms, told):
@@ -98,10 +101,9 @@ def _virtual_machines(session: Session, wanted: Wanted) -> list[Manifest]:
     return sorted(found, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt) -> dict[str, Any]:
+def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt, revisions: Revisions) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
-    revisions = lookup.list("ControllerRevision", metadata["namespace"])
     instance = _instance(vm, lookup)
     seen = inspected(vm, lookup, cluster, instance, revisions)
     annotations = metadata.get("annotations") or {}

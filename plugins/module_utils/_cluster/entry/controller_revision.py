@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..._resolver.api.matcher import ROLES
@@ -105,8 +106,9 @@ def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]
 
 def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
     results, failures = [], []
-    for one in seen:
-        changed, failed = upgrade_revisions(session, one, module.check_mode)
+    with ThreadPoolExecutor(max_workers=max(1, module.params["concurrency"])) as pool:
+        ended = list(pool.map(lambda one: upgrade_revisions(session, one, module.check_mode), seen))
+    for one, (changed, failed) in zip(seen, ended):
         results.append({**tell(one), "changed": changed and not failed, "failed": bool(failed)})
         if failed:
             results[-1]["msg"] = failed
@@ -120,7 +122,7 @@ def _run_prune(module: Any) -> None:
     if options["names"] or options["label_selectors"]:
         module.fail_json(msg="state: pruned applies to a whole namespace; remove names and label_selectors")
     try:
-        session = Session(options)
+        session = Session(options, options["concurrency"])
         found = prunable(session, options["namespace"], options["keep"])
     except ConnectionFailed as error:
         module.fail_json(msg=str(error))
