@@ -103,7 +103,8 @@ def inspect(
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
     if names is not None:
-        vms = [vm for vm in vms if vm["metadata"]["name"] in names]
+        wanted = set(names)
+        vms = [vm for vm in vms if vm["metadata"]["name"] in wanted]
     vms.sort(key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
     lookup = WideLookup(session, everywhere=namespace is None)
     lookup.gather(_referred(vms))
