@@ -17,7 +17,7 @@ from ..read.revisions import Inspected, roles_of
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .ending import ON_FAILURE, amount, fail, several
+from .ending import ON_FAILURE, amount, fail, several, warn
 from .revisions import Outcome, inspected, tell
 from .selection import SELECTION
 
@@ -65,9 +65,7 @@ def run_revision() -> None:
         options["concurrency"],
         options["server_dry_run"],
     )
-    for result in results:
-        for warning in result.warnings:
-            module.warn(f"{result.before.label}: {warning}")
+    warn(module, [(result.before.label, warning) for result in results for warning in result.warnings])
     outcome: Outcome = {"results": [_tell_changed(result) for result in results]}
     if module._diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
