@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import Kind
@@ -95,7 +96,7 @@ def wait_for(
     try:
         while True:
             _look_and_watch(session, kind, namespace, wait, metadata_only)
-            if not wait.open or time.monotonic() >= wait.deadline:
+            if wait.over:
                 break
     except (ApiError, ConnectionFailed) as error:
         failure = explain(error, "WATCH", kind)
@@ -123,6 +124,8 @@ class _Wait:
         self.pauses = Backoff()
         self._look = look
         self._given_up_at: dict[str, float] = {}
+        # The same as a heap, in which those remain that have recovered or ended since.
+        self._due: list[tuple[float, str]] = []
 
     def see(self, name: str, item: Manifest | None) -> None:
         self.last[name] = item
@@ -130,7 +133,10 @@ class _Wait:
         failed = state.failed
         if state.stuck:
             now = time.monotonic()
-            if now >= self._given_up_at.setdefault(name, now + state.grace):
+            if name not in self._given_up_at:
+                self._given_up_at[name] = now + state.grace
+                heappush(self._due, (now + state.grace, name))
+            if now >= self._given_up_at[name]:
                 failed = state.stuck
         else:
             self._given_up_at.pop(name, None)
@@ -156,19 +162,35 @@ class _Wait:
     @property
     def next_look(self) -> float:
         """When to look again without an event: at the deadline, or when a stuck object counts as failed."""
-        return min([self.deadline, *self._given_up_at.values()])
+        while self._due and self._given_up_at.get(self._due[0][1]) != self._due[0][0]:
+            heappop(self._due)
+        return min(self.deadline, self._due[0][0]) if self._due else self.deadline
+
+    def look_again(self) -> None:
+        """Looks at the stuck objects that now count as failed: without an event, they are as last seen."""
+        while self._due and self._due[0][0] <= time.monotonic():
+            at, name = heappop(self._due)
+            if self._given_up_at.get(name) == at:
+                self.see(name, self.last[name])
+
+    @property
+    def over(self) -> bool:
+        return not self.open or time.monotonic() >= self.deadline
 
 
 def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
-    """One LIST and the watches from it, until an object is due for another look or the watch cannot continue."""
+    """One LIST and the watches from it, until the wait is over or the watch cannot continue."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
     items, version = session.list(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
     for name in list(wait.open):
         wait.see(name, by_name.get(name))
-    until = wait.next_look
-    while wait.open and time.monotonic() < until:
-        left = until - time.monotonic()
+    while True:
+        wait.look_again()
+        if wait.over:
+            return
+        until = wait.next_look
+        left = max(0.0, until - time.monotonic())
         try:
             for event in session.watch(kind, namespace, version, left, metadata_only, **query):
                 wait.pauses = Backoff()
@@ -178,8 +200,13 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
                 name = item["metadata"].get("name")
                 if event["type"] != "BOOKMARK" and name in wait.open:
                     wait.see(name, None if event["type"] == "DELETED" else item)
-                if not wait.open or wait.next_look < until or time.monotonic() >= until:
+                wait.look_again()
+                if wait.over:
                     return
+                if wait.next_look < until:
+                    break  # the watch would last too long for an object that is stuck now
+            else:
+                wait.pause(until)
         except ApiError as error:
             if error.code != 410 and error.code not in PASSING:
                 raise
@@ -189,7 +216,6 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             # A proxy may block only watches; the next list shows whether the server is reachable.
             wait.pause(until)
             return
-        wait.pause(until)
 
 
 def _late(seconds: float, state: State, item: Manifest | None, blocked: list[str], events: list[str]) -> str:

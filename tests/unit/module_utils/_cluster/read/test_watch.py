@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
     STALE,
     State,
+    _Wait,
     doubted,
     wait_for,
 )
@@ -70,6 +72,49 @@ def test_what_is_stuck_fails_after_its_grace_although_nothing_more_happens() -> 
         return 200, [] if "watch" in query else listed(vm("a", "stuck"))
 
     assert wait(answer, "a") == {"a": "it is stuck"}
+
+
+class Stuck:
+    """A session in which the objects get stuck one after the other, each by a watch of its own."""
+
+    def __init__(self, *names: str) -> None:
+        self.due = list(names)
+        self.lists = 0
+
+    def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+        self.lists += 1
+        return [vm(name, "new") for name in self.due], "1"
+
+    def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
+        for name in self.due[:1]:
+            del self.due[0]
+            yield change("MODIFIED", vm(name, "stuck"))
+
+
+def test_what_gets_stuck_is_not_listed_again() -> None:
+    session: Any = Stuck(*"abcd")
+    ended = wait_for(session, VM, "shop", list("abcd"), look, 30)
+    assert {name: waited.failure for name, waited in ended.items()} == dict.fromkeys("abcd", "it is stuck")
+    assert session.lists == 1
+
+
+def test_when_to_look_again_is_known_without_going_through_what_is_stuck() -> None:
+    class Kept(dict[str, float]):
+        def values(self) -> Any:
+            raise AssertionError("all are gone through")
+
+        __iter__ = items = values
+
+    wait = _Wait("abc", look, time.monotonic() + 30)
+    wait._given_up_at = Kept()
+    for name in "abc":
+        wait.see(name, vm(name, "stuck"))
+    first = wait.next_look
+    wait.see("a", vm("a", "new"))
+    assert first < wait.next_look < wait.deadline
+    for name in "bc":
+        wait.see(name, vm(name, "good"))
+    assert (wait.next_look, list(wait.open)) == (wait.deadline, ["a"])
 
 
 def test_what_was_stuck_may_heal() -> None:
