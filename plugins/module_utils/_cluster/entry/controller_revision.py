@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..._resolver.api.matcher import ROLES
@@ -12,6 +11,7 @@ from ..act.changed import Changed
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..client.errors import ConnectionFailed
+from ..client.pool import each
 from ..client.session import Session
 from ..read.revisions import Inspected, roles_of
 from ..read.snapshot import Unreadable
@@ -104,8 +104,7 @@ def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]
 
 def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
     results, failures = [], []
-    with ThreadPoolExecutor(max_workers=max(1, module.params["concurrency"])) as pool:
-        ended = list(pool.map(lambda one: upgrade_revisions(session, one, module.check_mode), seen))
+    ended = each(lambda one: upgrade_revisions(session, one, module.check_mode), seen, module.params["concurrency"])
     for one, (changed, failed) in zip(seen, ended):
         results.append({**tell(one), "changed": changed and not failed, "failed": bool(failed)})
         if failed:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import Kind
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import PASSING, Session
 from .events import newest_events
 from .waiting import blockers
@@ -18,6 +18,8 @@ from .waiting import blockers
 Manifest = dict[str, Any]
 
 _VM = "VirtualMachine"
+# So many watches at the same time, each of which is a thread and a connection; further namespaces take their turns.
+WATCHES = 64
 # Seconds within which a controller observes an object after a write.
 STALE = 5.0
 
@@ -63,18 +65,21 @@ def wait_in_namespaces(
     looks: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
     seconds: float,
 ) -> dict[tuple[str, str], Waited]:
-    """Waits like `wait_for`, for objects of several namespaces at once. looks: (namespace, name) → look."""
+    """Waits like `wait_for`, for objects of several namespaces. looks: (namespace, name) → look.
+
+    The time is for all: a namespace whose turn comes after it is looked at just once.
+    """
+    deadline = time.monotonic() + seconds
     namespaces: dict[str, dict[str, Callable[[Manifest | None], State]]] = {}
     for (namespace, name), look in looks.items():
         namespaces.setdefault(namespace, {})[name] = look
 
     def one(namespace: str) -> dict[str, Waited]:
         members = namespaces[namespace]
-        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds)
+        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds, deadline)
 
-    with ThreadPoolExecutor(max_workers=max(1, len(namespaces))) as pool:
-        ended = zip(namespaces, pool.map(one, namespaces))
-        return {(namespace, name): waited for namespace, found in ended for name, waited in found.items()}
+    ended = zip(namespaces, each(one, namespaces, WATCHES))
+    return {(namespace, name): waited for namespace, found in ended for name, waited in found.items()}
 
 
 def wait_for(
@@ -84,15 +89,17 @@ def wait_for(
     names: Iterable[str],
     look: Look,
     seconds: float,
+    deadline: float | None = None,
     *,
     metadata_only: bool = False,
 ) -> dict[str, Waited]:
     """Watches until `look(name, object or None)` is done or failed for each name, for at most `seconds` in all.
 
+    deadline: when the `seconds` end, if they have begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
     claims, VMI and pod that are not ready. metadata_only: `look` needs only the metadata.
     """
-    wait = _Wait(names, look, time.monotonic() + seconds)
+    wait = _Wait(names, look, time.monotonic() + seconds if deadline is None else deadline)
     try:
         while True:
             _look_and_watch(session, kind, namespace, wait, metadata_only)

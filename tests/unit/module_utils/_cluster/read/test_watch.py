@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read import watch
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
     STALE,
+    WATCHES,
     State,
     _Wait,
     doubted,
     wait_for,
+    wait_in_namespaces,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from scripted_server import Answer, listed, session_with, status
@@ -223,3 +227,59 @@ def test_a_refusal_to_watch_fails_all_that_are_waited_for() -> None:
 def test_a_failure_of_before_a_write_is_doubted() -> None:
     assert doubted(State(failed="old")) == State(stuck="old", grace=STALE)
     assert doubted(State(pending="it")) == State(pending="it")
+
+
+class Busy:
+    """A session of many namespaces: watches last until `together` of them are open, or end at once after that."""
+
+    def __init__(self, together: int) -> None:
+        self.meeting = threading.Barrier(together, timeout=20)
+        self.open = self.most = 0
+        self._lock = threading.Lock()
+
+    def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+        return [vm("a", "new")], "1"
+
+    def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
+        with self._lock:
+            self.open += 1
+            self.most = max(self.most, self.open)
+        self.meeting.wait()
+        with self._lock:
+            self.open -= 1
+        yield change("MODIFIED", vm("a", "good"))
+
+
+@pytest.mark.parametrize(("namespaces", "together"), [(20, 20), (4 * WATCHES, WATCHES)])
+def test_namespaces_are_watched_at_the_same_time_up_to_a_number(namespaces: int, together: int) -> None:
+    session: Any = Busy(together)
+    places = [(f"ns-{number}", "a") for number in range(namespaces)]
+    ended = wait_in_namespaces(session, VM, {place: lambda item: look("a", item) for place in places}, 60)
+    assert list(ended) == places and {waited.failure for waited in ended.values()} == {None}
+    assert session.most == together
+
+
+def test_a_namespace_whose_turn_comes_too_late_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        listed: list[str]
+
+        def list(self, kind: Any, namespace: str, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+            if kind.kind != "VirtualMachine":
+                return [], "1"
+            self.listed.append(namespace)
+            return [vm("a", "good" if namespace == "good" else "new")], "1"
+
+        def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
+            return iter(())
+
+    monkeypatch.setattr(watch, "WATCHES", 1)
+    session: Any = Slow()
+    session.listed = []
+    places = [(namespace, "a") for namespace in ("slow", "late", "good")]
+    ended = wait_in_namespaces(session, VM, {place: lambda item: look("a", item) for place in places}, 0.3)
+    assert [str(waited.failure).partition(",")[0] for waited in ended.values()] == [
+        "not ready after 0.3 s",
+        "not ready after 0.3 s",
+        "None",
+    ]
+    assert session.listed == ["slow", "late", "good"]
