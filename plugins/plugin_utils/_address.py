@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 Manifest = dict[str, Any]
@@ -48,26 +49,43 @@ def interface_address(instance: Manifest, interface: str | None = None, family: 
     return None
 
 
+def leading(services: Iterable[Manifest], instances: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+    """The LoadBalancer and NodePort Services that lead to one VMI alone, by the VMI's name.
+
+    services, instances: all of one namespace. A LoadBalancer has priority over a NodePort, then the name decides.
+    """
+    labels = {instance["metadata"]["name"]: _pod_labels(instance) for instance in instances}
+    names: dict[tuple[str, str], list[str]] = {}
+    for name, given in labels.items():
+        for label in given.items():
+            names.setdefault(label, []).append(name)
+    found: dict[str, list[Manifest]] = {}
+    for service in sorted(services, key=lambda one: (_type(one) != _LOAD_BALANCER, str(one["metadata"]["name"]))):
+        selector = service["spec"].get("selector") or {}
+        if _type(service) not in (_LOAD_BALANCER, _NODE_PORT) or not selector:
+            continue
+        # A Service of one VM has a label that only this VM has.
+        fewest = min((names.get(label, []) for label in selector.items()), key=len)
+        matching = (name for name in fewest if selector.items() <= labels[name].items())
+        # With a second one, the connection could end at either.
+        if len(first := list(islice(matching, 2))) == 1:
+            found.setdefault(first[0], []).append(service)
+    return found
+
+
 def service_endpoint(
     instance: Manifest,
-    services: list[Manifest],
-    instances: list[Manifest],
+    services: Iterable[Manifest],
     node: Callable[[str], object],
     port: int = 22,
     family: str = "prefer_ipv4",
 ) -> Endpoint | None:
-    """The LoadBalancer or NodePort Service that leads to a port of this VMI alone, or None.
+    """The address and port of the first of these Services that leads to a port of the VMI, or None.
 
-    services, instances: those of the VMI's namespace. node: returns a node's manifest by name; without a manifest the
-    node's name is the address. port: of the guest. A LoadBalancer has priority over a NodePort, then the name decides.
+    services: see `leading`. node: returns a node's manifest by name; without a manifest the node's name is the address.
+    port: of the guest.
     """
-    ranked = sorted(services, key=lambda one: (_type(one) != _LOAD_BALANCER, str(one["metadata"]["name"])))
-    for service in ranked:
-        if _type(service) not in (_LOAD_BALANCER, _NODE_PORT) or not _leads_to(service, instance):
-            continue
-        if sum(_leads_to(service, other) for other in instances) > 1:
-            # The connection could end at another VMI.
-            continue
+    for service in services:
         for entry in service["spec"].get("ports") or []:
             if _target(entry, instance) == port and (entry.get("protocol") or "TCP") == "TCP":
                 found = _balanced(service, entry, family) or _on_node(instance, entry, node, family)
@@ -104,12 +122,6 @@ def _usable(addresses: list[str]) -> Iterator[ipaddress.IPv4Address | ipaddress.
 
 def _type(service: Manifest) -> str:
     return str((service.get("spec") or {}).get("type") or "")
-
-
-def _leads_to(service: Manifest, instance: Manifest) -> bool:
-    selector = service["spec"].get("selector") or {}
-    labels = _pod_labels(instance)
-    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
 
 
 def _pod_labels(instance: Manifest) -> dict[str, str]:

@@ -55,14 +55,13 @@ class _DirectModule(AnsibleModule):  # type: ignore[misc]
     def _load_params(self) -> None:
         self.params: dict[str, Any] = dict(self.given)
         # AnsibleModule.warn() would, since ansible-core 2.19, show warnings at once and leave them out of the result.
-        self._warnings: list[str] = []
+        self._warnings: dict[str, None] = {}
 
     def warn(self, warning: str, **_more: Any) -> None:
-        if warning not in self._warnings:
-            self._warnings.append(warning)
+        self._warnings[warning] = None
 
     def exit_json(self, **result: Any) -> NoReturn:
-        told = {**result, "warnings": self._warnings} if self._warnings else result
+        told = {**result, "warnings": list(self._warnings)} if self._warnings else result
         if self._verbosity >= _SHOWS_INVOCATION:
             told = {**told, "invocation": {"module_args": self.params}}
         self.end(without(told, map(str, self.no_log_values)) if self.no_log_values else told)

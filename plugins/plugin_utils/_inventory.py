@@ -15,7 +15,8 @@ from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.declare.status import RUNNING
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.refresh import drift
-from ._address import Endpoint, interface_address, service_endpoint
+from ..module_utils._resolver.refresh.revisions import Revisions
+from ._address import Endpoint, interface_address, leading, service_endpoint
 from ._host import check_options, host_names, host_variables
 
 Manifest = dict[str, Any]
@@ -71,11 +72,14 @@ def hosts(session: Session, wanted: Wanted) -> Hosts:
         return Hosts()
     lookup = WideLookup(session, everywhere=wanted.namespaces is None)
     cluster = kubevirt(session)
-    told = [_tell(vm, lookup, cluster) for vm in vms]
+    namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
+    kept = {place: Revisions(lookup.list("ControllerRevision", place)) for place in namespaces}
+    told = [_tell(vm, lookup, cluster, kept[vm["metadata"]["namespace"]]) for vm in vms]
     names = host_names(told, wanted.host_format)
     result = Hosts()
+    services: dict[str, dict[str, list[Manifest]]] = {}
     for name, vm, facts in zip(names, vms, told):
-        endpoint = _endpoint(vm, lookup, wanted)
+        endpoint = _endpoint(vm, lookup, wanted, services)
         found = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
         result.hosts[name] = {
             **host_variables(facts, wanted.hostvars_prefix),
@@ -98,10 +102,9 @@ def _virtual_machines(session: Session, wanted: Wanted) -> list[Manifest]:
     return sorted(found, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt) -> dict[str, Any]:
+def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt, revisions: Revisions) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
-    revisions = lookup.list("ControllerRevision", metadata["namespace"])
     instance = _instance(vm, lookup)
     seen = inspected(vm, lookup, cluster, instance, revisions)
     annotations = metadata.get("annotations") or {}
@@ -136,18 +139,22 @@ def _instance(vm: Manifest, lookup: WideLookup) -> Manifest | None:
     return found if isinstance(found, dict) else None
 
 
-def _endpoint(vm: Manifest, lookup: WideLookup, wanted: Wanted) -> Endpoint | None:
+def _endpoint(
+    vm: Manifest, lookup: WideLookup, wanted: Wanted, services: dict[str, dict[str, list[Manifest]]]
+) -> Endpoint | None:
+    """services: those that lead to VMIs, by namespace and name of the VMI; filled on demand."""
     instance = _instance(vm, lookup)
     if instance is None or wanted.address == "none":
         return None
     if wanted.address == "interface":
         address = interface_address(instance, wanted.interface, wanted.ip_family)
         return Endpoint(address) if address is not None else None
-    namespace = vm["metadata"]["namespace"]
+    namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
+    if namespace not in services:
+        services[namespace] = leading(lookup.list("Service", namespace), lookup.list(_VMI.kind, namespace))
     return service_endpoint(
         instance,
-        lookup.list("Service", namespace),
-        lookup.list(_VMI.kind, namespace),
+        services[namespace].get(name, ()),
         lambda name: lookup.get("Node", "", name),
         wanted.service_port,
         wanted.ip_family,

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.revision import (
     controller_revision,
 )
-from scripted_server import Store
+from scripted_server import Store, status
 
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]
@@ -35,14 +35,14 @@ def captured(name: str, memory: str, generation: int = 1) -> Manifest:
     return {**made, "metadata": {**made["metadata"], "name": name}}
 
 
-def vm(name: str, status: str = "Stopped", sized: bool = True, revision: str = "") -> Manifest:
+def vm(name: str, printed: str = "Stopped", sized: bool = True, revision: str = "") -> Manifest:
     """A VM with the instancetype small, or with one vCPU and 2Gi of its own."""
     matcher = {"name": "small", "kind": KIND}
     domain: Manifest = {"devices": {}}
     if not sized:
         domain.update(cpu={"sockets": 1, "cores": 1, "threads": 1}, memory={"guest": "2Gi"})
     spec: Manifest = {"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}
-    told: Manifest = {"printableStatus": status}
+    told: Manifest = {"printableStatus": printed}
     if sized:
         spec["instancetype"] = matcher
         told["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": revision}}
@@ -174,6 +174,19 @@ def test_what_a_refresh_or_a_pin_would_do(run: Run) -> None:
     pruned = run("controller_revision", cluster, check=True, state="pruned", namespace="shop")
     assert [one["name"] for one in pruned["results"]] == ["idle-1"]
     assert cluster.writes == []
+
+
+def test_a_warning_about_many_vms_is_one_line(run: Run) -> None:
+    cluster = store(
+        *(vm(name, revision="small-1") for name in "abcdefg"),
+        types=[instancetype("small", "4Gi", 2)],
+        revisions=[captured("small-1", "2Gi")],
+    )
+    cluster.answers["PATCH", "/status"] = status(400, "the webhook does not support dry run", "BadRequest")
+    told = run("controller_revision", cluster, check=True, namespace="shop")
+    assert [len(one["warnings"]) for one in told["results"]] == [1] * 7
+    (warning,) = told["warnings"]
+    assert warning.startswith("shop/a, shop/b, shop/c, shop/d, shop/e and 2 more: the dry run could not check")
 
 
 def test_a_guest_that_is_too_small_to_boot_is_a_warning(run: Run) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.revision import (
+    controller_revision,
+)
 from scripted_server import Store, forbidden, status
 
 Run = Callable[..., dict[str, Any]]
@@ -134,6 +138,34 @@ def test_a_revision_that_is_lost_cannot_be_upgraded_and_a_vm_without_one_is_unch
     none = run("controller_revision", cluster, state="upgraded", namespace="shop", names=["a"])
     assert not none["changed"] and none["msg"].endswith(": 0 upgraded, 1 unchanged")
     assert cluster.writes == []
+
+
+def test_revisions_of_several_vms_are_upgraded_at_once(run: Run) -> None:
+    matcher = {"name": "small", "kind": "VirtualMachineInstancetype"}
+    metadata = {"name": "small", "uid": "s", "generation": 1}
+    small = {"apiVersion": TYPES[len("/apis/") :], "kind": matcher["kind"], "metadata": metadata, "spec": {}}
+    vms, old = [vm(name, instancetype=matcher) for name in "ab"], []
+    for one in vms:
+        made = controller_revision(one, small)
+        del made["metadata"]["labels"]["instancetype.kubevirt.io/object-version"]
+        old.append({**made, "metadata": {**made["metadata"], "name": f"{one['metadata']['name']}-old"}})
+        reference = {**matcher, "controllerRevisionRef": {"name": old[-1]["metadata"]["name"]}}
+        one["status"]["instancetypeRef"] = reference
+    cluster = store(*vms)
+    cluster.lists[REVISIONS] = old
+    cluster.lists[f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"] = []
+    together = threading.Barrier(2, timeout=20)
+
+    def answer(method: str, path: str, query: dict[str, str]) -> Any:
+        if method == "POST":
+            together.wait()
+            return 201, {"metadata": {"name": "made"}}
+        if method == "DELETE":
+            return 200, {}
+        return cluster(method, path, query)
+
+    told = run("controller_revision", answer, state="upgraded", namespace="shop")
+    assert [(one["name"], one["changed"]) for one in told["results"]] == [("a", True), ("b", True)]
 
 
 def test_five_vms_that_cannot_be_stopped_are_spelled_out(run: Run) -> None:

@@ -35,7 +35,7 @@ MOST = {
     "virtual_machine_adopt": 375,
     "virtual_machine_export": 320,
     "virtual_machine_info": 405,
-    "virtual_machine_power": 150,
+    "virtual_machine_power": 154,
 }
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import (
     interface_address,
+    leading,
     service_endpoint,
 )
+from growth import growth
 
 PORTS = [{"name": "shell", "port": 22}]
 REPORTED = [
@@ -73,7 +76,7 @@ def node(name: str) -> Any:
 
 def endpoint(*services: Any, others: Any = (), port: int = 22, nodes: Any = node, family: str = "prefer_ipv4") -> Any:
     web = instance(app="shop")
-    found = service_endpoint(web, list(services), [web, *others], nodes, port, family)
+    found = service_endpoint(web, leading(services, [web, *others]).get("web", []), nodes, port, family)
     return None if found is None else tuple(found)
 
 
@@ -138,7 +141,7 @@ def test_a_service_that_leads_elsewhere_does_not_hide_the_next() -> None:
         service("d", selector={"vm.kubevirt.io/name": "web"}, ingress=[{"ip": "192.0.2.4"}]),
     ]
     for order in (services, services[::-1]):
-        assert service_endpoint(web, order, [web, other], {}.get) == ("192.0.2.3", 2222)
+        assert service_endpoint(web, leading(order, [web, other])["web"], {}.get) == ("192.0.2.3", 2222)
 
 
 @pytest.mark.parametrize(
@@ -150,4 +153,20 @@ def test_the_name_by_which_a_service_selects_a_pod(name: str, hostname: str, lab
     if hostname:
         one["spec"]["hostname"] = hostname
     chosen = service("a", selector={"vm.kubevirt.io/name": label}, ingress=[{"ip": "192.0.2.1"}])
-    assert service_endpoint(one, [chosen], [one], {}.get) == ("192.0.2.1", 2222)
+    assert service_endpoint(one, leading([chosen], [one])[name], {}.get) == ("192.0.2.1", 2222)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_work_grows_with_the_number_of_services_and_vmis(alone: bool) -> None:
+    def work(count: int) -> Callable[[], Any]:
+        names = [f"vm-{number}" for number in range(count)]
+        selectors = ({"app": "shop", **({"vmi.kubevirt.io/id": name} if alone else {})} for name in names)
+        services = [service(name, selector=selector) for name, selector in zip(names, selectors)]
+        instances = [instance(name, app="shop") for name in names]
+
+        def find() -> None:
+            assert list(leading(services, instances)) == (sorted(names) if alone else [])
+
+        return find
+
+    assert growth(work) < 5

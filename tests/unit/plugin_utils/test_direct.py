@@ -131,3 +131,25 @@ def test_what_json_cannot_say_is_left_to_ansible() -> None:
     deep: list[Any] = []
     deep.append(deep)
     assert execute(Here(), text=deep) is None
+
+
+def test_a_warning_is_told_once_and_not_searched_among_the_others() -> None:
+    class Text(str):
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Text.compared += 1
+            return super().__eq__(other)
+
+        __hash__ = str.__hash__
+
+    def main() -> None:
+        module = make_module({})
+        for number in (*range(50), *range(50)):
+            module.warn(Text(number))
+        assert Text.compared <= 50
+        module.exit_json()
+
+    with mock.patch.object(_direct, "import_module", return_value=mock.Mock(main=main)):
+        told = _direct.execute(Here(), MODULE, {}, HERE)  # type: ignore[arg-type]
+    assert told["warnings"] == [str(number) for number in range(50)]

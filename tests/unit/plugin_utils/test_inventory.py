@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _inventory
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import leading
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import Hosts, Wanted, hosts
 from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
@@ -210,3 +212,28 @@ def test_without_the_vms_there_is_no_inventory() -> None:
         Server("virtualmachines").hosts()
     with pytest.raises(ApiError):
         Server("office/virtualmachines").hosts(namespaces=["shop", "office"])
+
+
+def test_the_revisions_of_a_namespace_are_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    class Counted(_inventory.Revisions):
+        def __init__(self, revisions: Any) -> None:
+            super().__init__(revisions)
+            made.append(len(self.by_name))
+
+    monkeypatch.setattr(_inventory, "Revisions", Counted)
+    assert len(Server().hosts().hosts) == 6
+    assert made == [3, 3]
+
+
+def test_the_services_of_a_namespace_are_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(services: list[Any], instances: list[Any]) -> dict[str, list[Any]]:
+        asked.append(len(services))
+        return leading(services, instances)
+
+    monkeypatch.setattr(_inventory, "leading", counted)
+    assert len(Server().hosts(address="service").hosts) == 6
+    assert asked == [3, 3]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
-from ..read.watch import State, doubted, wait_for
+from ..read.watch import WATCHES, State, doubted, wait_for
 from .dry_run import UNKNOWN_IN_CHECK_MODE
 from .send import rehearse, send, verb_of
 from .subject import Entry, Finding, Planned, Result, Settings, Subject
@@ -311,6 +310,8 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), {})[result.entry.key.name] = result
 
+    seconds = max(0.0, deadline - time.monotonic())
+
     def one(group: tuple[str, str | None]) -> None:
         members = groups[group]
 
@@ -323,14 +324,12 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
             return doubted(state) if seen and subject.same(live or {}, result.found or {}) else state
 
         kind, namespace = BY_NAME[group[0]], group[1]
-        seconds = max(0.0, deadline - time.monotonic())
-        for name, ended in wait_for(session, kind, namespace, members, look, seconds).items():
+        for name, ended in wait_for(session, kind, namespace, members, look, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
         _wait_for_remains(session, subject, namespace, list(members.values()), deadline)
 
-    with ThreadPoolExecutor(max_workers=max(1, len(groups))) as pool:
-        list(pool.map(one, groups))
+    each(one, groups, WATCHES)
 
 
 def _is_gone(result: Result, live: Manifest | None) -> bool:

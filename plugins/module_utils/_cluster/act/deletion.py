@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.declare.claims import claims, owned_by
+from ..._resolver.declare.claims import claims, only_owner
 from ..._resolver.instancetype.find import naming
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -44,12 +44,12 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
             return name not in templates
         if claim is None:
             return False
-        if owned_by(claim, uid):
+        if only_owner(claim) == uid:
             return False
         volume = lookup.get("DataVolume", namespace, name)
         if isinstance(volume, Problem):
             return name not in templates
-        return volume is None or not (owned_by(claim, volume["metadata"]["uid"]) and owned_by(volume, uid))
+        return volume is None or (only_owner(claim), only_owner(volume)) != (volume["metadata"]["uid"], uid)
 
     return [name for name in claims(vm) if outlives(name)]
 
@@ -68,7 +68,7 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
             items, _version = session.list(kind, namespace, True)
         except (ApiError, ConnectionFailed) as error:
             return {**dict.fromkeys(names.values(), explain(error, "LIST", kind)), **failures}
-        owners = {item["metadata"]["name"]: uid for item in items for uid in names if owned_by(item, uid)}
+        owners = {item["metadata"]["name"]: uid for item in items if (uid := only_owner(item)) in names}
         for name, failure in _gone(session, kind, namespace, owners, deadline).items():
             failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {failure}")
     return failures
@@ -128,9 +128,10 @@ def _gone(
     session: Session, kind: Kind, namespace: str | None, owners: dict[str, str], deadline: float
 ) -> dict[str, str]:
     """Waits until dependents are gone. owners: the UID of each one's owner, by name. Returns the failures by name."""
+    uids = set(owners.values())
 
     def look(_name: str, item: Manifest | None) -> State:
-        gone = item is None or not any(owned_by(item, uid) for uid in owners.values())
+        gone = item is None or only_owner(item) not in uids
         return State(done=gone, pending="the object to disappear")
 
     if not owners:

@@ -13,7 +13,6 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.instancetype.find import naming
-from ..._resolver.instancetype.find.lookup import Objects
 from ..._resolver.instancetype.revision import upgrade
 from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
 from ..._resolver.refresh.unreferenced import unreferenced
@@ -110,7 +109,7 @@ def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tu
 
     Returns whether there was anything to do, and the reason of a failure or None.
     """
-    writes = upgrade.upgrade(seen.vm, Objects(seen.revisions), _style(seen.vm))
+    writes = upgrade.upgrade(seen.vm, seen.revisions, _style(seen.vm))
     if writes.error is not None:
         return False, writes.error.message
     try:
@@ -132,11 +131,21 @@ def _is_done(session: Session, seen: Inspected) -> bool:
     """
     try:
         live = session.get(_VM, seen.namespace, seen.name)
-        revisions, _version = session.list(_REVISION, seen.namespace)
+        left = upgrade.upgrade(live, _Live(session), _style(live)) if live is not None else None
     except (ApiError, ConnectionFailed):
         return False
-    left = upgrade.upgrade(live, Objects(revisions), _style(live)) if live is not None else None
     return left is not None and left.error is None and not left.actions
+
+
+class _Live:
+    """A find.Lookup of the few revisions of one VM: a LIST for each VM would read all of the namespace each time."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get(self, _kind: str, namespace: str, name: str) -> Manifest | None:
+        """See find.Lookup. Raises ApiError or ConnectionFailed."""
+        return self._session.get(_REVISION, namespace, name)
 
 
 def _write(session: Session, action: Create | Delete | PatchStatus | PatchSpec) -> None:

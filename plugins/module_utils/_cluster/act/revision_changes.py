@@ -78,7 +78,7 @@ def _plan_restart(result: Changed) -> None:
         result.restart = result.may_restart and (result.always or not live or seen.restart_required)
     elif seen.asked_to_restart and seen.guest_current:
         result.settled = True
-        start = next((one for one in seen.revisions if one["metadata"]["name"] == start_revision_name(seen.vm)), None)
+        start = seen.revisions.by_name.get(start_revision_name(seen.vm))
         result.raised = result.may_restart and generation.ends_unclean(seen.vm, start)
         if not result.raised:
             result.warnings.append(still_asked(seen.vm))

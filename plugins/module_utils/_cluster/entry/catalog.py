@@ -22,7 +22,7 @@ from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-from .ending import ON_FAILURE, fail, several
+from .ending import ON_FAILURE, fail, several, warn
 from .objects import diff, is_taken_over, take_over_of, tell
 
 Manifest = dict[str, Any]
@@ -182,8 +182,7 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
         outcome["diff"] = [diff(result) for result in every if result.changed]
     for text in [*source["notes"], *told.warnings]:
         module.warn(text)
-    for text, names in _shared_warnings(every).items():
-        module.warn(f"{names}: {text}")
+    warn(module, [(result.entry.label, text) for result in every for text in result.warnings])
     failed = [result for result in every if result.failed]
     if failed:
         done = sum(result.changed for result in every)
@@ -242,18 +241,6 @@ def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: b
         if result.left:
             reasons[result.left] += 1
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
-
-
-def _shared_warnings(every: list[Result]) -> dict[str, str]:
-    """Warning → the objects that it concerns; many objects of a catalog share a warning."""
-    found: dict[str, list[str]] = {}
-    for result in every:
-        for text in result.warnings:
-            found.setdefault(text, []).append(result.entry.label)
-    return {
-        text: ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        for text, names in found.items()
-    }
 
 
 def _upgrade(told: Deployed) -> Told:

@@ -11,12 +11,13 @@ from ..act.changed import Changed
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..client.errors import ConnectionFailed
+from ..client.pool import each
 from ..client.session import Session
 from ..read.revisions import Inspected, roles_of
 from ..read.snapshot import Unreadable
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .ending import ON_FAILURE, amount, fail, several
+from .ending import ON_FAILURE, amount, fail, several, warn
 from .revisions import Outcome, inspected, tell
 from .selection import SELECTION
 
@@ -64,9 +65,7 @@ def run_revision() -> None:
         options["concurrency"],
         options["server_dry_run"],
     )
-    for result in results:
-        for warning in result.warnings:
-            module.warn(f"{result.before.label}: {warning}")
+    warn(module, [(result.before.label, warning) for result in results for warning in result.warnings])
     outcome: Outcome = {"results": [_tell_changed(result) for result in results]}
     if module._diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
@@ -105,8 +104,8 @@ def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]
 
 def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
     results, failures = [], []
-    for one in seen:
-        changed, failed = upgrade_revisions(session, one, module.check_mode)
+    ended = each(lambda one: upgrade_revisions(session, one, module.check_mode), seen, module.params["concurrency"])
+    for one, (changed, failed) in zip(seen, ended):
         results.append({**tell(one), "changed": changed and not failed, "failed": bool(failed)})
         if failed:
             results[-1]["msg"] = failed
@@ -120,7 +119,7 @@ def _run_prune(module: Any) -> None:
     if options["names"] or options["label_selectors"]:
         module.fail_json(msg="state: pruned applies to a whole namespace; remove names and label_selectors")
     try:
-        session = Session(options)
+        session = Session(options, options["concurrency"])
         found = prunable(session, options["namespace"], options["keep"])
     except ConnectionFailed as error:
         module.fail_json(msg=str(error))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from ..._resolver.refresh import unreferenced
 from ..read.revisions import Inspected
 from .ansible_edge import last_net, make_module
@@ -23,13 +25,13 @@ def run_info() -> None:
 def _unreferenced(options: Outcome, seen: list[Inspected]) -> list[dict[str, str]]:
     """The unreferenced revisions.
 
-    Empty if the task selects VMs: only all VMs of a namespace show what is referenced.
+    Empty if the task selects VMs: only all VMs of a namespace show what is referenced. seen: sorted by namespace.
     """
     if options["names"] or options["label_selectors"]:
         return []
     told = []
-    for namespace in sorted({one.namespace for one in seen}):
-        members = [one for one in seen if one.namespace == namespace]
+    for namespace, group in groupby(seen, key=lambda one: one.namespace):
+        members = list(group)
         idle = unreferenced.unreferenced([one.vm for one in members], members[0].revisions)
         told += [_tell_idle(namespace, one["metadata"]) for one in idle]
     return told

@@ -1,4 +1,4 @@
-"""The end of a task with many objects: its message and, on failure, shortened results."""
+"""The end of a task with many objects: its message, its warnings and, on failure, shortened results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
 }
 """Which entries a failed task returns; see the doc fragment `on_failure`."""
 
-# The number of failures in the task's message; the results have all.
+# The number of failures in the task's message, and of objects in a warning; the results have all.
 _TOLD = 5
 # The length of each; the results have the full text.
 _LONGEST = 400
@@ -46,6 +46,16 @@ def fail(
             shown["result"] = _brief(shown["result"])
     module.fail_json(msg=told + (f"; {rest}" if rest else ""), **shown)
     raise AssertionError("fail_json returned")
+
+
+def warn(module: Any, warnings: Iterable[tuple[str, str]]) -> None:
+    """Warns about objects: label and warning. Equal warnings are combined."""
+    labels_of: dict[str, list[str]] = {}
+    for label, warning in warnings:
+        labels_of.setdefault(warning, []).append(label)
+    for warning, labels in labels_of.items():
+        more = f" and {len(labels) - _TOLD} more" if len(labels) > _TOLD else ""
+        module.warn(f"{', '.join(labels[:_TOLD])}{more}: {warning}")
 
 
 def _cut(text: str, longest: int | None) -> str:

@@ -24,11 +24,11 @@ from ..client.session import Session
 from ..read.snapshot import Key
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-from .ending import ON_FAILURE, amount, fail, several
+from .ending import ON_FAILURE, amount, fail, several, warn
 
 Options = dict[str, Any]
 
-# The number of invalid entries or objects that a message names.
+# The number of invalid entries that a message names.
 _TOLD = 5
 # The longest text of an option's error.
 _LONGEST = 500
@@ -131,7 +131,7 @@ class ObjectModule(NamedTuple):
             if entry.problem is None and entry.state != "absent"
             for warning in self.warnings(options)
         ]
-        _warn(module, told)
+        warn(module, told)
 
     def _validated(self, module: Any) -> list[Options]:
         """The entries of the list, validated like options, on top of the top-level options and `defaults`.
@@ -203,7 +203,7 @@ class ObjectModule(NamedTuple):
             outcome["result"] = told[0]
         if module._diff:
             outcome["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        _warn(module, [(result.entry.label, warning) for result in results for warning in result.warnings])
+        warn(module, [(result.entry.label, warning) for result in results for warning in result.warnings])
         failed = [result for result in results if result.failed]
         if failed:
             failures = [(result.entry.label, result.failed or "") for result in failed]
@@ -219,16 +219,6 @@ def take_over_of(module: Any) -> TakeOver:
     except ValueError as error:
         module.fail_json(msg=str(error))
         raise
-
-
-def _warn(module: Any, warnings: list[tuple[str, str]]) -> None:
-    """Warns about objects by label; equal warnings are combined."""
-    labels_of: dict[str, list[str]] = {}
-    for label, warning in warnings:
-        labels_of.setdefault(warning, []).append(label)
-    for warning, labels in labels_of.items():
-        more = f" and {len(labels) - _TOLD} more" if len(labels) > _TOLD else ""
-        module.warn(f"{', '.join(labels[:_TOLD])}{more}: {warning}")
 
 
 def _but_name(given: Options) -> str | None:

@@ -18,7 +18,7 @@ Outcome = dict[str, Any]
 def inspected(module: Any) -> tuple[Session, list[Inspected]]:
     options = selection(module)
     try:
-        session = Session(options)
+        session = Session(options, options.get("concurrency", 16))
         seen = inspect(session, options["namespace"], options["names"], selector(options), guests=True)
     except (ApiError, ConnectionFailed) as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))

@@ -25,10 +25,12 @@ def named(module: Any, session: Session) -> list[dict[str, Any]]:
     except ApiError as error:
         module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
     names = options["names"]
-    missing = [name for name in names or [] if name not in {vm["metadata"]["name"] for vm in vms}]
+    there = {vm["metadata"]["name"] for vm in vms}
+    missing = [name for name in names or [] if name not in there]
     if missing and not labels:
         module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
-    chosen = [vm for vm in vms if names is None or vm["metadata"]["name"] in names]
+    wanted = there if names is None else set(names)
+    chosen = [vm for vm in vms if vm["metadata"]["name"] in wanted]
     return sorted(chosen, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 

@@ -55,17 +55,18 @@ def run_adopt() -> None:
 
 
 def _exit(module: Any, results: list[Adopted]) -> None:
-    refused = [result for result in results if _is_refused(result, module.check_mode)]
+    refusals = [_is_refused(result, module.check_mode) for result in results]
+    refused = [result for result, is_refused in zip(results, refusals) if is_refused]
     outcome: Outcome = {
         "changed": any(result.changed for result in results),
-        "results": [{**_tell(result), "failed": result in refused} for result in results],
+        "results": [{**_tell(result), "failed": is_refused} for result, is_refused in zip(results, refusals)],
     }
     if module._diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
     for warning in dict.fromkeys(warning for result in results for warning in result.warnings):
         module.warn(warning)
     if refused:
-        done = sum(result.changed for result in results if result not in refused)
+        done = sum(result.changed for result, is_refused in zip(results, refusals) if not is_refused)
         rest = several(
             {
                 "would be adopted" if module.check_mode else "adopted": done,

@@ -79,7 +79,10 @@ def _chosen(module: Any, session: Session) -> list[Entry]:
     if labels is None:
         return [Entry(options["namespace"], name, wanted) for name in dict.fromkeys(names)]
     found = selected(session, options["namespace"], labels)
-    return [Entry(namespace, name, wanted) for namespace, name in found if names is None or name in names]
+    if names is not None:
+        named = set(names)
+        found = [(namespace, name) for namespace, name in found if name in named]
+    return [Entry(namespace, name, wanted) for namespace, name in found]
 
 
 def _listed(module: Any) -> list[Entry]:

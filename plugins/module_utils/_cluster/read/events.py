@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..._resolver.api.kinds import Kind
@@ -27,18 +27,21 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
     except (ApiError, ConnectionFailed):
         return {}
     items.sort(key=_time)
-    found = {}
-    for name in names:
-        about = [event for event in items if _is_about(event, name)]
-        if about:
-            found[name] = [_text(event) for event in about[-_TOLD:]]
-    return found
+    found: dict[str, list[Manifest]] = {name: [] for name in names}
+    for event in items:
+        for name in _about(event):
+            if name in found:
+                found[name].append(event)
+    return {name: [_text(event) for event in about[-_TOLD:]] for name, about in found.items() if about}
 
 
-def _is_about(event: Manifest, name: str) -> bool:
+def _about(event: Manifest) -> Iterator[str]:
+    """The names that the VM of an event may have."""
     about = event.get("involvedObject") or {}
-    other = str(about.get("name", ""))
-    return other == name or (about.get("kind") == "Pod" and other.rpartition("-")[0] == f"{_POD}{name}")
+    name = str(about.get("name", ""))
+    yield name
+    if about.get("kind") == "Pod" and name.startswith(_POD):
+        yield name[len(_POD) :].rpartition("-")[0]
 
 
 def _time(event: Manifest) -> str:

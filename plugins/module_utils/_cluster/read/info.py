@@ -102,9 +102,8 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
     """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why they
     are unknown.
     """
-    kept = {one["metadata"]["name"] for one in seen.revisions}
     for role, part, spec in zip(ROLES, (seen.drift.instancetype, seen.drift.preference), seen.drift.captured):
-        lost = part is not None and part.state in (LOST, UNKNOWN) and part.revision not in kept
+        lost = part is not None and part.state in (LOST, UNKNOWN) and part.revision not in seen.revisions.by_name
         if part is not None and (spec is None or lost):
             return {"problem": _missing(role.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", seen.vm["spec"].get("template"))

@@ -13,6 +13,7 @@ from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift
+from ..._resolver.refresh.revisions import Revisions
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -30,14 +31,14 @@ _OLDER_REVISIONS = "the guest was started with other revisions of its instancety
 class Inspected:
     """A VM and its drift.
 
-    revisions: all ControllerRevisions of its namespace. kubevirt: the cluster's KubeVirt.
+    revisions: all ControllerRevisions of its namespace, shared by its VMs. kubevirt: the cluster's KubeVirt.
     instance: its VMI; None if there is none or it was not read.
     outstanding: what the running guest lacks; None without a guest, or if the VMI was not read.
     """
 
     vm: Manifest
     drift: Drift
-    revisions: list[Manifest]
+    revisions: Revisions
     kubevirt: KubeVirt
     instance: Manifest | None = None
     outstanding: Outstanding | None = None
@@ -102,12 +103,13 @@ def inspect(
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
     if names is not None:
-        vms = [vm for vm in vms if vm["metadata"]["name"] in names]
+        wanted = set(names)
+        vms = [vm for vm in vms if vm["metadata"]["name"] in wanted]
     vms.sort(key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
     lookup = WideLookup(session, everywhere=namespace is None)
     lookup.gather(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
-    kept = {place: lookup.list("ControllerRevision", place) for place in places}
+    kept = {place: Revisions(lookup.list("ControllerRevision", place)) for place in places}
     problem = lookup.problems.get("ControllerRevision")
     if problem is not None:
         # Without revisions, every VM would seem to have lost its own.
@@ -120,7 +122,7 @@ def inspect(
 
 
 def inspected(
-    vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: list[Manifest]
+    vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: Revisions
 ) -> Inspected:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     found = drift.drift(vm, lookup, known)

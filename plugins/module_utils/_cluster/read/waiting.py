@@ -26,8 +26,10 @@ def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None
     The number of LISTs does not grow with the number of VMs. Kinds that the user may not list are left out.
     """
     known = {kind: _listed(session, BY_NAME[kind], namespace) for kind in _KINDS}
-    pods = _listed(session, _POD, namespace, labelSelector=_LAUNCHER)
-    return {name: list(_of(name, vm, known, list(pods.values()))) for name, vm in vms.items() if vm is not None}
+    pods: dict[str, list[Manifest]] = {}
+    for pod in _listed(session, _POD, namespace, labelSelector=_LAUNCHER).values():
+        pods.setdefault((pod["metadata"].get("labels") or {}).get(_OF_VM, ""), []).append(pod)
+    return {name: list(_of(name, vm, known, pods.get(name, ()))) for name, vm in vms.items() if vm is not None}
 
 
 def _of(
@@ -42,8 +44,7 @@ def _of(
     if name in known["VirtualMachineInstance"]:
         yield from _late("VirtualMachineInstance", known["VirtualMachineInstance"][name], ("Synchronized", "Ready"))
     for pod in pods:
-        if (pod["metadata"].get("labels") or {}).get(_OF_VM) == name:
-            yield from _late("pod", pod, ("PodScheduled",))
+        yield from _late("pod", pod, ("PodScheduled",))
 
 
 def _late(what: str, item: Manifest, telling: tuple[str, ...]) -> Iterator[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import Kind
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import PASSING, Session
 from .events import newest_events
 from .waiting import blockers
@@ -17,6 +18,8 @@ from .waiting import blockers
 Manifest = dict[str, Any]
 
 _VM = "VirtualMachine"
+# So many watches at the same time, each of which is a thread and a connection; further namespaces take their turns.
+WATCHES = 64
 # Seconds within which a controller observes an object after a write.
 STALE = 5.0
 
@@ -62,18 +65,21 @@ def wait_in_namespaces(
     looks: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
     seconds: float,
 ) -> dict[tuple[str, str], Waited]:
-    """Waits like `wait_for`, for objects of several namespaces at once. looks: (namespace, name) → look."""
+    """Waits like `wait_for`, for objects of several namespaces. looks: (namespace, name) → look.
+
+    The time is for all: a namespace whose turn comes after it is looked at just once.
+    """
+    deadline = time.monotonic() + seconds
     namespaces: dict[str, dict[str, Callable[[Manifest | None], State]]] = {}
     for (namespace, name), look in looks.items():
         namespaces.setdefault(namespace, {})[name] = look
 
     def one(namespace: str) -> dict[str, Waited]:
         members = namespaces[namespace]
-        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds)
+        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds, deadline)
 
-    with ThreadPoolExecutor(max_workers=max(1, len(namespaces))) as pool:
-        ended = zip(namespaces, pool.map(one, namespaces))
-        return {(namespace, name): waited for namespace, found in ended for name, waited in found.items()}
+    ended = zip(namespaces, each(one, namespaces, WATCHES))
+    return {(namespace, name): waited for namespace, found in ended for name, waited in found.items()}
 
 
 def wait_for(
@@ -83,19 +89,21 @@ def wait_for(
     names: Iterable[str],
     look: Look,
     seconds: float,
+    deadline: float | None = None,
     *,
     metadata_only: bool = False,
 ) -> dict[str, Waited]:
     """Watches until `look(name, object or None)` is done or failed for each name, for at most `seconds` in all.
 
+    deadline: when the `seconds` end, if they have begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
     claims, VMI and pod that are not ready. metadata_only: `look` needs only the metadata.
     """
-    wait = _Wait(names, look, time.monotonic() + seconds)
+    wait = _Wait(names, look, time.monotonic() + seconds if deadline is None else deadline)
     try:
         while True:
             _look_and_watch(session, kind, namespace, wait, metadata_only)
-            if not wait.open or time.monotonic() >= wait.deadline:
+            if wait.over:
                 break
     except (ApiError, ConnectionFailed) as error:
         failure = explain(error, "WATCH", kind)
@@ -123,6 +131,8 @@ class _Wait:
         self.pauses = Backoff()
         self._look = look
         self._given_up_at: dict[str, float] = {}
+        # The same as a heap, in which those remain that have recovered or ended since.
+        self._due: list[tuple[float, str]] = []
 
     def see(self, name: str, item: Manifest | None) -> None:
         self.last[name] = item
@@ -130,7 +140,10 @@ class _Wait:
         failed = state.failed
         if state.stuck:
             now = time.monotonic()
-            if now >= self._given_up_at.setdefault(name, now + state.grace):
+            if name not in self._given_up_at:
+                self._given_up_at[name] = now + state.grace
+                heappush(self._due, (now + state.grace, name))
+            if now >= self._given_up_at[name]:
                 failed = state.stuck
         else:
             self._given_up_at.pop(name, None)
@@ -156,19 +169,35 @@ class _Wait:
     @property
     def next_look(self) -> float:
         """When to look again without an event: at the deadline, or when a stuck object counts as failed."""
-        return min([self.deadline, *self._given_up_at.values()])
+        while self._due and self._given_up_at.get(self._due[0][1]) != self._due[0][0]:
+            heappop(self._due)
+        return min(self.deadline, self._due[0][0]) if self._due else self.deadline
+
+    def look_again(self) -> None:
+        """Looks at the stuck objects that now count as failed: without an event, they are as last seen."""
+        while self._due and self._due[0][0] <= time.monotonic():
+            at, name = heappop(self._due)
+            if self._given_up_at.get(name) == at:
+                self.see(name, self.last[name])
+
+    @property
+    def over(self) -> bool:
+        return not self.open or time.monotonic() >= self.deadline
 
 
 def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
-    """One LIST and the watches from it, until an object is due for another look or the watch cannot continue."""
+    """One LIST and the watches from it, until the wait is over or the watch cannot continue."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
     items, version = session.list(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
     for name in list(wait.open):
         wait.see(name, by_name.get(name))
-    until = wait.next_look
-    while wait.open and time.monotonic() < until:
-        left = until - time.monotonic()
+    while True:
+        wait.look_again()
+        if wait.over:
+            return
+        until = wait.next_look
+        left = max(0.0, until - time.monotonic())
         try:
             for event in session.watch(kind, namespace, version, left, metadata_only, **query):
                 wait.pauses = Backoff()
@@ -178,8 +207,13 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
                 name = item["metadata"].get("name")
                 if event["type"] != "BOOKMARK" and name in wait.open:
                     wait.see(name, None if event["type"] == "DELETED" else item)
-                if not wait.open or wait.next_look < until or time.monotonic() >= until:
+                wait.look_again()
+                if wait.over:
                     return
+                if wait.next_look < until:
+                    break  # the watch would last too long for an object that is stuck now
+            else:
+                wait.pause(until)
         except ApiError as error:
             if error.code != 410 and error.code not in PASSING:
                 raise
@@ -189,7 +223,6 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             # A proxy may block only watches; the next list shows whether the server is reachable.
             wait.pause(until)
             return
-        wait.pause(until)
 
 
 def _late(seconds: float, state: State, item: Manifest | None, blocked: list[str], events: list[str]) -> str:

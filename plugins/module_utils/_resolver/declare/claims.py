@@ -26,10 +26,10 @@ def claims(vm: Manifest) -> list[str]:
     return list(found)
 
 
-def owned_by(manifest: Manifest, uid: str) -> bool:
-    """Whether the object with that UID is the only owner, so that the garbage collector deletes this object after it.
+def only_owner(manifest: Manifest) -> str:
+    """The UID of an object's only owner, after which the garbage collector deletes the object; "" if there is none.
 
     An object with several owners exists until the last of them is gone.
     """
     owners = manifest["metadata"].get("ownerReferences") or []
-    return len(owners) == 1 and owners[0].get("uid") == uid
+    return str(owners[0].get("uid", "")) if len(owners) == 1 else ""

@@ -17,6 +17,7 @@ from ..instancetype.find.naming import generation_of
 from ..instancetype.vmi.cluster import KubeVirt
 from . import drift
 from .drift import Drift, Effect, Specs
+from .revisions import Revisions
 
 Manifest = dict[str, Any]
 
@@ -65,7 +66,7 @@ def pin(
     found: Drift,
     roles: Iterable[Role],
     wanted: str | Mapping[str, str],
-    revisions: Iterable[Manifest],
+    revisions: Revisions,
     kubevirt: KubeVirt,
 ) -> Change:
     """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to its present revisions (CURRENT), or to a
@@ -74,7 +75,7 @@ def pin(
     wanted: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
     revisions: the ControllerRevisions of the VM's namespace.
     """
-    chosen, refusal = _chosen(vm, roles, wanted, list(revisions), kubevirt.release)
+    chosen, refusal = _chosen(vm, roles, wanted, revisions, kubevirt.release)
     if refusal is not None:
         return refusal
     names = {role: target["metadata"]["name"] for role, target in chosen.items()}
@@ -98,7 +99,7 @@ def _chosen(
     vm: Manifest,
     roles: Iterable[Role],
     wanted: str | Mapping[str, str],
-    revisions: list[Manifest],
+    revisions: Revisions,
     release: Release,
 ) -> tuple[dict[Role, Manifest], Change | None]:
     """The revisions to pin, or the refusal."""
@@ -142,21 +143,19 @@ def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
     return Change(tuple(pinned), {role.matcher: {"revisionName": None} for role in pinned}, expected=expected)
 
 
-def history(vm: Manifest, role: Role, revisions: Iterable[Manifest]) -> list[Manifest]:
+def history(vm: Manifest, role: Role, revisions: Revisions) -> list[Manifest]:
     """The VM's own revisions of the object that its matcher names, oldest generation first."""
     matcher = role.matcher_of(vm) or {}
-    uid = vm["metadata"].get("uid")
     own = [
         one
-        for one in revisions
-        if any(owner.get("uid") == uid for owner in one["metadata"].get("ownerReferences") or [])
-        and naming.labels(one).get(naming.NAME_LABEL) == matcher.get("name")
+        for one in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())
+        if naming.labels(one).get(naming.NAME_LABEL) == matcher.get("name")
         and naming.labels(one).get(naming.KIND_LABEL) == role.kind_of(matcher)
     ]
     return sorted(own, key=generation_of)
 
 
-def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest | None:
+def _previous(vm: Manifest, role: Role, revisions: Revisions) -> Manifest | None:
     """The revision before the newest that the VM has captured; or its present revision, if that is even older.
 
     The result does not depend on the present revision, so that a second rollback does not go further back.
@@ -169,8 +168,6 @@ def _previous(vm: Manifest, role: Role, revisions: list[Manifest]) -> Manifest |
     return own[min(len(own) - 2, names.index(now))]
 
 
-def _named(name: str, role: Role, revisions: list[Manifest], release: Release) -> Manifest | None:
-    for one in revisions:
-        if one["metadata"]["name"] == name:
-            return one if decode.spec(one, role, release).error is None else None
-    return None
+def _named(name: str, role: Role, revisions: Revisions, release: Release) -> Manifest | None:
+    found = revisions.by_name.get(name)
+    return found if found is not None and decode.spec(found, role, release).error is None else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from ..api.matcher import ROLES, Role
 from ..instancetype.vmi.outstanding import start_revision_name
+from .revisions import Revisions
 
 Manifest = dict[str, Any]
 
@@ -40,12 +40,9 @@ def captured_name(vm: Manifest, role: Role) -> str:
     return str((role.matcher_of(vm) or {}).get("revisionName") or "")
 
 
-def must_rise(vm: Manifest, revisions: Iterable[Manifest]) -> bool:
+def must_rise(vm: Manifest, revisions: Revisions) -> bool:
     """Whether a refresh by the status must raise the generation: the guest was started from it, or is_marked."""
-    if is_marked(vm):
-        return True
-    name = start_revision_name(vm)
-    return any(one["metadata"]["name"] == name for one in revisions)
+    return is_marked(vm) or start_revision_name(vm) in revisions.by_name
 
 
 def ends_unclean(vm: Manifest, start: Manifest | None) -> bool:

@@ -42,10 +42,10 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
 
 def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set[str]:
     """The names in the start revisions of VMs with a guest."""
-    running = tuple(
+    running = {
         start_revision_prefix(vm) for vm in vms if (vm.get("status") or {}).get("created") and vm["metadata"].get("uid")
-    )
-    starts = [one for one in revisions if running and one["metadata"]["name"].startswith(running)]
+    }
+    starts = [one for one in revisions if f"{one['metadata']['name'].rpartition('-')[0]}-" in running]
     specs = [(one.get("data") or {}).get("spec") or {} for one in starts]
     return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
 

@@ -59,13 +59,15 @@ def steps(
 
 
 def _before(machines: Sequence[Machine], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
-    alpha = [one for one in machines if one.after.problem and not one.before.problem and before.release.old_revisions]
-    unreadable = alpha if not after.release.old_revisions else []
+    stuck = [one for one in machines if one.after.problem and not one.before.problem]
+    unreadable = before.release.old_revisions and not after.release.old_revisions
     yield _step(
-        BEFORE, "Upgrade revisions that the new KubeVirt cannot read (controller_revision, state: upgraded)", unreadable
+        BEFORE,
+        "Upgrade revisions that the new KubeVirt cannot read (controller_revision, state: upgraded)"
+        if unreadable
+        else "Change VMs that the new KubeVirt cannot start",
+        stuck,
     )
-    stuck = [one for one in machines if one.after.problem and not one.before.problem and one not in unreadable]
-    yield _step(BEFORE, "Change VMs that the new KubeVirt cannot start", stuck)
     refused = [one for one in machines if one.refusal and not one.refusal_before]
     yield _step(BEFORE, "Change VMs that the new KubeVirt rejects at their next change", refused)
     yield _step(BEFORE, "Remove or replace fields that the new KubeVirt drops", [one for one in machines if one.lost])
@@ -88,7 +90,8 @@ def _of_quotas(machines: Sequence[Machine], admissions: Admissions | None) -> It
 
 def _of_templates(templates: Sequence[Template]) -> Iterable[Step | None]:
     refused = [one for one in templates if one.refusal and not one.refusal_before]
-    stuck = [one for one in templates if one.after.problem and not one.before.problem and one not in refused]
+    others = [one for one in templates if not one.refusal or one.refusal_before]
+    stuck = [one for one in others if one.after.problem and not one.before.problem]
     sized = [one for one in templates if one.before.spec and one.after.spec and one.before.guest != one.after.guest]
     for text, found in (
         ("Change templates whose VMs the new KubeVirt rejects", refused),

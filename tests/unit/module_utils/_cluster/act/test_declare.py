@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import declare as declaring
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
@@ -296,3 +298,19 @@ def test_a_failure_that_may_be_of_before_the_write_does_not_count_at_once() -> N
     other = subject_with(look=looks.look)
     (known,) = run(store, entry("a"), subject=other, wait=True, wait_timeout=60)
     assert known.failed == "it is broken"
+
+
+def test_many_namespaces_are_waited_for_on_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+
+    def look(_live: Manifest | None) -> State:
+        threads.add(threading.current_thread())
+        return State(done=True)
+
+    monkeypatch.setattr(declaring, "WATCHES", 2)
+    spaces = [f"ns-{number}" for number in range(12)]
+    results = run(
+        empty(*spaces), *(entry("a", namespace) for namespace in spaces), subject=subject_with(look=look), wait=True
+    )
+    assert [result.failed for result in results] == [None] * 12
+    assert len(threads) <= 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     leftovers,
     remains,
 )
+from growth import growth
 from scripted_server import listed, session_with, status
 
 CLAIMS = "/api/v1/namespaces/shop/persistentvolumeclaims"
@@ -174,3 +176,31 @@ def test_what_cannot_be_listed_is_not_waited_for() -> None:
 )
 def test_a_cluster_that_does_not_answer_fails_the_new_vm(revisions: Any, vm: Any) -> None:
     assert list(left("a", revisions, {"a": vm})) == ["a"]
+
+
+class Going:
+    """A session in which the garbage collector first touches and then deletes a revision of each VM."""
+
+    def __init__(self, count: int) -> None:
+        self.items = [of_vm(f"vm-{number}", f"uid-{number}") for number in range(count)]
+        self.vms = [{"metadata": one["metadata"]["ownerReferences"][0]} for one in self.items]
+
+    def list(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[dict[str, Any]], str]:
+        return (self.items if kind.kind == "ControllerRevision" else []), "1"
+
+    def watch(self, *_arguments: Any, **_query: str) -> Iterator[dict[str, Any]]:
+        for item in self.items:
+            yield {"type": "MODIFIED", "object": item}
+            yield {"type": "DELETED", "object": item}
+
+
+def test_the_work_grows_with_the_number_of_the_deleted_vms() -> None:
+    def work(count: int) -> Callable[[], Any]:
+        session: Any = Going(count)
+
+        def wait() -> None:
+            assert remains(session, "shop", session.vms, 60) == {}
+
+        return wait
+
+    assert growth(work) < 5

@@ -14,6 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]
@@ -77,7 +78,7 @@ def refreshed(
     cluster: Cluster, seconds: float = 30, decided: Change = REFRESH, check: bool = False, dry_run: bool = True
 ) -> list[Changed]:
     with session_with(cluster) as session:
-        seen = [Inspected(cluster.vm(label), UNKNOWN, [], KubeVirt(NEWEST)) for label in cluster.labels]
+        seen = [Inspected(cluster.vm(label), UNKNOWN, Revisions(), KubeVirt(NEWEST)) for label in cluster.labels]
         return change(session, seen, lambda _one: decided, "never", check, seconds, 4, dry_run)
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.events import newest_events
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.waiting import blockers
+from growth import growth
 from scripted_server import Store, forbidden, session_with
 
 CORE = "/api/v1/namespaces/shop"
@@ -90,3 +95,36 @@ def test_what_may_not_be_read_is_left_out() -> None:
     store = Store({VMIS: [named("web", {"phase": "Running"})]}, answers)
     with session_with(store) as session:
         assert blockers(session, "shop", {"web": LATE}) == {"web": []}
+
+
+class Late:
+    """A session with an event and a pod of each VM."""
+
+    def __init__(self, count: int) -> None:
+        names = [f"vm-{number}" for number in range(count)]
+        self.vms: dict[str, Any] = {name: vm() for name in names}
+        event = {"involvedObject": {"kind": "Pod"}, "reason": "R", "message": "M"}
+        about = [{"kind": "Pod", "name": f"virt-launcher-{name}-x1"} for name in names]
+        self.lists = {
+            "Event": [{**event, "metadata": {}, "involvedObject": one} for one in about],
+            "Pod": [named(f"pod-{name}", {"phase": "Pending"}, **{"vm.kubevirt.io/name": name}) for name in names],
+        }
+
+    def list(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[Any], str]:
+        return list(self.lists.get(kind.kind, [])), "1"
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [(blockers, "pod pod-vm-1: Pending"), (newest_events, "R: M")],
+)
+def test_the_work_grows_with_the_number_of_late_vms(ask: Callable[..., Any], told: str) -> None:
+    def work(count: int) -> Callable[[], Any]:
+        session = Late(count)
+
+        def find() -> None:
+            assert ask(session, "shop", session.vms)["vm-1"] == [told]
+
+        return find
+
+    assert growth(work) < 5

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read import watch
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
     STALE,
+    WATCHES,
     State,
+    _Wait,
     doubted,
     wait_for,
+    wait_in_namespaces,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from scripted_server import Answer, listed, session_with, status
@@ -70,6 +76,49 @@ def test_what_is_stuck_fails_after_its_grace_although_nothing_more_happens() -> 
         return 200, [] if "watch" in query else listed(vm("a", "stuck"))
 
     assert wait(answer, "a") == {"a": "it is stuck"}
+
+
+class Stuck:
+    """A session in which the objects get stuck one after the other, each by a watch of its own."""
+
+    def __init__(self, *names: str) -> None:
+        self.due = list(names)
+        self.lists = 0
+
+    def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+        self.lists += 1
+        return [vm(name, "new") for name in self.due], "1"
+
+    def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
+        for name in self.due[:1]:
+            del self.due[0]
+            yield change("MODIFIED", vm(name, "stuck"))
+
+
+def test_what_gets_stuck_is_not_listed_again() -> None:
+    session: Any = Stuck(*"abcd")
+    ended = wait_for(session, VM, "shop", list("abcd"), look, 30)
+    assert {name: waited.failure for name, waited in ended.items()} == dict.fromkeys("abcd", "it is stuck")
+    assert session.lists == 1
+
+
+def test_when_to_look_again_is_known_without_going_through_what_is_stuck() -> None:
+    class Kept(dict[str, float]):
+        def values(self) -> Any:
+            raise AssertionError("all are gone through")
+
+        __iter__ = items = values
+
+    wait = _Wait("abc", look, time.monotonic() + 30)
+    wait._given_up_at = Kept()
+    for name in "abc":
+        wait.see(name, vm(name, "stuck"))
+    first = wait.next_look
+    wait.see("a", vm("a", "new"))
+    assert first < wait.next_look < wait.deadline
+    for name in "bc":
+        wait.see(name, vm(name, "good"))
+    assert (wait.next_look, list(wait.open)) == (wait.deadline, ["a"])
 
 
 def test_what_was_stuck_may_heal() -> None:
@@ -178,3 +227,59 @@ def test_a_refusal_to_watch_fails_all_that_are_waited_for() -> None:
 def test_a_failure_of_before_a_write_is_doubted() -> None:
     assert doubted(State(failed="old")) == State(stuck="old", grace=STALE)
     assert doubted(State(pending="it")) == State(pending="it")
+
+
+class Busy:
+    """A session of many namespaces: watches last until `together` of them are open, or end at once after that."""
+
+    def __init__(self, together: int) -> None:
+        self.meeting = threading.Barrier(together, timeout=20)
+        self.open = self.most = 0
+        self._lock = threading.Lock()
+
+    def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+        return [vm("a", "new")], "1"
+
+    def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
+        with self._lock:
+            self.open += 1
+            self.most = max(self.most, self.open)
+        self.meeting.wait()
+        with self._lock:
+            self.open -= 1
+        yield change("MODIFIED", vm("a", "good"))
+
+
+@pytest.mark.parametrize(("namespaces", "together"), [(20, 20), (4 * WATCHES, WATCHES)])
+def test_namespaces_are_watched_at_the_same_time_up_to_a_number(namespaces: int, together: int) -> None:
+    session: Any = Busy(together)
+    places = [(f"ns-{number}", "a") for number in range(namespaces)]
+    ended = wait_in_namespaces(session, VM, {place: lambda item: look("a", item) for place in places}, 60)
+    assert list(ended) == places and {waited.failure for waited in ended.values()} == {None}
+    assert session.most == together
+
+
+def test_a_namespace_whose_turn_comes_too_late_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow:
+        listed: list[str]
+
+        def list(self, kind: Any, namespace: str, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+            if kind.kind != "VirtualMachine":
+                return [], "1"
+            self.listed.append(namespace)
+            return [vm("a", "good" if namespace == "good" else "new")], "1"
+
+        def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
+            return iter(())
+
+    monkeypatch.setattr(watch, "WATCHES", 1)
+    session: Any = Slow()
+    session.listed = []
+    places = [(namespace, "a") for namespace in ("slow", "late", "good")]
+    ended = wait_in_namespaces(session, VM, {place: lambda item: look("a", item) for place in places}, 0.3)
+    assert [str(waited.failure).partition(",")[0] for waited in ended.values()] == [
+        "not ready after 0.3 s",
+        "not ready after 0.3 s",
+        "None",
+    ]
+    assert session.listed == ["slow", "late", "good"]

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.claims import claims, owned_by
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.claims import (
+    claims,
+    only_owner,
+)
 
 
 def test_claims_of_all_sorts_of_volumes_each_once() -> None:
@@ -22,7 +25,7 @@ def test_claims_of_all_sorts_of_volumes_each_once() -> None:
     assert claims({"spec": {"template": {"spec": {}}}}) == []
 
 
-@pytest.mark.parametrize(("owners", "owned"), [(["1"], True), (["2"], False), (["1", "2"], False), ([], False)])
-def test_owned_means_gone_with_its_only_owner(owners: list[str], owned: bool) -> None:
+@pytest.mark.parametrize(("owners", "only"), [(["1"], "1"), (["1", "2"], ""), ([], "")])
+def test_an_object_goes_with_its_only_owner(owners: list[str], only: str) -> None:
     manifest: dict[str, Any] = {"metadata": {"ownerReferences": [{"uid": uid} for uid in owners]}}
-    assert owned_by(manifest, "1") is owned
+    assert only_owner(manifest) == only

@@ -22,6 +22,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import change as revision_change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, unreferenced
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
 
 Manifest = dict[str, Any]
 
@@ -97,7 +98,7 @@ class World:
         return revision_change.refresh(self.vm, self.drift, roles or ROLES)
 
     def to(self, wanted: Any, *roles: Any) -> Change:
-        return revision_change.pin(self.vm, self.drift, roles or ROLES, wanted, self.kept, KubeVirt(NEWEST))
+        return revision_change.pin(self.vm, self.drift, roles or ROLES, wanted, Revisions(self.kept), KubeVirt(NEWEST))
 
 
 def drifted(style: str = "status", **domain: Any) -> World:
@@ -297,8 +298,8 @@ class TestHistory:
         stranger = copy.deepcopy(world.kept[0])
         stranger["metadata"].update(name="stranger", ownerReferences=[{"uid": "other"}])
         renamed = copy.deepcopy(world.kept[0])
-        renamed["metadata"]["labels"][naming.NAME_LABEL] = "small"
-        found = revision_change.history(world.vm, INSTANCETYPE, [*world.kept, stranger, renamed])
+        renamed["metadata"].update(name="renamed", labels={naming.NAME_LABEL: "small"})
+        found = revision_change.history(world.vm, INSTANCETYPE, Revisions([*world.kept, stranger, renamed]))
         assert [one["metadata"]["name"] for one in found] == [world.name(2), world.name(10)]
 
 
@@ -347,6 +348,16 @@ class TestUnreferenced:
         world.vm["status"]["created"] = False
         found = unreferenced.unreferenced([world.vm], [*world.kept, start])
         assert [one["metadata"]["name"] for one in found] == [world.name(1)]
+
+    def test_no_name_is_compared_with_each_running_vm(self) -> None:
+        class Name(str):
+            def startswith(self, *prefixes: Any) -> bool:
+                raise AssertionError(prefixes)
+
+        world = World([size(1)], [])
+        world.vm["status"]["created"] = True
+        start = {"metadata": {"name": Name("revision-start-vm-vm-7")}, "data": {"spec": {}}}
+        assert unreferenced.unreferenced([world.vm], [*world.kept, start]) == []
 
     def test_without_vms_all_of_them(self) -> None:
         world = World([size(10), size(9)], [])

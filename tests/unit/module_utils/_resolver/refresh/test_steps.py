@@ -12,6 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ROLES,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, generation, steps
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
 
 Manifest = dict[str, Any]
 SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}
@@ -44,7 +45,7 @@ def test_a_mark_that_an_interrupted_run_left_is_removed() -> None:
     left = vm()
     left["spec"]["template"] = {"metadata": {"annotations": {generation.MARK: "begun"}}}
     assert generation.raising(left) == generation.RAISE[1:]
-    assert generation.must_rise(left, []) and generation.ends_unclean(left, None)
+    assert generation.must_rise(left, Revisions()) and generation.ends_unclean(left, None)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +105,8 @@ def start(generation: int, revision: str | None) -> Manifest:
 
 
 def test_the_start_revision_of_a_generation_is_kept() -> None:
-    assert generation.must_rise(vm(), [start(3, "r")])
-    assert not generation.must_rise(vm(), [start(2, "r")])
+    assert generation.must_rise(vm(), Revisions([start(3, "r")]))
+    assert not generation.must_rise(vm(), Revisions([start(2, "r")]))
     assert generation.ends_unclean(vm(reference=captured("new")), start(3, "old"))
     assert not generation.ends_unclean(vm(reference=captured("new")), start(3, "new"))
     assert not generation.ends_unclean(vm(reference=captured("new")), None)

@@ -117,6 +117,22 @@ def test_old_revisions_are_not_read_any_more() -> None:
     assert "state: upgraded" in step.text
 
 
+class Alone(Machine):
+    """One that is not compared with others, which takes long."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("machines are compared")
+
+
+@pytest.mark.parametrize(("old", "text"), [("1.6.6", "state: upgraded"), ("1.7.0", "cannot start")])
+def test_what_does_not_start_after_the_upgrade_is_told_once(old: str, text: str) -> None:
+    before, after = known(old), known("1.9.0")
+    found = rehearsed(vm(), before, after)
+    stuck = [Alone(*found._replace(vm=vm(name), after=found.after._replace(problem="no"))) for name in "ab"]
+    (step,) = [one for one in steps(stuck, [], before, after) if one.virtual_machines]
+    assert (text in step.text, step.virtual_machines) == (True, ("shop/a", "shop/b"))
+
+
 def test_a_captured_revision_becomes_a_pin() -> None:
     machine = vm(instancetype={"name": "small", "revisionName": "kept"})
     data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", **instancetype()}

@@ -1,0 +1,36 @@
+"""What nothing refers to, in many namespaces."""
+
+from __future__ import annotations
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import controller_revision_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import naming
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+from growth import growth
+
+UNKNOWN = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
+EVERYTHING = {"names": None, "label_selectors": []}
+
+
+def seen(namespaces: int) -> list[Inspected]:
+    """A VM and an unreferenced revision in each namespace."""
+    names = sorted(f"ns-{number}" for number in range(namespaces))
+    idle = [{"metadata": {"name": f"idle-{name}", "labels": {naming.NAME_LABEL: "big"}}} for name in names]
+    vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
+    return [Inspected(vm, UNKNOWN, Revisions([one]), KubeVirt(NEWEST)) for vm, one in zip(vms, idle)]
+
+
+def test_each_namespace_has_its_own() -> None:
+    told = controller_revision_info._unreferenced(EVERYTHING, seen(2))
+    assert [(one["namespace"], one["name"]) for one in told] == [("ns-0", "idle-ns-0"), ("ns-1", "idle-ns-1")]
+
+
+def test_many_namespaces_do_not_go_through_the_vms_of_each_other() -> None:
+    def work(count: int) -> object:
+        every = seen(count)
+        return lambda: controller_revision_info._unreferenced(EVERYTHING, every)
+
+    assert growth(work) < 5

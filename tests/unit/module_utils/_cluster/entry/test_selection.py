@@ -1,0 +1,73 @@
+"""VMs by name: the names are looked up, not searched for each VM."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_power
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import named
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
+from growth import growth
+from scripted_server import KUBEVIRT
+
+
+class Names(list[str]):
+    """An option that is only read from beginning to end."""
+
+    def __contains__(self, name: object) -> bool:
+        raise AssertionError(f"{name} is searched among all names")
+
+
+class Counted(dict[str, Any]):
+    """A manifest whose use is seen as a call."""
+
+    def __getitem__(self, key: str) -> Any:
+        return super().__getitem__(key)
+
+
+class Session:
+    """A session of one namespace that has VMs and nothing else."""
+
+    def __init__(self, count: int) -> None:
+        self.names = [f"vm-{number}" for number in range(count)]
+
+    def list(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[Any], str]:
+        if kind.kind != "VirtualMachine":
+            return [KUBEVIRT] if kind.kind == "KubeVirt" else [], "1"
+        spec = {"template": {"spec": {"domain": {"devices": {}}}}}
+        metadata = [{"name": name, "namespace": "shop", "uid": name} for name in self.names]
+        return [Counted(metadata=one, spec=spec) for one in metadata], "1"
+
+
+def module(names: list[str], **more: Any) -> Any:
+    nothing = {"state": "started", "paused": False, "force": False, "grace_period": None, "label_selectors": None}
+    return SimpleNamespace(params={**nothing, "namespace": "shop", "names": Names(names), **more})
+
+
+def test_names_of_many_vms_are_compared_with_each_once() -> None:
+    def work(count: int) -> Any:
+        session: Any = Session(count)
+        asked = module(session.names)
+
+        def find() -> None:
+            assert [vm["metadata"]["name"] for vm in named(asked, session)] == sorted(session.names)
+
+        return find
+
+    assert growth(work) < 5
+
+
+@pytest.mark.parametrize(("names", "found"), [(["vm-1", "gone"], ["vm-1"]), (None, ["vm-0", "vm-1", "vm-2"])])
+def test_the_revisions_of_vms_by_name(names: list[str] | None, found: list[str]) -> None:
+    session: Any = Session(3)
+    asked = None if names is None else Names(names)
+    assert [one.name for one in inspect(session, "shop", asked)] == found
+
+
+def test_the_power_of_vms_by_name_and_label() -> None:
+    session: Any = Session(3)
+    both = module(["vm-1", "gone"], label_selectors=["app=web"])
+    assert [entry.name for entry in virtual_machine_power._chosen(both, session)] == ["vm-1"]

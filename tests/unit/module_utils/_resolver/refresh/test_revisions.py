@@ -1,0 +1,50 @@
+"""The revisions of a namespace are gone through once, however many VMs ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import (
+    change,
+    drift,
+    generation,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+
+Manifest = dict[str, Any]
+
+
+def revision(name: str, *owners: str) -> Manifest:
+    return {"metadata": {"name": name, "ownerReferences": [{"uid": owner} for owner in owners]}}
+
+
+class Counted(list[Manifest]):
+    rounds = 0
+
+    def __iter__(self) -> Iterator[Manifest]:
+        self.rounds += 1
+        return super().__iter__()
+
+
+def test_by_name_and_by_owner() -> None:
+    one, two, alone = revision("one", "a"), revision("two", "a", "b", "b"), {"metadata": {"name": "alone"}}
+    found = Revisions([one, two, alone])
+    assert found.by_owner == {"a": [one, two], "b": [two]}
+    assert (found.get("ControllerRevision", "shop", "two"), found.by_name.get("three")) == (two, None)
+    assert list(found) == [one, two, alone]
+
+
+def test_what_vms_ask_goes_through_no_revision_of_another() -> None:
+    every = Counted(revision(f"{vm}-{number}", vm) for vm in "abc" for number in range(3))
+    revisions = Revisions(every)
+    unknown = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
+    for uid in "abc":
+        vm: Manifest = {"metadata": {"uid": uid, "generation": 1}, "spec": {"instancetype": {"name": "big"}}}
+        generation.must_rise(vm, revisions)
+        for wanted in (change.PREVIOUS, f"{uid}-1"):
+            change.pin(vm, unknown, [INSTANCETYPE], wanted, revisions, KubeVirt(NEWEST))
+    assert every.rounds == 1
