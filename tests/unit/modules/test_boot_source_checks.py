@@ -311,3 +311,17 @@ def test_a_cron_that_would_take_its_images_along_is_not_replaced(boot: Run) -> N
     told = boot(store, **POLLED)
     assert "the DataImportCron fedora has the retentionPolicy None: CDI would delete its images" in told["msg"]
     assert store.writes == store.rehearsed == []
+
+
+def test_check_mode_foresees_the_volumes_that_a_task_which_waits_would_delete(boot: Run) -> None:
+    labels = {"boot-source.virtshape.dev/name": "fedora"}
+    old = named("fedora-old", metadata={"namespace": "golden", "labels": labels}, status={"phase": "Succeeded"})
+    store = cluster(volumes=[old])
+    store.lists[f"{CDI}/datavolumes"] = [old]
+    told = boot(store, check=True, wait=True, keep=1, **IMAGE)
+    assert not told.get("failed"), told
+    assert ("DELETE", f"{GOLDEN}/datavolumes/fedora-old") in store.rehearsed
+    # Without a wait, the volume is not filled when the task is over.
+    store.rehearsed.clear()
+    boot(store, check=True, keep=1, **IMAGE)
+    assert "DELETE" not in {method for method, _path in store.rehearsed}

@@ -77,7 +77,9 @@ def declare_sources(session: Session, subject: Subject, entries: list[Entry], se
 def _import(session: Session, works: list[Work], settings: Settings) -> None:
     pairs = [(work, source.volume(work.options, work.content.digest, work.labels)) for work in works]
     for (work, _manifest), result in zip(pairs, declared(session, Volumes(), pairs, settings)):
-        work.filled = result.live is not None and source.fate(result.live).done
+        done = result.live is not None and source.fate(result.live).done
+        # In check mode, a task that waits would find the volume filled.
+        work.filled = done or (settings.check_mode and settings.wait)
 
 
 def _upload(session: Session, works: list[Work], settings: Settings) -> None:
@@ -95,7 +97,7 @@ def _upload(session: Session, works: list[Work], settings: Settings) -> None:
             if not settings.check_mode:
                 _send(session, work, settings)
                 work.result.written = True
-                work.filled = settings.wait
+            work.filled = settings.wait
         except (UploadFailed, ConnectionFailed, OSError) as error:
             work.result.failed = str(error)
         except ApiError as error:
@@ -205,12 +207,7 @@ def _await_cron(session: Session, works: list[Work], settings: Settings) -> None
 
 
 def _lead(session: Session, works: list[Work], settings: Settings) -> None:
-    # In check mode, a task that waits would find the volume filled.
-    stay = {
-        (work.options["namespace"], work.options["name"])
-        for work in works
-        if not work.filled and not (settings.check_mode and settings.wait)
-    }
+    stay = {(work.options["namespace"], work.options["name"]) for work in works if not work.filled}
     pairs = [(work, source.data_source(work.options, work.volume, work.labels)) for work in works if work.leads]
     for (work, _manifest), result in zip(pairs, declared(session, DataSources(stay), pairs, settings)):
         work.result.live = result.live
