@@ -99,12 +99,16 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
         "_ansible_module_name": module,
     }
     before = set(get_warning_messages())
-    with _set(environment), shown_by(action._display.display):
+    with _set(environment), shown_by(_hidden if action._task.no_log else action._display.display):
         result = _result(module, asked)
     # ansible-core 2.19 and later show at once what Ansible's own code warns of; the others leave it here.
     if late := [text for text in get_warning_messages() if text not in before]:
         result["warnings"] = [*result.get("warnings", ()), *late]
     return result
+
+
+def _hidden(_line: str) -> None:
+    """The screen of a task with no_log."""
 
 
 def _result(module: str, asked: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,15 @@ class Here:
 
     def __init__(self, **task: Any) -> None:
         self._task = mock.Mock(
-            **{"async_val": 0, "delegate_to": None, "environment": [], "check_mode": True, "diff": False, **task}
+            **{
+                "async_val": 0,
+                "delegate_to": None,
+                "environment": [],
+                "check_mode": True,
+                "diff": False,
+                "no_log": False,
+                **task,
+            }
         )
         self._connection = mock.Mock(transport="local", become=None)
         self._display = mock.Mock(verbosity=0)
@@ -77,6 +85,9 @@ def test_what_a_module_shows_is_seen_at_once() -> None:
     action = Here()
     execute(action, text="a")
     action._display.display.assert_called_once_with("half done")
+    hidden = Here(no_log=True)
+    execute(hidden, text="a")
+    hidden._display.display.assert_not_called()
 
 
 def test_at_verbosity_3_the_options_are_shown() -> None:
