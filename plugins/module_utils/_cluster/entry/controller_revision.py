@@ -107,7 +107,7 @@ def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
     results, failures = [], []
     for one in seen:
         changed, failed = upgrade_revisions(session, one, module.check_mode)
-        results.append({**tell(one), "changed": changed and not failed, "failed": bool(failed)})
+        results.append({**tell(one), "changed": changed, "failed": bool(failed)})
         if failed:
             results[-1]["msg"] = failed
         failures.append((one.label, failed))
