@@ -64,12 +64,16 @@ class _DirectModule(AnsibleModule):  # type: ignore[misc]
     def exit_json(self, **result: Any) -> NoReturn:
         told = {**result, "warnings": self._warnings} if self._warnings else result
         if self._verbosity >= _SHOWS_INVOCATION:
-            told = {**told, "invocation": {"module_args": self.params}}
+            told = {**told, "invocation": {"module_args": self.told_params()}}
         self.end(without(told, map(str, self.no_log_values)) if self.no_log_values else told)
 
     def fail_json(self, msg: str, **result: Any) -> NoReturn:
         result.pop("exception", None)
         self.exit_json(**{**result, "failed": True, "msg": str(msg)})
+
+    def told_params(self) -> dict[str, Any]:
+        """The options as Ansible may show them."""
+        return self.params
 
     @staticmethod
     def end(result: dict[str, Any]) -> NoReturn:

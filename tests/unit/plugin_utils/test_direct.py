@@ -45,7 +45,8 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
     """What `_direct` answers for a module that tells its options and environment."""
 
     def main() -> None:
-        module = make_module({"text": {"type": "str"}, "key": {"type": "str", "no_log": True}})
+        spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
+        module = make_module({**spec, "kubeconfig": {"type": "raw"}})
         module.warn("old")
         show("half done")
         if module.params["text"] == "fail":
@@ -93,7 +94,8 @@ def test_what_a_module_shows_is_seen_at_once() -> None:
 def test_at_verbosity_3_the_options_are_shown() -> None:
     action = Here()
     action._display.verbosity = 3
-    assert execute(action, text="a")["invocation"]["module_args"]["text"] == "a"
+    told = execute(action, text="a", kubeconfig={"users": []})["invocation"]["module_args"]
+    assert (told["text"], told["kubeconfig"]) == ("a", "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER")
 
 
 def test_the_environment_is_the_tasks_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
