@@ -21,13 +21,20 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action im
 
 # The collection contains the catalog only once, in its role.
 BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
+# The options with the name of the source that they belong to.
+_SOURCES = ("definitions", "path", "url")
 SUFFIXES = (".yml", ".yaml", ".json")
 
 
 class ActionModule(ModuleAction):
     # No TRANSFERS_FILES: the contents are passed in the module's options.
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
-        source = options.get("source", "builtin")
+        source = options.get("source") or "builtin"
+        for option in _SOURCES:
+            if option != source and options.get(option) not in (None, ""):
+                raise AnsibleActionFail(
+                    f"{option}: only valid with source {option}; set source: {option}, or remove {option}"
+                )
         if source == "path":
             options["definitions"] = self._documents(options)
         elif source == "builtin":
@@ -35,8 +42,6 @@ class ActionModule(ModuleAction):
         return super().execute(options, tmp, task_vars)
 
     def _documents(self, options: dict[str, Any]) -> list[Any]:
-        if "definitions" in options:
-            raise AnsibleActionFail("definitions: only valid with source definitions; remove definitions or path")
         if not options.get("path"):
             raise AnsibleActionFail("path: required; set it to a file or a directory")
         try:

@@ -41,18 +41,19 @@ options:
   definitions:
     description:
       - Catalogs in the language that the README of the role P(virtshape.instancetypes.common_instancetypes#role)
-        describes, manifests of instancetypes and preferences, and lists of these.
+        describes, manifests of instancetypes and preferences, and lists of these. Only valid with
+        O(source=definitions).
     type: list
     elements: dict
   path:
     description:
       - A YAML or JSON file, or a directory of such files, on the controller, found like the files of a play. Render a
-        kustomize tree first.
+        kustomize tree first. Only valid with O(source=path).
     type: str
   url:
     description:
       - With O(version), the base address of releases, by default that of common-instancetypes. Without O(version), the
-        address of a bundle.
+        address of a bundle. Only valid with O(source=url).
     type: str
   version:
     description:

@@ -54,8 +54,8 @@ options:
         C(RestartRequired) of KubeVirt says. RV(results[].needs) says in advance, in check mode too, what a change
         needs.
       - V(if_required) also restarts a VM that needs a restart since an earlier run, and waits until the restarted VMs
-        run again, even without O(wait). The task does not restart a VM whose guest gets the change without a restart,
-        or that is stopped.
+        run again, even without O(wait), up to O(wait_timeout) from their restart. The task does not restart a VM whose
+        guest gets the change without a restart, or that is stopped.
       - The option applies to all VMs of the task.
     type: str
     choices:

@@ -29,13 +29,16 @@ class ModuleAction(ActionBase):
         self._supports_async = True
         result: dict[str, Any] = super().run(tmp, task_vars)
         result.update(self.execute(dict(self._task.args), tmp, task_vars))
+        if self._task.no_log:
+            _hide(result.get("results"))
         return result
 
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
         """Runs the module and returns its result."""
         result = self.run_module(self._task.action, options, task_vars, wrap_async=self._task.async_val)
-        # With failed_when the task may succeed, and then Ansible prints the diffs.
-        if result.get("failed") and self._task.diff and not self._task.failed_when:
+        # With failed_when the task may succeed, and then Ansible prints the diffs; with no_log it prints none.
+        hidden = self._task.failed_when or self._task.no_log
+        if result.get("failed") and self._task.diff and not hidden:
             for text in unified(result.get("diff") or ()):
                 self._display.display(text)
         return result
@@ -50,6 +53,14 @@ class ModuleAction(ActionBase):
                 module_name=name, module_args=options, task_vars=task_vars, wrap_async=wrap_async
             )
         return result
+
+
+def _hide(results: Any) -> None:
+    """Hides the results of objects. Ansible takes a list `results` for those of a loop, of which ansible-core 2.19 and
+    later hide only the marked ones."""
+    for one in results if isinstance(results, list) else ():
+        if isinstance(one, dict):
+            one["_ansible_no_log"] = True
 
 
 def unified(diffs: Iterable[dict[str, Any]]) -> list[str]:

@@ -63,12 +63,16 @@ class _DirectModule(AnsibleModule):  # type: ignore[misc]
     def exit_json(self, **result: Any) -> NoReturn:
         told = {**result, "warnings": list(self._warnings)} if self._warnings else result
         if self._verbosity >= _SHOWS_INVOCATION:
-            told = {**told, "invocation": {"module_args": self.params}}
+            told = {**told, "invocation": {"module_args": self.told_params()}}
         self.end(without(told, map(str, self.no_log_values)) if self.no_log_values else told)
 
     def fail_json(self, msg: str, **result: Any) -> NoReturn:
         result.pop("exception", None)
         self.exit_json(**{**result, "failed": True, "msg": str(msg)})
+
+    def told_params(self) -> dict[str, Any]:
+        """The options as Ansible may show them."""
+        return self.params
 
     @staticmethod
     def end(result: dict[str, Any]) -> NoReturn:
@@ -98,12 +102,16 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
         "_ansible_module_name": module,
     }
     before = set(get_warning_messages())
-    with _set(environment), shown_by(action._display.display):
+    with _set(environment), shown_by(_hidden if action._task.no_log else action._display.display):
         result = _result(module, asked)
     # ansible-core 2.19 and later show at once what Ansible's own code warns of; the others leave it here.
     if late := [text for text in get_warning_messages() if text not in before]:
         result["warnings"] = [*result.get("warnings", ()), *late]
     return result
+
+
+def _hidden(_line: str) -> None:
+    """The screen of a task with no_log."""
 
 
 def _result(module: str, asked: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,20 @@ def test_the_built_in_catalog_is_the_default() -> None:
 
 @pytest.mark.parametrize("source", ["url", "definitions"])
 def test_what_the_module_has_or_fetches_itself_is_left_to_it(source: str) -> None:
-    assert sent(source=source, url="u") == {"source": source, "url": "u"}
+    given = {source: "u" if source == "url" else [{"kind": "A"}]}
+    assert sent(source=source, **given) == {"source": source, **given}
+
+
+GIVEN: dict[str, Any] = {"path": "acme.yml", "url": "http://acme/bundle.yml", "definitions": []}
+
+
+@pytest.mark.parametrize("source", ["", "builtin", *GIVEN])
+def test_an_option_of_another_source_is_not_ignored(source: str) -> None:
+    named = {"source": source} if source else {}
+    for option in set(GIVEN) - {source}:
+        with pytest.raises(AnsibleActionFail) as told:
+            sent(**{option: GIVEN[option]}, **named)
+        assert str(told.value) == f"{option}: only valid with source {option}; set source: {option}, or remove {option}"
 
 
 def test_all_files_of_a_directory_or_one(folder: Path) -> None:
@@ -66,8 +79,6 @@ def refusal(**options: Any) -> str:
 
 
 def test_options_that_make_no_sense(folder: Path) -> None:
-    told = "definitions: only valid with source definitions; remove definitions or path"
-    assert refusal(path=str(folder), definitions=[]) == told
     assert refusal() == "path: required; set it to a file or a directory"
     assert (
         refusal(path=str(folder), checksum=DIGEST)

@@ -26,7 +26,7 @@ def live(name: str, guest: int) -> dict[str, Any]:
     return {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
 
 
-def screen(store: Store, folder: Path, *arguments: str, **options: Any) -> list[str]:
+def screen(store: Store, folder: Path, *arguments: str, no_log: bool = False, **options: Any) -> list[str]:
     """The lines between the task's name and the recap, blank ones left out, as Ansible prints them by default."""
     names = [f"size-{number:03}" for number in range(300)]
     task = {
@@ -41,7 +41,13 @@ def screen(store: Store, folder: Path, *arguments: str, **options: Any) -> list[
             "hosts": "localhost",
             "gather_facts": False,
             "vars": {"ansible_python_interpreter": sys.executable},
-            "tasks": [{"name": "Sizes", "virtshape.instancetypes.instancetype": {**where, **task, **options}}],
+            "tasks": [
+                {
+                    "name": "Sizes",
+                    "no_log": no_log,
+                    "virtshape.instancetypes.instancetype": {**where, **task, **options},
+                }
+            ],
         }
         (folder / "play.yml").write_text(json.dumps([play]))
         hidden = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
@@ -84,6 +90,14 @@ def test_the_diffs_of_the_others_are_shown_and_those_of_no_other(tmp_path: Path)
         '-            "guest": 1',
         '+            "guest": 2',
     ] * 2
+
+
+def test_no_log_hides_the_results_and_the_diffs(tmp_path: Path) -> None:
+    sizes = [live(f"size-{number:03}", 1) for number in range(300)]
+    lines = screen(Store({SIZES: sizes}, dict(REFUSED)), tmp_path, "--diff", no_log=True)
+    # Ansible shows the warnings and the message of any such task.
+    rest = [line for line in lines if not line.startswith(("[WARNING]: ", "[ERROR]: ", "Origin: "))]
+    assert len(rest) == 1 and rest[0].startswith("fatal: [localhost]: ") and "size-" not in rest[0], rest
 
 
 def test_all_results_for_plays_that_go_on(tmp_path: Path) -> None:

@@ -237,3 +237,91 @@ def test_an_upload_asks_for_its_proxy_before_it_makes_a_volume(boot: Run, tmp_pa
     assert "the upload proxy at http://127.0.0.1:1 cannot be reached, so nothing was created" in unreachable["msg"]
     assert "CDI has published no URL of its upload proxy; set upload_proxy.url" in unknown["msg"]
     assert store.writes == []
+
+
+POLLED = {**IMAGE, "schedule": "@weekly", "wait_timeout": 0}
+
+
+def polled(**spec: Any) -> Manifest:
+    """A DataImportCron that a task has made of POLLED, or another; it cannot be changed."""
+    url = f"docker://disks.example/fedora@{DIGEST}"
+    storage = {"resources": {"requests": {"storage": "1Gi"}}}
+    made = {
+        "managedDataSource": "fedora",
+        "schedule": "@daily",
+        "importsToKeep": 3,
+        "garbageCollect": "Outdated",
+        "retentionPolicy": "All",
+        "template": {"spec": {"source": {"registry": {"url": url}}, "storage": storage}},
+    }
+    return named("fedora", metadata={"uid": "one"}, spec={**made, **spec})
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("preflight", ["strict", "warn", "off"])
+def test_a_cron_stays_if_cdi_would_refuse_the_new_one(boot: Run, preflight: str, check: bool) -> None:
+    store = cluster(crons=[polled()])
+    told = boot(store, check=check, preflight=preflight, **{**POLLED, "schedule": "0 25 * * *"})
+    assert told["failed"] and store.writes == store.rehearsed == []
+    assert "CDI refuses the object: Illegal cron schedule; the DataImportCron stays as it was" in told["msg"]
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_cron_stays_if_the_server_refuses_the_new_one(boot: Run, check: bool) -> None:
+    store = cluster(crons=[polled()])
+    quota = "exceeded quota: crons"
+    store.answers["POST", "/dataimportcrons"] = (403, {"kind": "Status", "reason": "Forbidden", "message": quota})
+    told = boot(store, check=check, **POLLED)
+    assert told["failed"] and f": {quota}; " in told["msg"]
+    assert "; the DataImportCron stays as it was" in told["msg"]
+    assert store.writes == []
+
+
+def test_a_cron_stays_if_the_user_may_not_create_another(boot: Run) -> None:
+    store = cluster(crons=[polled()])
+    verb = 'User "u" cannot create resource "dataimportcrons" in API group "cdi.kubevirt.io"'
+    text = f'dataimportcrons.cdi.kubevirt.io is forbidden: {verb} in the namespace "golden"'
+    store.answers["POST", "/dataimportcrons"] = (403, {"kind": "Status", "reason": "Forbidden", "message": text})
+    told = boot(store, **POLLED)
+    assert told["failed"] and text in told["msg"] and store.writes == []
+    # Check mode needs no right to write.
+    foreseen = boot(store, check=True, **POLLED)
+    assert foreseen["changed"] and any(text in one for one in foreseen["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "text"),
+    [
+        (409, "AlreadyExists", 'dataimportcrons.cdi.kubevirt.io "fedora" already exists'),
+        (400, "BadRequest", "admission webhook does not support dry run"),
+    ],
+)
+def test_a_cron_is_replaced_where_nothing_speaks_against_it(boot: Run, code: int, reason: str, text: str) -> None:
+    store = cluster(crons=[polled()])
+    store.answers["POST", "/dataimportcrons"] = (code, {"kind": "Status", "reason": reason, "message": text})
+    # Nothing takes the old one away here, so the task waits in vain.
+    told = boot(store, **POLLED)
+    assert store.writes == [("DELETE", f"{GOLDEN}/dataimportcrons/fedora")]
+    assert "waiting for the object to disappear" in told["msg"]
+    assert boot(store, check=True, **POLLED)["changed"]
+
+
+def test_a_cron_that_would_take_its_images_along_is_not_replaced(boot: Run) -> None:
+    store = cluster(crons=[polled(retentionPolicy="None")])
+    told = boot(store, **POLLED)
+    assert "the DataImportCron fedora has the retentionPolicy None: CDI would delete its images" in told["msg"]
+    assert store.writes == store.rehearsed == []
+
+
+def test_check_mode_foresees_the_volumes_that_a_task_which_waits_would_delete(boot: Run) -> None:
+    labels = {"boot-source.virtshape.dev/name": "fedora"}
+    old = named("fedora-old", metadata={"namespace": "golden", "labels": labels}, status={"phase": "Succeeded"})
+    store = cluster(volumes=[old])
+    store.lists[f"{CDI}/datavolumes"] = [old]
+    told = boot(store, check=True, wait=True, keep=1, **IMAGE)
+    assert not told.get("failed"), told
+    assert ("DELETE", f"{GOLDEN}/datavolumes/fedora-old") in store.rehearsed
+    # Without a wait, the volume is not filled when the task is over.
+    store.rehearsed.clear()
+    boot(store, check=True, keep=1, **IMAGE)
+    assert "DELETE" not in {method for method, _path in store.rehearsed}

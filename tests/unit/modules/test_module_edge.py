@@ -59,3 +59,32 @@ def test_what_is_secret_in_a_kubeconfig_is_hidden(run: Run) -> None:
         "virtual_machine_info", Store({}), kubeconfig={"users": [{"name": "u", "user": user}]}, context=secret
     )
     assert refused["failed"] and secret not in str(refused)
+
+
+SECRET = "a-secret-of-mine"
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"token": SECRET},
+        {"exec": {"command": "none", "env": [{"name": "CLIENT_SECRET", "value": SECRET}]}},
+        {"exec": {"command": "none", "args": ["login", f"--secret={SECRET}"]}},
+        {"auth-provider": {"name": "oidc", "config": {"client-secret": SECRET, "id-token": "t", "client-id": "me"}}},
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"names": {"no": "list"}}, {"no_such_option": 1}])
+def test_no_part_of_a_kubeconfig_is_shown(run: Run, user: dict[str, Any], more: dict[str, Any]) -> None:
+    kubeconfig = {"users": [{"name": "u", "user": user}]}
+    refused = run("virtual_machine_info", Store({}), kubeconfig=kubeconfig, **more)
+    assert refused["failed"] and SECRET not in str(refused)
+    assert refused["invocation"]["module_args"]["kubeconfig"] == "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+    shown = run("virtual_machine_info", Store({}), kubeconfig="/nowhere")
+    assert shown["invocation"]["module_args"]["kubeconfig"] == "/nowhere"
+
+
+def test_the_tokens_of_an_auth_provider_are_hidden_in_messages(run: Run) -> None:
+    provider = {"auth-provider": {"config": {"refresh-token": SECRET}}}
+    kubeconfig = {"users": [{"name": "u", "user": provider}]}
+    refused = run("virtual_machine_info", Store({}), kubeconfig=kubeconfig, context=SECRET)
+    assert refused["failed"] and SECRET not in str(refused)

@@ -133,6 +133,32 @@ def test_power_in_check_mode(run: Run) -> None:
     assert [one["name"] for one in labelled["results"]] == ["b"]
 
 
+@pytest.mark.parametrize(
+    ("state", "more", "after"),
+    [
+        ("stopped", {}, {"status": "Stopped"}),
+        ("restarted", {}, {"status": "Running", "instance": "new"}),
+        ("paused", {}, {"status": "Paused", "instance": "guest"}),
+        ("started", {}, {"status": "Running", "instance": "new"}),
+        ("started", {"paused": True}, {"status": "Paused", "instance": "new"}),
+    ],
+)
+def test_the_diff_of_check_mode_has_what_kubevirt_would_report(
+    run: Run, state: str, more: Manifest, after: Manifest
+) -> None:
+    running = state != "started"
+    machine = vm("a", "Running" if running else "Stopped")
+    machine["spec"]["runStrategy"] = "Always" if running else "Halted"
+    cluster = store(machine)
+    guest = {"metadata": {"name": "a", "namespace": "shop", "uid": "guest"}, "status": {"phase": "Running"}}
+    cluster.lists["/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"] = [guest] if running else []
+    cluster.answers["PUT", ""] = (202, {})
+    told = run("virtual_machine_power", cluster, check=True, state=state, namespace="shop", names=["a"], **more)
+    (diff,) = told["diff"]
+    before = {"status": "Running", "instance": "guest"} if running else {"status": "Stopped"}
+    assert (diff["before"], diff["after"]) == (before, after)
+
+
 def test_what_adopting_would_do(run: Run) -> None:
     cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
     told = run("virtual_machine_adopt", cluster, check=True, namespace="shop")

@@ -168,6 +168,24 @@ def test_revisions_of_several_vms_are_upgraded_at_once(run: Run) -> None:
     assert [(one["name"], one["changed"]) for one in told["results"]] == [("a", True), ("b", True)]
 
 
+def test_an_upgrade_of_revisions_that_stops_halfway_has_changed_something(run: Run) -> None:
+    matcher = {"name": "small", "kind": "VirtualMachineInstancetype"}
+    machine = vm("a", instancetype=matcher)
+    machine["status"]["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": "old"}}
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    about = {"name": "small", "namespace": "shop", "uid": "it", "generation": 1}
+    data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": matcher["kind"], "metadata": about, "spec": spec}
+    cluster = store(machine)
+    cluster.lists[REVISIONS] = [{"metadata": {"name": "old", "namespace": "shop", "uid": "r"}, "data": data}]
+    cluster.lists[f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"] = []
+    refusal = status(422, "the server rejected our request", "Invalid")
+    for method, written in (("PATCH", True), ("POST", False)):
+        cluster.answers = {(method, ""): refusal}
+        told = run("controller_revision", cluster, state="upgraded", namespace="shop")
+        assert told["failed"] and (told["changed"], told["results"][0]["changed"]) == (written, written)
+        assert told["msg"] == "shop/a: the server rejected our request"
+
+
 def test_five_vms_that_cannot_be_stopped_are_spelled_out(run: Run) -> None:
     running = store(*(vm(name, "Always") for name in "abcdefg"))
     running.answers["PUT", "/stop"] = status(409, "not today", "Conflict")

@@ -26,7 +26,15 @@ class Here:
 
     def __init__(self, **task: Any) -> None:
         self._task = mock.Mock(
-            **{"async_val": 0, "delegate_to": None, "environment": [], "check_mode": True, "diff": False, **task}
+            **{
+                "async_val": 0,
+                "delegate_to": None,
+                "environment": [],
+                "check_mode": True,
+                "diff": False,
+                "no_log": False,
+                **task,
+            }
         )
         self._connection = mock.Mock(transport="local", become=None)
         self._display = mock.Mock(verbosity=0)
@@ -37,7 +45,8 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
     """What `_direct` answers for a module that tells its options and environment."""
 
     def main() -> None:
-        module = make_module({"text": {"type": "str"}, "key": {"type": "str", "no_log": True}})
+        spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
+        module = make_module({**spec, "kubeconfig": {"type": "raw"}})
         module.warn("old")
         show("half done")
         if module.params["text"] == "fail":
@@ -77,12 +86,16 @@ def test_what_a_module_shows_is_seen_at_once() -> None:
     action = Here()
     execute(action, text="a")
     action._display.display.assert_called_once_with("half done")
+    hidden = Here(no_log=True)
+    execute(hidden, text="a")
+    hidden._display.display.assert_not_called()
 
 
 def test_at_verbosity_3_the_options_are_shown() -> None:
     action = Here()
     action._display.verbosity = 3
-    assert execute(action, text="a")["invocation"]["module_args"]["text"] == "a"
+    told = execute(action, text="a", kubeconfig={"users": []})["invocation"]["module_args"]
+    assert (told["text"], told["kubeconfig"]) == ("a", "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER")
 
 
 def test_the_environment_is_the_tasks_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from ..client.errors import ApiError, ConnectionFailed, explain, lacks_right
 UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play creates it"
 
 _NOT_FOUND = re.compile(r'"[^"]+" not found')
-_NO_DRY_RUN = "does not support dry run"
+NO_DRY_RUN = "does not support dry run"
+"""What the API server says if a webhook takes no dry runs."""
 
 
 class Foreseen(NamedTuple):
@@ -34,7 +35,7 @@ def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
         told = explain(error, verb, kind)
         if _NOT_FOUND.search(error.message):
             return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
-        if lacks_right(error) or _NO_DRY_RUN in error.message:
+        if lacks_right(error) or NO_DRY_RUN in error.message:
             return Foreseen(unknown=f"the dry run could not check the object: {told}")
         return Foreseen(refused=told)
     return Foreseen()

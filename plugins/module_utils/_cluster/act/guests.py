@@ -7,6 +7,7 @@ the VM declares, the task does not restart it and warns about the condition.
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
@@ -43,7 +44,10 @@ class Guests:
     def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
         self._session = session
         self._seconds = seconds
+        self._concurrency = max(1, concurrency)
         self._each = partial(each, concurrency=concurrency)
+        # The VMs with a new guest, whoever restarted them.
+        self._renewed: list[Changed] = []
 
     def run(self, results: list[Changed]) -> None:
         """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
@@ -54,7 +58,7 @@ class Guests:
             # One LIST for the namespace instead of one GET for each revision.
             lookup.list(_REVISION.kind, namespace)
         self._each(results, lambda result: self._bring(result, lookup, time.monotonic() + self._seconds))
-        self._judge([result for result in results if result.restart and result.failed is None])
+        self._judge([result for result in self._renewed if result.failed is None])
 
     def _bring(self, result: Changed, lookup: WideLookup, deadline: float) -> None:
         wanted, result.restart = result.restart, False
@@ -69,9 +73,9 @@ class Guests:
             self._leave(result, vm, lookup)
             return
         self._raise(result, vm, lookup)
-        self._restart(result, instance, deadline)
-        if result.restart:
+        if self._restart(result, instance, deadline):
             result.vm = self._await_vm(result.before, deadline)
+            self._renewed.append(result)
 
     def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
@@ -133,21 +137,21 @@ class Guests:
                 f" {explain(error, 'PATCH', _VM)}"
             )
 
-    def _restart(self, result: Changed, old: Manifest, deadline: float) -> None:
-        """Restarts the guest `old`, if nobody else has, and waits until the new guest is ready."""
+    def _restart(self, result: Changed, old: Manifest, deadline: float) -> bool:
+        """Restarts the guest `old`, if nobody else has, and waits until the new guest is ready. False if none comes."""
         seen = result.before
         vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
         if vm is None:
-            return
+            return False
         old_uid = uid_of(old)
         # A restart that an earlier run or another client requested may be in progress or complete.
         needed = power.decide(power.Wanted(power.RESTARTED), vm, instance).needed
         if needed and instance is None:
-            return
+            return False
         if needed and uid_of(instance) == old_uid:
             entry = Entry(seen.namespace, seen.name, power.Wanted(power.RESTARTED))
-            send(self._session, Result(entry, vm=vm, instance=instance))
-        result.restart = result.written = True
+            result.restart = send(self._session, Result(entry, vm=vm, instance=instance))
+        result.written = result.written or result.restart
 
         def look(_name: str, live: Manifest | None) -> State:
             if live is None or uid_of(live) == old_uid:
@@ -162,6 +166,7 @@ class Guests:
         waited = wait_for(self._session, _VMI, seen.namespace, [seen.name], look, seconds)[seen.name]
         if waited.failure is not None:
             raise ConnectionFailed(waited.failure)
+        return True
 
     def _await_vm(self, seen: Inspected, deadline: float) -> Manifest:
         """The VM, once virt-controller has observed that the new guest runs."""
@@ -179,7 +184,7 @@ class Guests:
         return waited.object
 
     def _judge(self, results: list[Changed]) -> None:
-        """Reads the restarted VMs once nothing writes them any more.
+        """Reads the VMs with a new guest once nothing writes them any more.
 
         The guest is new, so a remaining condition RestartRequired is a warning and no reason for another restart.
         """
@@ -188,7 +193,8 @@ class Guests:
             if not moving:
                 break
             time.sleep(_QUIET)
-            moving = [result for result in moving if self._moved(result)]
+            with ThreadPoolExecutor(max_workers=self._concurrency) as pool:
+                moving = [result for result, moved in zip(moving, pool.map(self._moved, moving)) if moved]
         for result in results:
             # The guest was started from the current VM.
             result.settled = True

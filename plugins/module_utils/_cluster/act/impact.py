@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from ..._resolver.api import effects
@@ -80,13 +82,15 @@ class Restarts:
         return has_guest(result.live) and waits_for_restart(result)
 
     def settle(self, session: Session, results: list[Result], deadline: float) -> None:
-        """Restarts the VMs that need it and waits until they run again. Failures go into the results.
+        """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
+        go into the results.
 
         KubeVirt decides whether a VM needs a restart, once it has compared the change with the guest: one watch for
         each namespace. An unchanged VM that needs a restart because of an earlier run is restarted too.
         """
         if not self._wanted:
             return
+        seconds = max(0.0, deadline - time.monotonic())
         changed = [
             one for one in results if one.written and one.impact is not None and one.impact.needs != effects.NOTHING
         ]
@@ -100,11 +104,11 @@ class Restarts:
                 one.failed = f"the restart failed: {error}"
             return
         due = self._without_settled(session, wanted, instances)
-        for one in due:
-            _raise(session, one)
+        with ThreadPoolExecutor(max_workers=max(1, self._concurrency)) as pool:
+            list(pool.map(partial(_raise, session), due))
         entries = [_entry(one, instances) for one in due]
-        left = max(0.0, deadline - time.monotonic())
-        settings = power.Settings(wait=True, wait_timeout=left, concurrency=self._concurrency)
+        # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
+        settings = power.Settings(wait=True, wait_timeout=seconds, concurrency=self._concurrency)
         done = power.power(session, entries, settings) if entries else []
         for result, told in zip(due, done):
             result.restart = told.changed

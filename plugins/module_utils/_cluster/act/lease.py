@@ -65,12 +65,16 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
 
 def release(session: Session, namespace: str, name: str, holder: str) -> Held:
     """Releases a Lease that `holder` has; leaves another holder's Lease alone. Raises ApiError and ConnectionFailed."""
+    sent: Manifest = {}
     while True:
         live = session.get(LEASE, namespace, name)
-        other = str(((live or {}).get("spec") or {}).get("holderIdentity") or "")
+        spec = (live or {}).get("spec") or {}
+        other = str(spec.get("holderIdentity") or "")
         if other != holder:
-            return Held(False, other)
-        if _write(session, namespace, name, live, _spec("", 1)):
+            # The previous write may have taken effect, although its response was lost.
+            return Held(bool(sent) and spec.get("renewTime") == sent["renewTime"], other)
+        sent = _spec("", 1)
+        if _write(session, namespace, name, live, sent):
             return Held(True, "")
 
 
@@ -80,13 +84,14 @@ def _spec(holder: str, duration: int) -> Manifest:
 
 
 def _write(session: Session, namespace: str, name: str, live: Manifest | None, spec: Manifest) -> bool:
-    """Writes the Lease. False if another client wrote it first, or the response to an earlier attempt was lost."""
-    metadata = {"name": name, "namespace": namespace}
+    """Writes the Lease, and leaves what else an existing one has. False if another client wrote it first, or the
+    response to an earlier attempt was lost."""
+    before = live or {"metadata": {"name": name, "namespace": namespace}}
     manifest: Manifest = {
+        **before,
         "apiVersion": LEASE.api_version,
         "kind": LEASE.kind,
-        "metadata": metadata if live is None else {**metadata, "resourceVersion": live["metadata"]["resourceVersion"]},
-        "spec": spec,
+        "spec": {**(before.get("spec") or {}), **spec},
     }
     method, path = ("POST", LEASE.path(namespace)) if live is None else ("PUT", LEASE.path(namespace, name))
     try:

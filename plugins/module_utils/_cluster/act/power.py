@@ -88,14 +88,13 @@ def power(session: Session, entries: list[Entry], settings: Settings) -> list[Re
     An entry that fails does not stop the others, unless fail_fast is set.
     """
     results = [Result(entry) for entry in entries]
-    deadline = time.monotonic() + settings.wait_timeout
     _look(session, results)
     for result in results:
         if result.failed is None:
             result.found, result.before = result.vm, result.instance
             if result.vm is None:
                 result.failed = "the virtual machine does not exist"
-    _Round(session, settings, deadline).run([result for result in results if result.failed is None])
+    _Round(session, settings).run([result for result in results if result.failed is None])
     if not settings.check_mode:
         _look(session, [result for result in results if result.changed or _moved(result)])
     return results
@@ -188,10 +187,11 @@ def _was_taken_up(session: Session, result: Result) -> bool:
 class _Round:
     """The requests and waits of one task."""
 
-    def __init__(self, session: Session, settings: Settings, deadline: float) -> None:
+    def __init__(self, session: Session, settings: Settings) -> None:
         self._session = session
         self._settings = settings
-        self._deadline = deadline
+        # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
+        self._left = settings.wait_timeout
         self._stopped = False
 
     def run(self, results: list[Result]) -> None:
@@ -250,22 +250,13 @@ class _Round:
         migrated = [result for result in results if result.entry.wanted.state == rules.MIGRATED]
         self._wait(_VMI, migrated, lambda result: lambda instance: State(*rules.migrated(result.before, instance)))
         others = [result for result in results if result not in migrated]
-        open_ = [result for result in others if result.changed or not self._reached(result, result.vm).done]
-        self._wait(_VM, open_, lambda result: lambda vm: self._reached(result, vm))
-
-    def _reached(self, result: Result, vm: Manifest | None) -> State:
-        state = State(*rules.reached(result.entry.wanted, vm))
-        if result.changed and vm is not None and same_status(vm, result.found or {}):
-            state = doubted(state)
-        if state.done and result.entry.wanted.state == rules.RESTARTED:
-            instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
-            if instance is None or uid_of(instance) == _old(result):
-                return State(pending="the new VMI")
-        if state.done and result.entry.wanted.state == rules.STOPPED and vm is not None:
-            instance = self._session.get(_VMI, result.entry.namespace, result.entry.name)
-            if not rules.gone(instance):
-                return State(pending="the old VMI to disappear")
-        return state
+        open_ = [result for result in others if result.changed or not _is_over(result)]
+        self._wait(_VM, open_, lambda result: lambda vm: _reached(result, vm))
+        # The status of a VM may be that of its old guest.
+        ended = [result for result in open_ if result.failed is None and result.vm is not None]
+        self._wait(_VMI, [one for one in ended if _has_end(one)], lambda result: lambda vmi: _end(result, vmi))
+        again = [one for one in ended if one.failed is None and one.entry.wanted.state == rules.RESTARTED]
+        self._wait(_VM, again, lambda result: lambda vm: _reached(result, vm))
 
     def _wait(
         self,
@@ -276,11 +267,34 @@ class _Round:
         """Watches the kind in each namespace. Failures and the VMs last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
         looks = {place: look(result) for place, result in members.items()}
-        left = max(0.0, self._deadline - time.monotonic())
-        for place, waited in wait_in_namespaces(self._session, kind, looks, left).items():
+        began = time.monotonic()
+        for place, waited in wait_in_namespaces(self._session, kind, looks, self._left).items():
             members[place].failed = waited.failure
             if kind is _VM:
                 members[place].vm = waited.object
+        self._left = max(0.0, self._left - (time.monotonic() - began))
+
+
+def _reached(result: Result, vm: Manifest | None) -> State:
+    state = State(*rules.reached(result.entry.wanted, vm))
+    return doubted(state) if result.changed and vm is not None and same_status(vm, result.found or {}) else state
+
+
+def _has_end(result: Result) -> bool:
+    """Whether the wanted state ends a guest."""
+    return result.entry.wanted.state in (rules.RESTARTED, rules.STOPPED)
+
+
+def _end(result: Result, instance: Manifest | None) -> State:
+    """Whether the guest that the wanted state ends is gone."""
+    if result.entry.wanted.state == rules.STOPPED:
+        return State(rules.gone(instance), pending="the old VMI to disappear")
+    return State(instance is not None and uid_of(instance) != _old(result), pending="the new VMI")
+
+
+def _is_over(result: Result) -> bool:
+    """Whether a VM to which no request was sent is, as first seen, in the wanted state."""
+    return _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
 
 
 def _old(result: Result) -> str:

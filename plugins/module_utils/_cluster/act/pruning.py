@@ -32,10 +32,11 @@ _NAME = re.compile(r"[a-z0-9.-]+")
 
 @dataclass
 class Pruned:
-    """An unreferenced revision. failed: why it could not be deleted."""
+    """An unreferenced revision. uid: "" if unknown. failed: why it could not be deleted."""
 
     namespace: str
     name: str
+    uid: str = ""
     failed: str | None = None
 
 
@@ -57,7 +58,7 @@ def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
             place = ",".join(str(owner["uid"]) for owner in owners), naming.labels(one).get(naming.UID_LABEL, "")
             groups.setdefault(place, []).append(one)
     return [
-        Pruned(namespace, one["metadata"]["name"])
+        Pruned(namespace, one["metadata"]["name"], one["metadata"].get("uid") or "")
         for group in groups.values()
         for one in group[: max(0, len(group) - keep)]
     ]
@@ -66,7 +67,8 @@ def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
 def prune(session: Session, found: list[Pruned], concurrency: int) -> None:
     def one(pruned: Pruned) -> None:
         try:
-            session.delete(_REVISION, pruned.namespace, pruned.name)
+            # A VM that was deleted and created anew gets revisions of the same names.
+            session.delete(_REVISION, pruned.namespace, pruned.name, pruned.uid)
         except (ApiError, ConnectionFailed) as error:
             pruned.failed = explain(error, "DELETE", _REVISION)
 
@@ -107,16 +109,18 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
 def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tuple[bool, str | None]:
     """Rewrites revisions of an older version, as virt-controller does when it next reconciles the VM.
 
-    Returns whether there was anything to do, and the reason of a failure or None.
+    Returns whether anything was written, or would be in check mode, and the reason of a failure or None.
     """
     writes = upgrade.upgrade(seen.vm, seen.revisions, _style(seen.vm))
     if writes.error is not None:
         return False, writes.error.message
+    written = False
     try:
         for action in () if check_mode else writes.actions:
             _write(session, action)
+            written = True
     except (ApiError, ConnectionFailed) as error:
-        return True, None if _is_done(session, seen) else explain(error, "PATCH", _VM)
+        return (True, None) if _is_done(session, seen) else (written, explain(error, "PATCH", _VM))
     return bool(writes.actions), None
 
 
@@ -153,7 +157,7 @@ def _write(session: Session, action: Create | Delete | PatchStatus | PatchSpec) 
         manifest = {**action.manifest, "apiVersion": _REVISION.api_version, "kind": _REVISION.kind}
         session.create(_REVISION, action.namespace, manifest)
     elif isinstance(action, Delete):
-        session.delete(_REVISION, action.namespace, action.name)
+        session.delete(_REVISION, action.namespace, action.name, action.uid)
     else:
         part = "status" if isinstance(action, PatchStatus) else None
         path = _VM.path(action.namespace, action.name, part)

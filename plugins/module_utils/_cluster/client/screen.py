@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 Show = Callable[[str], None]
 
-# Not a ContextVar: uploads run in threads.
+# The innermost is last.
 _screens: list[Show] = []
 
 
@@ -19,7 +19,7 @@ def show(line: str) -> None:
 
 @contextmanager
 def shown_by(screen: Show) -> Iterator[None]:
-    """In this context, `screen` shows the lines; it may be called from any thread."""
+    """In this context, `screen` shows the lines."""
     _screens.append(screen)
     try:
         yield

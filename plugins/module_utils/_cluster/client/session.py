@@ -31,6 +31,8 @@ _APPLY: Final = "application/apply-patch+yaml"
 _JSON: Final = "application/json, */*"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 _PAGE: Final = 500
+# How often an expired list is begun.
+_LISTS: Final = 5
 _CONNECT_TIMEOUT: Final = 10
 # Seconds without data. A stuck request leaves time for another attempt; a watch gets a bookmark every minute.
 _READ_TIMEOUT: Final = 30
@@ -138,9 +140,11 @@ class Session:
             try:
                 return self._pages(kind, namespace, {"limit": str(_PAGE), **query}, metadata_only)
             except ApiError as error:
-                # The continue token expires after a few minutes; then only a new list is consistent.
-                if error.code != 410 or not pauses.pause(self._retry_timeout):
+                # The continue token expires after a few minutes; then only a new list is consistent. By then the time
+                # for retries is over, so the lists count.
+                if error.code != 410 or pauses.tries == _LISTS:
                     raise
+                time.sleep(pauses.next())
 
     def _pages(
         self, kind: Kind, namespace: str | None, query: dict[str, str], metadata_only: bool

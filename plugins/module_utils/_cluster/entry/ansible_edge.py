@@ -29,8 +29,11 @@ from ..._resolver.api.names import shown
 from ..._resolver.api.shapes import misshapen
 from ..client.libraries import MISSING
 
-# The secret fields of a kubeconfig's user.
+# The secret fields of a kubeconfig's user, and of the configuration of its auth-provider.
 _SECRETS = ("token", "password", "client-key-data")
+_OF_PROVIDERS: Final = ("id-token", "refresh-token", "access-token", "client-secret")
+# What Ansible shows instead of a secret option.
+_HIDDEN: Final = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 # Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
 _COLLECTIONS: Final = (100_000, 50, 1000)
 _NUMBER: Final = re.compile(r"\s*[-+]?[0-9]{1,15}(\.[0-9]{0,15})?\s*", re.ASCII)
@@ -75,6 +78,14 @@ def make_module(
             if problem := misshapen(self.params, argument_spec):
                 _fail(problem)
             given.update(self.params)
+
+        def told_params(self) -> dict[str, Any]:
+            """The options as Ansible may show them. Anything in a kubeconfig may be secret, such as an argument of its
+            exec plugin."""
+            return {name: _HIDDEN if _is_kubeconfig(name, value) else value for name, value in self.params.items()}
+
+        def _return_formatted(self, kwargs: dict[str, Any]) -> None:
+            super()._return_formatted({"invocation": {"module_args": self.told_params()}, **kwargs})
 
         def hide(self, secrets: Iterable[str]) -> None:
             """Keeps these texts out of the result, beside the options that Ansible knows to be secret."""
@@ -143,5 +154,15 @@ def _secrets(kubeconfig: Any) -> set[str]:
     users = kubeconfig.get("users") if isinstance(kubeconfig, dict) else None
     if not isinstance(users, list):
         return set()
-    entries = [user.get("user") for user in users if isinstance(user, dict)]
-    return {str(entry[name]) for entry in entries if isinstance(entry, dict) for name in _SECRETS if entry.get(name)}
+    entries = [_dict(_dict(user).get("user")) for user in users]
+    providers = [_dict(_dict(entry.get("auth-provider")).get("config")) for entry in entries]
+    parts = [*((entry, _SECRETS) for entry in entries), *((one, _OF_PROVIDERS) for one in providers)]
+    return {str(part[name]) for part, names in parts for name in names if part.get(name)}
+
+
+def _is_kubeconfig(name: str, value: Any) -> bool:
+    return name == "kubeconfig" and isinstance(value, dict)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

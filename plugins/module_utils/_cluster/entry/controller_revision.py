@@ -106,7 +106,7 @@ def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
     results, failures = [], []
     ended = each(lambda one: upgrade_revisions(session, one, module.check_mode), seen, module.params["concurrency"])
     for one, (changed, failed) in zip(seen, ended):
-        results.append({**tell(one), "changed": changed and not failed, "failed": bool(failed)})
+        results.append({**tell(one), "changed": changed, "failed": bool(failed)})
         if failed:
             results[-1]["msg"] = failed
         failures.append((one.label, failed))

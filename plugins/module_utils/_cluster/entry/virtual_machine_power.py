@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ..._resolver.api import limits
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
-from ..._resolver.declare.power import RESTARTED, STARTED, STATES, STOPPED, Wanted
+from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, Wanted
 from ..._resolver.declare.status import run_strategy
 from ..act.power import Entry, Result, Settings, power, selected
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -33,6 +33,9 @@ _WAIT: dict[str, dict[str, Any]] = {
     "concurrency": {"type": "int", "default": 16},
     "fail_fast": {"type": "bool", "default": False},
 }
+
+# The status of a VM in a wanted state, if it is not Running.
+_STATUS: Final = {STOPPED: "Stopped", PAUSED: "Paused"}
 
 
 @last_net
@@ -167,13 +170,24 @@ def _status(vm: Outcome) -> str:
 
 def _diff(result: Result, check_mode: bool) -> Outcome:
     header = f"VirtualMachine {result.entry.label}"
-    after = {"status": result.entry.wanted.state} if check_mode else _power_of(result.vm, result.instance)
+    after = _foreseen(result) if check_mode else _power_of(result.vm, result.instance)
     return {
         "before_header": header,
         "after_header": f"{header} ({result.verb})",
         "before": _power_of(result.found, result.before),
         "after": after,
     }
+
+
+def _foreseen(result: Result) -> Outcome:
+    """The power state that the request would lead to."""
+    wanted = result.entry.wanted
+    told = {"status": "Paused" if wanted.paused else _STATUS.get(wanted.state, "Running")}
+    if wanted.state == STOPPED:
+        return told
+    if wanted.state in (STARTED, RESTARTED):
+        return {**told, "instance": "new"}
+    return {**_power_of(None, result.before), **told}
 
 
 def _power_of(vm: Outcome | None, instance: Outcome | None) -> Outcome:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare.needs import Need, then
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed
@@ -26,13 +27,15 @@ _SIDE_BY_SIDE = 8
 class ClusterLookup:
     """A find.Lookup on an API server: few GETs, or one LIST, for each kind and namespace.
 
-    Call `gather` first for the expected objects; others are read on demand.
+    Call `gather` first for the expected objects; others are read on demand. Threads may share it.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        # What was read alone, and the lists or why they cannot be read.
         self._objects: dict[tuple[str, str], dict[str, Manifest | None]] = {}
-        self._listed: dict[tuple[str, str], Problem | None] = {}
+        self._listed: dict[tuple[str, str], dict[str, Manifest] | Problem] = {}
+        self._locks: dict[tuple[str, str], threading.Lock] = {}
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup. An object that cannot be read is a Problem with the remedy."""
@@ -43,7 +46,8 @@ class ClusterLookup:
         if place not in self._listed and (kind in _LISTED or len(known) >= _SINGLE_READS):
             self._list(place)
         if place in self._listed:
-            return self._listed[place] or self._objects[place].get(name)
+            found = self._listed[place]
+            return found if isinstance(found, Problem) else found.get(name)
         try:
             known[name] = self._session.get(BY_NAME[kind], namespace or None, name)
         except (ApiError, ConnectionFailed) as error:
@@ -78,29 +82,33 @@ class ClusterLookup:
 
     def _seen(self, need: Need) -> Manifest | None:
         place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")
-        return self._objects.get(place, {}).get(need.name)
+        found = self._listed.get(place)
+        return found.get(need.name) if isinstance(found, dict) else self._objects.get(place, {}).get(need.name)
 
     def list(self, kind: str, namespace: str) -> Iterable[Manifest]:
         """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
         place = (kind, namespace)
         if place not in self._listed:
             self._list(place)
-        return [manifest for manifest in self._objects.get(place, {}).values() if manifest is not None]
+        found = self._listed[place]
+        return list(found.values()) if isinstance(found, dict) else []
 
     def problem(self, kind: str, namespace: str) -> Problem | None:
         """Why a list cannot be read, or None."""
-        return self._listed.get((kind, namespace))
+        found = self._listed.get((kind, namespace))
+        return found if isinstance(found, Problem) else None
 
     def _list(self, place: tuple[str, str]) -> None:
-        kind = BY_NAME[place[0]]
+        # One thread asks, and the others wait for its answer.
+        with self._locks.setdefault(place, threading.Lock()):
+            if place not in self._listed:
+                self._listed[place] = self._answer(BY_NAME[place[0]], place[1])
+
+    def _answer(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
         try:
-            items, _version = self._session.list(kind, place[1] or None)
-        except ApiError as error:
+            items, _version = self._session.list(kind, namespace or None)
+        except (ApiError, ConnectionFailed) as error:
             # If the API does not exist, for example without CDI, there are no such objects.
-            missing = error.code == 404
-            self._listed[place] = None if missing else problem(error, "LIST", kind)
-        except ConnectionFailed as error:
-            self._listed[place] = problem(error, "LIST", kind)
-        else:
-            self._listed[place] = None
-            self._objects[place] = {item["metadata"]["name"]: item for item in items}
+            missing = isinstance(error, ApiError) and error.code == 404
+            return {} if missing else problem(error, "LIST", kind)
+        return {item["metadata"]["name"]: item for item in items}

@@ -66,6 +66,16 @@ def owned(options: Options, live: Manifest) -> str:
     return f"{made} the DataSource {name}, so CDI never moves it; delete the DataSource first"
 
 
+def lost_with(live: Manifest) -> str:
+    """Why a task must not replace a DataImportCron, "" if it may: CDI deletes with it what it has imported."""
+    if live["spec"].get("retentionPolicy") != "None":
+        return ""
+    return (
+        f"the DataImportCron {live['metadata']['name']} has the retentionPolicy None: CDI would delete its images and"
+        " its DataSource with it; delete it yourself, or choose another name"
+    )
+
+
 def origin(live: Manifest) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the claim or the snapshot that a DataSource names; None for another DataSource."""
     found = leads_to(live)

@@ -12,21 +12,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
-from ...._resolver.boot import admission, source
+from ...._resolver.boot import admission, beforehand, source
 from ...._resolver.boot.upload import wish_of
 from ...._resolver.declare import plan
 from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import State, wait_for
-from ..handlers.boot_source import Claims, Crons, DataSources, Volumes
+from ..dry_run import NO_DRY_RUN, foreseen
+from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
 from ..subject import Entry, Result, Settings, Subject
 from .checks import identify
 from .labels import label
 from .progress import Progress
 from .removal import remove, tidy
 from .upload import UploadFailed, Way, upload
-from .work import LABELED, Work, declared, going, is_filled
+from .work import LABELED, Pair, Work, declared, going, is_filled
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -76,7 +77,9 @@ def declare_sources(session: Session, subject: Subject, entries: list[Entry], se
 def _import(session: Session, works: list[Work], settings: Settings) -> None:
     pairs = [(work, source.volume(work.options, work.content.digest, work.labels)) for work in works]
     for (work, _manifest), result in zip(pairs, declared(session, Volumes(), pairs, settings)):
-        work.filled = result.live is not None and source.fate(result.live).done
+        done = result.live is not None and source.fate(result.live).done
+        # In check mode, a task that waits would find the volume filled.
+        work.filled = done or (settings.check_mode and settings.wait)
 
 
 def _upload(session: Session, works: list[Work], settings: Settings) -> None:
@@ -94,7 +97,7 @@ def _upload(session: Session, works: list[Work], settings: Settings) -> None:
             if not settings.check_mode:
                 _send(session, work, settings)
                 work.result.written = True
-                work.filled = settings.wait
+            work.filled = settings.wait
         except (UploadFailed, ConnectionFailed, OSError) as error:
             work.result.failed = str(error)
         except ApiError as error:
@@ -128,26 +131,65 @@ def _send(session: Session, work: Work, settings: Settings) -> None:
 
 
 def _poll(session: Session, works: list[Work], settings: Settings) -> None:
-    pairs = [(work, source.cron(work.options, work.labels)) for work in works]
-    replaced = []
-    for work, manifest in pairs:
+    same: list[Pair] = []
+    other: list[Pair] = []
+    for work in works:
+        manifest = source.cron(work.options, work.labels)
         try:
             live = session.get(BY_NAME[_CRON], work.options["namespace"], work.options["name"])
         except (ApiError, ConnectionFailed) as error:
-            told = explain(error, "GET", BY_NAME[_CRON])
-            work.result.failed = told
+            work.result.failed = explain(error, "GET", BY_NAME[_CRON])
             continue
-        # CDI rejects every change of a DataImportCron. By its retention policy, its volumes stay.
+        # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
-            replaced.append((work, manifest))
-    rest = [(work, manifest) for work, manifest in pairs if not work.result.failed]
-    if replaced and not settings.check_mode:
-        declared(session, Subject("crons"), replaced, replace(settings, wait=True), "absent")
-    # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
-    asked = replace(settings, server_dry_run=settings.server_dry_run and not replaced, wait=False)
-    declared(session, Crons(), [pair for pair in rest if not pair[0].result.failed], asked)
+            work.result.failed = beforehand.lost_with(live) or None
+            other.append((work, manifest))
+        else:
+            same.append((work, manifest))
+    declared(session, Crons(), same, replace(settings, wait=False))
+    _replace(session, [pair for pair in other if not pair[0].result.failed], settings)
     if settings.wait and not settings.check_mode:
         _await_cron(session, going(works), settings)
+
+
+def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
+    """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
+    either, nothing would poll the registry."""
+    for work, manifest in pairs:
+        _check_new(session, work, manifest, settings)
+    due = [pair for pair in pairs if not pair[0].result.failed]
+    if not settings.check_mode:
+        declared(session, Subject("crons"), due, replace(settings, wait=True), "absent")
+    due = [pair for pair in due if not pair[0].result.failed]
+    # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
+    declared(session, Crons(), due, replace(settings, server_dry_run=False, wait=False))
+    for work, _manifest in due:
+        if work.result.failed and not settings.check_mode:
+            work.result.failed += "; the old DataImportCron is deleted, so run the task again"
+
+
+def _check_new(session: Session, work: Work, manifest: Manifest, settings: Settings) -> None:
+    kind = BY_NAME[_CRON]
+
+    def create() -> None:
+        try:
+            session.rehearsal().request("POST", kind.path(work.options["namespace"]), body=manifest, retry=True)
+        except ApiError as error:
+            # The name is the last thing that the API server looks at: all else is accepted.
+            if error.reason != "AlreadyExists":
+                raise
+
+    refused = "; ".join(finding.text for finding in cron_refused(manifest))
+    if not refused and not settings.check_mode:
+        try:
+            create()
+        except (ApiError, ConnectionFailed) as error:
+            refused = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
+    elif not refused and settings.server_dry_run:
+        told = foreseen(create, "POST", kind)
+        refused = told.refused or ""
+        work.result.warnings += [told.unknown] if told.unknown else []
+    work.result.failed = f"{refused}; the DataImportCron stays as it was" if refused else None
 
 
 def _await_cron(session: Session, works: list[Work], settings: Settings) -> None:
@@ -165,12 +207,7 @@ def _await_cron(session: Session, works: list[Work], settings: Settings) -> None
 
 
 def _lead(session: Session, works: list[Work], settings: Settings) -> None:
-    # In check mode, a task that waits would find the volume filled.
-    stay = {
-        (work.options["namespace"], work.options["name"])
-        for work in works
-        if not work.filled and not (settings.check_mode and settings.wait)
-    }
+    stay = {(work.options["namespace"], work.options["name"]) for work in works if not work.filled}
     pairs = [(work, source.data_source(work.options, work.volume, work.labels)) for work in works if work.leads]
     for (work, _manifest), result in zip(pairs, declared(session, DataSources(stay), pairs, settings)):
         work.result.live = result.live

@@ -11,6 +11,7 @@ from ...._resolver.api.kinds import BY_NAME, Kind
 from ...._resolver.boot import upload as rules
 from ...._resolver.boot.upload import Upload
 from ...client import upload_proxy
+from ...client.errors import ApiError
 from ...client.session import Session
 from ...read.cdi import CDI_CONFIG
 from ...read.lists import STORAGE_CLASS
@@ -28,6 +29,8 @@ _JSON_PATCH: Final = "application/json-patch+json"
 _PAUSE: Final = 2
 # Tokens are valid for five minutes. CDI rejects a longer upload at its end, and the module sends the file again.
 _RENEWALS: Final = 3
+# How often a claim is read and written, which CDI writes at the same time.
+_ATTEMPTS: Final = 5
 
 
 class UploadFailed(Exception):
@@ -111,16 +114,28 @@ def _create(session: Session, wish: Upload) -> None:
 
 
 def _take(session: Session, wish: Upload, claim: Manifest) -> None:
-    changed = rules.prepared(claim)
-    if changed is not None:
-        name = claim["metadata"]["name"]
-        session.request("PUT", _CLAIM.path(wish.namespace, name), body=changed)
+    _prepare(session, wish, claim)
     for kind in (_CLAIM,) if wish.claim else (_CLAIM, _DATA_VOLUME):
         # virtctl does not add the requested labels to existing volumes.
         found = session.get(kind, wish.namespace, wish.name) if wish.labels or wish.digest else None
         patch = rules.patch(wish, found) if found is not None else None
         if patch is not None:
             session.request("PATCH", kind.path(wish.namespace, wish.name), body=patch, content_type=_MERGE)
+
+
+def _prepare(session: Session, wish: Upload, claim: Manifest) -> None:
+    for left in reversed(range(_ATTEMPTS)):
+        changed = rules.prepared(claim)
+        if changed is None:
+            return
+        try:
+            session.request("PUT", _CLAIM.path(wish.namespace, claim["metadata"]["name"]), body=changed)
+            return
+        except ApiError as error:
+            found = _existing(session, wish) if error.code == 409 and left else None
+            if found is None:
+                raise
+            claim = found
 
 
 def _wait_until_ready(session: Session, wish: Upload, way: Way) -> None:

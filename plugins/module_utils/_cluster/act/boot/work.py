@@ -29,7 +29,7 @@ _FRONT: Final = ("DataSource", "DataImportCron")
 
 @dataclass
 class Work:
-    """The state of one boot source. filled: whether CDI has filled its volume."""
+    """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
     result: Result
     content: Content = _UNKNOWN

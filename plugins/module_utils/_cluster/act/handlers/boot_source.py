@@ -39,12 +39,11 @@ class Crons(Subject):
         super().__init__("crons")
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return [_cron_refused(step.plan.manifest) for step in planned]
+        return [cron_refused(step.plan.manifest) for step in planned]
 
 
 class DataSources(Subject):
-    """DataSources. unready: the names of those whose volume is not filled: they stay where they lead to.
-    wait: whether to wait until CDI has seen them."""
+    """DataSources. unready: the names of those whose volume is not filled: they stay where they lead to."""
 
     def __init__(self, unready: set[tuple[str, str]]) -> None:
         super().__init__("boot sources")
@@ -72,7 +71,8 @@ class Claims(Subject):
         return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step
 
 
-def _cron_refused(manifest: Manifest) -> list[Finding]:
+def cron_refused(manifest: Manifest) -> list[Finding]:
+    """What CDI would refuse of a new DataImportCron."""
     try:
         return _refused(admission.data_import_cron_refusal(manifest, None, available_timezones()))
     except Crash as error:

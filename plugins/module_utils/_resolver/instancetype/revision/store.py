@@ -32,10 +32,11 @@ class Create(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """Deletes a ControllerRevision."""
+    """Deletes a ControllerRevision. uid: of that one, "" if unknown; KubeVirt deletes by the name alone."""
 
     namespace: str
     name: str
+    uid: str = ""
 
 
 class PatchStatus(NamedTuple):

@@ -21,6 +21,7 @@ Manifest = dict[str, Any]
 
 class _Upgraded(NamedTuple):
     old: str
+    uid: str
     new: str
 
 
@@ -56,7 +57,7 @@ def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
             matchers[role] = {**(matchers[role] or {}), "revisionName": upgraded.new}
         patch.append({"op": "test", "path": path, "value": upgraded.old})
         patch.append({"op": "replace", "path": path, "value": upgraded.new})
-        deletes.append(Delete(namespace, upgraded.old))
+        deletes.append(Delete(namespace, upgraded.old, upgraded.uid))
     kind = PatchStatus if release.captures_in_status else PatchSpec
     patches = [kind(namespace, vm["metadata"].get("name", ""), patch)] if patch else []
     return written((*creates, *patches, *deletes), references, matchers)
@@ -93,4 +94,4 @@ def _upgrade(
     existing = created.add(new)
     if existing is not None:
         return existing if isinstance(existing, Problem) else already_exists(name)
-    return _Upgraded(captured, name)
+    return _Upgraded(captured, old["metadata"].get("uid") or "", name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -72,6 +73,28 @@ def test_a_write_that_took_effect_although_its_response_was_lost_is_not_repeated
     for first in ("", "me"):
         cluster = Cluster(first, "me", refusals=(CONFLICT,), renewed="now")
         assert (cluster.take().changed, cluster.writes) == (first == "", ["PUT"])
+
+
+def test_a_release_that_took_effect_although_its_response_was_lost_is_a_change(monkeypatch: Any) -> None:
+    monkeypatch.setattr(lease, "_spec", lambda holder, duration: {"holderIdentity": holder, "renewTime": "now"})
+    for renewed, changed in (("now", True), ("earlier", False)):
+        cluster = Cluster("me", "", refusals=(CONFLICT,), renewed=renewed)
+        assert (cluster.release(), cluster.writes) == (Held(changed, ""), ["PUT"])
+
+
+def test_what_else_a_lease_has_stays() -> None:
+    labels = {"labels": {"team": "web"}, "annotations": {"why": "upgrade"}}
+    metadata = {"name": "turn", "namespace": "shop", "resourceVersion": "7", "uid": "one", **labels}
+    live = {"metadata": metadata, "spec": {"holderIdentity": "me", "leaseTransitions": 3}}
+    with session_with(lambda *_asked: (200, live)) as session:
+        for write in (
+            lambda: take(session, "shop", "turn", "me", 60, 0),
+            lambda: release(session, "shop", "turn", "me"),
+        ):
+            with mock.patch.object(session, "request", wraps=session.request) as request:
+                write()
+            written = request.call_args.kwargs["body"]
+            assert (written["metadata"], written["spec"]["leaseTransitions"]) == (metadata, 3)
 
 
 def test_a_renewal_that_met_another_write_is_tried_again() -> None:

@@ -149,6 +149,19 @@ def test_a_restart_is_not_over_before_there_is_another_guest(afterwards: str) ->
     assert str(result.failed).startswith("not ready after ") and "waiting for the new VMI" in str(result.failed)
 
 
+def test_guests_of_stopped_vms_are_seen_in_the_first_list() -> None:
+    names = "abcdef"
+    cluster = store([vm(name, "Halted", printableStatus="Stopped") for name in names], [])
+    assert [(one.verb, one.failed) for one in run(cluster, "stopped", *names)] == [("", None)] * 6
+    assert len(cluster.asked) == 2
+
+
+def test_a_vm_is_not_stopped_before_its_guest_is_gone() -> None:
+    cluster = store([vm("a", "Halted", printableStatus="Stopped")], [guest("a", deletionTimestamp="now")])
+    (result,) = run(cluster, "stopped", "a", wait_timeout=0.3)
+    assert str(result.failed).startswith("not ready after ") and "the old VMI to disappear" in str(result.failed)
+
+
 def test_a_lost_answer_of_a_vm_that_is_gone_or_cannot_be_seen_is_a_failure() -> None:
     for then in (status(404, "not found", "NotFound"), forbidden("virtualmachines")):
         cluster = store([vm("a")], [guest("a")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -174,6 +175,18 @@ def test_an_old_revision_is_stored_anew_where_the_vm_keeps_it(style: str) -> Non
         ("PATCH", patched),
         ("DELETE", f"{REVISIONS}/old"),
     ]
+
+
+def test_only_the_revisions_that_were_seen_are_deleted() -> None:
+    """A VM that is created anew meanwhile gets others of the same names."""
+    server = old_revision()
+    server.lists[REVISIONS][0]["metadata"]["uid"] = "first"
+    with session_with(server) as session, mock.patch.object(session, "delete") as delete:
+        [seen] = inspect(session, "shop")
+        upgrade_revisions(session, seen, check_mode=False)
+        server.lists[f"{KUBEVIRT}/virtualmachines"] = []
+        prune(session, prunable(session, "shop", keep=0), 1)
+    assert [call.args[1:] for call in delete.call_args_list] == [("shop", "old", "first")] * 2
 
 
 def test_one_that_cannot_be_deleted_is_told_and_the_others_go() -> None:

@@ -6,6 +6,7 @@ import copy
 import threading
 from collections import Counter
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -213,6 +214,44 @@ def test_what_kubevirt_does_not_ask_for_is_not_forgotten_either() -> None:
     done = run(cluster)
     assert (done.restart, done.warnings, cluster.restarts) == (True, [], 1)
     assert not run(cluster).changed and cluster.restarts == 1
+
+
+class Rival(Stubborn):
+    """Somebody else restarts the VM: at the moment of our request, or (`early`) just before it."""
+
+    def __init__(self, early: bool) -> None:
+        super().__init__()
+        self.early = early
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        # The second look at the guest is the one before the request.
+        looks = self.asked["GET db"] if method == "GET" and "virtualmachineinstances" in path else 0
+        if self.early and looks >= 3 and not self.restarts:
+            self.restarts += 1
+            self.instance = self._start()
+        answer = super().__call__(method, path, query)
+        if method == "PUT":
+            return status(409, "unable to complete request: stop/start already underway", "Conflict")
+        return answer
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_restart_by_somebody_else_is_waited_for_and_not_told_as_ones_own(early: bool) -> None:
+    cluster = Rival(early)
+    run(cluster, "never")
+    cluster.asked.clear()
+    told = run(cluster)
+    assert (told.failed, told.restart, told.changed, cluster.restarts) == (None, False, False, 1)
+    assert told.settled and not told.restart_required
+    assert cluster.asked["PUT restart"] == (0 if early else 1)
+
+
+def test_new_guests_are_judged_side_by_side() -> None:
+    met = threading.Barrier(2, timeout=20)
+    session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
+    results = [Changed(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
+    guests.Guests(session, 1, concurrency=2)._judge(results)
+    assert [result.settled for result in results] == [True, True]
 
 
 def test_a_vm_that_kubevirt_would_not_start_again_gets_its_revision_back() -> None:

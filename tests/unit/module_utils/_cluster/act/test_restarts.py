@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from typing import Any
@@ -100,6 +101,56 @@ def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_t
     watches = [cluster.asked[f"{namespace} watch"] for namespace in ("shop", "lab")]
     assert any(watches) and max(watches) <= 3, cluster.asked
     assert not any(waits_for_restart(result) for result in results)
+
+
+class Late(Cluster):
+    """The new guests appear while somebody watches."""
+
+    def __init__(self, *labels: str) -> None:
+        super().__init__(*labels)
+        self.up = False
+
+    def instance(self, label: str) -> Manifest:
+        made = super().instance(label)
+        made["metadata"]["uid"] = "new" if self.up else "old"
+        return made
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if method == "GET" and "/virtualmachineinstances/" in path:
+            self.asked["single guests"] += 1
+        self.up = self.up or bool(self.restarted and query.get("watch"))
+        return super().__call__(method, path, query)
+
+
+def test_new_guests_are_watched_for_together() -> None:
+    labels = [f"shop/{number}-r" for number in range(6)]
+    cluster = Late(*labels)
+    results = [changed(cluster, label, RESTART) for label in labels]
+    settle(cluster, results)
+    assert [(result.restart, result.failed) for result in results] == [(True, None)] * 6
+    assert cluster.asked["single guests"] == 0
+
+
+def test_what_is_restarted_is_waited_for_though_another_has_used_up_the_time() -> None:
+    cluster = Late("shop/a-r", "shop/b-n")
+    results = [changed(cluster, label, RESTART) for label in ("shop/a-r", "shop/b-n")]
+    settle(cluster, results, seconds=0.3)
+    assert [(result.restart, bool(result.failed)) for result in results] == [(True, False), (False, True)]
+
+
+def test_generations_are_raised_side_by_side() -> None:
+    met = threading.Barrier(2, timeout=20)
+
+    class Meeting(Cluster):
+        def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+            if "/controllerrevisions/" in path:
+                met.wait()
+                return 404, {"reason": "NotFound", "message": "not found"}
+            return super().__call__(method, path, query)
+
+    cluster = Meeting("shop/a-r", "shop/b-r")
+    settle(cluster, [changed(cluster, label, RESTART) for label in ("shop/a-r", "shop/b-r")])
+    assert not met.broken and len(cluster.restarted) == 2
 
 
 def test_what_nobody_looks_at_is_not_restarted_and_fails() -> None:

@@ -236,6 +236,19 @@ def test_a_list_whose_pages_have_expired_begins_again(server: Server) -> None:
     assert "continue" not in server.seen[-1]
 
 
+def test_a_list_that_expires_is_begun_again_whatever_the_time(server: Server) -> None:
+    page = {"metadata": {"continue": "token"}, "items": [{"metadata": {"name": "a"}}]}
+    first = (200, {}, json.dumps(page).encode())
+    last = (200, {}, json.dumps({"metadata": {"resourceVersion": "9"}, "items": []}).encode())
+    server.answers = [first, status(410, "Expired"), last]
+    assert session(server, retry_timeout=0).list(VM, "shop") == ([], "9")
+    server.answers = [first, status(410, "Expired")] * 20
+    server.seen.clear()
+    with pytest.raises(ApiError, match="Expired"):
+        session(server, retry_timeout=0).list(VM, "shop")
+    assert len(server.seen) == 10
+
+
 def test_metadata_alone_is_asked_for_where_that_is_enough(server: Server) -> None:
     server.answers = [(200, {}, json.dumps({"metadata": {}, "items": []}).encode()), OK]
     way = session(server)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
@@ -15,6 +19,7 @@ from scripted_server import Store, forbidden, session_with, status
 
 CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"
 REVISIONS = "/apis/apps/v1/namespaces/{}/controllerrevisions"
+ALL_INSTANCETYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
 ALL_REVISIONS = "/apis/apps/v1/controllerrevisions"
 
 
@@ -30,6 +35,25 @@ def test_from_the_fourth_single_read_on_the_list_is_read() -> None:
         assert [one["metadata"]["name"] if isinstance(one, dict) else one for one in names] == [*"abcde", None, "a"]
         assert len(list(lookup.list("PersistentVolumeClaim", "shop"))) == 5
     assert [path.rpartition("/")[2] for _method, path in store.asked] == ["a", "b", "c", "persistentvolumeclaims"]
+
+
+def test_threads_that_share_it_ask_once() -> None:
+    again = threading.Event()
+    store = Store({ALL_INSTANCETYPES: [named("small", "")]})
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        told = store(method, path, query)
+        if len(store.asked) > 1:
+            again.set()
+        # The first answer leaves the others time to ask, too.
+        again.wait(0.5)
+        return told
+
+    with session_with(answer) as session, ThreadPoolExecutor(4) as pool:
+        lookup = ClusterLookup(session)
+        found = list(pool.map(lambda _: lookup.get("VirtualMachineClusterInstancetype", "", "small"), range(4)))
+    assert [isinstance(one, dict) for one in found] == [True] * 4
+    assert store.asked == [("GET", ALL_INSTANCETYPES)]
 
 
 def test_what_may_not_be_read_is_a_problem_with_the_remedy() -> None:

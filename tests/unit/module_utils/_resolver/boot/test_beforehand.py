@@ -42,6 +42,14 @@ def test_labels_that_cdi_overwrites() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("policy", "lost"), [({"retentionPolicy": "None"}, True), ({"retentionPolicy": "All"}, False), ({}, False)]
+)
+def test_what_cdi_would_delete_with_a_cron(policy: Manifest, lost: bool) -> None:
+    told = beforehand.lost_with({"metadata": {"name": "nightly"}, "spec": policy})
+    assert ("the DataImportCron nightly has the retentionPolicy None" in told) == lost == bool(told)
+
+
 def test_a_volume_with_an_unreadable_image_has_none() -> None:
     volume = {"metadata": {"name": "a"}, "spec": {"source": {"registry": {"url": "docker://No Image"}}}}
     assert origin.origin_of(volume, "golden") == origin.Origin()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tempfile
 from collections.abc import Iterator
@@ -16,8 +17,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Way,
     upload,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import Upload
-from scripted_server import Store, session_with
+from scripted_server import Store, session_with, status
 
 CLAIM = "/api/v1/namespaces/shop/persistentvolumeclaims"
 VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
@@ -58,6 +60,22 @@ def test_a_volume_that_disappears_is_waited_for(file: BinaryIO, claim: bool) -> 
     with session_with(store) as session, pytest.raises(UploadFailed, match=r"not ready .* within 5 seconds"):
         upload(session, Upload("shop", "golden", claim, "1Gi"), file, way(time, ready_timeout=5))
     assert time.seconds == 6
+
+
+@pytest.mark.parametrize(("conflicts", "puts"), [(1, 2), (9, 5)])
+def test_a_claim_that_cdi_has_written_meanwhile_is_read_again(file: BinaryIO, conflicts: int, puts: int) -> None:
+    ready = {"cdi.kubevirt.io/storage.pod.ready": "true"}
+    store = Store({CLAIM: [{"metadata": {"name": "golden", "annotations": ready}}]}, {("POST", "requests"): (201, {})})
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        told = store(method, path, query)
+        met = method == "PUT" and store.writes.count(("PUT", f"{CLAIM}/golden")) <= conflicts
+        return status(409, "the object has been modified", "Conflict") if met else told
+
+    given_up = conflicts >= puts
+    with session_with(answer) as session, pytest.raises(ApiError) if given_up else contextlib.nullcontext():
+        upload(session, Upload("shop", "golden", True, create=False), file, way(Time(), timeout=0))
+    assert store.writes.count(("PUT", f"{CLAIM}/golden")) == puts
 
 
 def test_a_claim_that_is_never_processed(file: BinaryIO) -> None:

@@ -23,7 +23,11 @@ API_VERSION = "instancetype.kubevirt.io/v1beta1"
 
 def old(name: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
     data = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": f"of-{name}", "uid": "u"}, "spec": spec}
-    return {"kind": "ControllerRevision", "metadata": {"name": name, "namespace": "web"}, "data": data}
+    return {
+        "kind": "ControllerRevision",
+        "metadata": {"name": name, "namespace": "web", "uid": f"uid-{name}"},
+        "data": data,
+    }
 
 
 SPEC = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
@@ -45,7 +49,7 @@ def test_the_old_ones_are_deleted_after_the_vm_names_the_new_ones() -> None:
     given, revisions = vm("r1", "r2"), copy.deepcopy(REVISIONS)
     writes = upgrade.upgrade(given, Objects(revisions))
     assert [type(action) for action in writes.actions] == [Create, Create, PatchStatus, Delete, Delete]
-    assert writes.actions[3:] == (Delete("web", "r1"), Delete("web", "r2"))
+    assert writes.actions[3:] == (Delete("web", "r1", "uid-r1"), Delete("web", "r2", "uid-r2"))
     assert writes.preference_ref == {"name": "p", "controllerRevisionRef": {"name": "a-of-r2-v1beta1-u-0"}}
     assert (given, revisions) == (vm("r1", "r2"), REVISIONS)
 
