@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
@@ -236,15 +237,15 @@ def _wait_for_ends(
 
 
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
-    stopped = False
+    stopped = Event()
 
     def one(result: Result, step: Planned) -> None:
-        nonlocal stopped
-        if stopped:
+        if stopped.is_set():
             result.failed = _NOT_SENT
             return
         _write_one(session, result, step.plan, settings.force_conflicts)
-        stopped = settings.fail_fast and result.failed is not None
+        if settings.fail_fast and result.failed:
+            stopped.set()
 
     with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
         for future in [pool.submit(one, result, step) for result, step in steps]:
@@ -253,26 +254,19 @@ def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Sett
 
 def _write_one(session: Session, result: Result, step: Plan, force: bool) -> None:
     try:
-        result.live = send(session, result.entry.key, step, result.found, force)
+        for live in send(session, result.entry.key, step, result.found, force):
+            result.live, result.written = live, True
         if step.taken and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
         _lighten(result)
-        result.written = True
     except (ApiError, ConnectionFailed) as error:
         result.failed = explain(error, verb_of(step), BY_NAME[result.entry.key.kind])
 
 
 def _lighten(result: Result) -> None:
-    """Frees what nothing reads any more of the object before and after a write: it adds up over thousands of objects.
-
-    managedFields, which only the plan needs, are a third of an object; a part that did not change is kept once.
-    """
-    before, after = result.found or {}, result.live or {}
-    for seen in (before, after):
+    """Frees what only the plan needs of the object before and after a write: a third of it, for thousands of objects."""
+    for seen in (result.found or {}, result.live or {}):
         seen.get("metadata", {}).pop("managedFields", None)
-    for part in ("spec", "status"):
-        if part in after and before.get(part) == after[part]:
-            after[part] = before[part]
 
 
 def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
@@ -286,8 +280,10 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
 def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
 
+    rehearsal = session.rehearsal()
+
     def one(result: Result, step: Planned) -> None:
-        told = rehearse(session, result.entry.key, step.plan, result.found, settings.force_conflicts)
+        told = rehearse(rehearsal, result.entry.key, step.plan, result.found, settings.force_conflicts)
         result.failed = told.refused
         if told.unknown:
             result.warnings.append(told.unknown)
@@ -324,7 +320,7 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
         def look(name: str, live: Manifest | None) -> State:
             result = members[name]
             if result.entry.state == "absent":
-                return State(done=live is None, pending="the object to disappear")
+                return State(done=_is_gone(result, live), pending="the object to disappear")
             state = subject.look(live)
             seen = result.written and live is not None and result.found is not None
             return doubted(state) if seen and subject.same(live or {}, result.found or {}) else state
@@ -338,6 +334,12 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
 
     with ThreadPoolExecutor(max_workers=max(1, len(groups))) as pool:
         list(pool.map(one, groups))
+
+
+def _is_gone(result: Result, live: Manifest | None) -> bool:
+    """Whether the object that was to be deleted no longer exists; somebody may have created another of its name."""
+    known = result.found or result.ending
+    return live is None or known is None or live["metadata"].get("uid") != known["metadata"].get("uid")
 
 
 def _wait_for_remains(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
@@ -24,23 +25,27 @@ def verb_of(step: Plan) -> str:
     return "DELETE" if step.action == plan.DELETE else "PATCH"
 
 
-def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Manifest | None:
-    """The object after the planned write; None after a deletion.
+def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Iterator[Manifest | None]:
+    """Sends the requests of a planned write; after each one, the object as far as it is known, None if it is deleted.
 
     found: the object before. Raises ApiError or ConnectionFailed.
     """
     kind = BY_NAME[key.kind]
     if step.action == plan.DELETE:
         session.delete(kind, key.namespace, key.name, found["metadata"].get("uid") if found is not None else None)
-        return None
+        yield None
+        return
     if step.taken and found is not None:
         _take_over(session, kind, key, step, found)
+        yield found
     if step.first:
         _patch_first(session, kind, key, step)
+        yield found
     if session.is_rehearsal and (step.taken or step.first):
         # The apply depends on these patches, which a dry run does not store.
-        return None
-    return _apply(session, _of(found, step.manifest), force)
+        return
+    metadata = _apply(session, _of(found, step.manifest), force)["metadata"]
+    yield {**plan.merged(step, found), "metadata": metadata}
 
 
 def _of(found: Manifest | None, manifest: Manifest) -> Manifest:
@@ -50,9 +55,9 @@ def _of(found: Manifest | None, manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "uid": uid}} if uid else manifest
 
 
-def rehearse(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:
+def rehearse(rehearsal: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:
     """Sends a planned write as a dry run: schemas, policies, quotas and webhooks apply, but nothing is stored."""
-    return foreseen(lambda: send(session.rehearsal(), key, step, found, force), verb_of(step), BY_NAME[key.kind])
+    return foreseen(lambda: list(send(rehearsal, key, step, found, force)), verb_of(step), BY_NAME[key.kind])
 
 
 def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:

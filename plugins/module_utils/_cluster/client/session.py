@@ -214,11 +214,15 @@ class Session:
         return True
 
     def apply(self, kind: Kind, manifest: dict[str, Any], force: bool = False) -> dict[str, Any]:
-        """Server-side apply with the session's field manager. The server rejects unknown fields."""
+        """Server-side apply with the session's field manager. The server rejects unknown fields.
+
+        Returns only the metadata: encoding and sending the whole object is a tenth of what a write costs the server.
+        """
         metadata = manifest["metadata"]
         query = {"fieldManager": self.field_manager, "fieldValidation": "Strict", "force": "true" if force else "false"}
         path = kind.path(metadata.get("namespace"), metadata["name"])
-        result: dict[str, Any] = self.request("PATCH", path, query=query, body=manifest, content_type=_APPLY)
+        accept = _METADATA.format("")
+        result: dict[str, Any] = self.request("PATCH", path, query, manifest, _APPLY, accept=accept)
         return self._object(result)
 
     def watch(

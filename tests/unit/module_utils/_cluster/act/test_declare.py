@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -45,9 +46,9 @@ def entry(name: str, namespace: str = "shop", state: str = "present", **options:
     return Entry(f"{namespace}/{name}", Key(KIND, namespace, name), state, made, **options)
 
 
-def run(store: Any, *entries: Entry, subject: Subject = SIZES, **settings: Any) -> list[Result]:
+def run(store: Any, *entries: Entry, subject: Subject = SIZES, concurrency: int = 1, **settings: Any) -> list[Result]:
     with session_with(store) as session:
-        return declare(session, subject, list(entries), Settings(concurrency=1, **settings))
+        return declare(session, subject, list(entries), Settings(concurrency=concurrency, **settings))
 
 
 def empty(*namespaces: str) -> Store:
@@ -102,6 +103,45 @@ def test_with_fail_fast_nothing_is_sent_after_a_write_that_failed_and_nothing_is
     ]
     assert [result.changed for result in results] == [False, False]
     assert (settled, len(store.writes)) == ([], 1)
+
+
+def test_with_fail_fast_a_success_of_what_was_under_way_does_not_send_the_rest() -> None:
+    store = empty("shop")
+    store.answers["PATCH", "/a7"] = status(422, "no", "Invalid")
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PATCH" and not path.endswith("/a7"):
+            # The others end while the rest is being called off.
+            time.sleep(0.002)
+        return store(method, path, query)
+
+    results = run(answer, *(entry(f"a{number}") for number in range(3000)), concurrency=16, fail_fast=True)
+    assert results[7].failed == "no"
+    assert len(store.writes) < 50
+    assert sum(result.changed for result in results) == len(store.writes) - 1
+
+
+def test_what_a_first_request_has_changed_is_changed_though_the_next_one_is_refused() -> None:
+    store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
+    subject = subject_with(adjust=lambda step, _live: step._replace(first={("spec", "cpu", "guest"): None}))
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        return status(422, "no", "Invalid") if "force" in query else store(method, path, query)
+
+    (result,) = run(answer, entry("a"), subject=subject)
+    assert (result.failed, result.changed, store.writes) == ("no", True, [("PATCH", PATH.format("shop") + "/a")])
+
+
+def test_the_object_after_a_write_has_the_declared_spec_and_its_status() -> None:
+    """The server answers with the metadata only."""
+    live = {**manifest("a", guest=2), "status": {"seen": True}}
+    store = Store({PATH.format("shop"): [live]})
+    answered = {"kind": "PartialObjectMetadata", "metadata": {"name": "a", "generation": 2, "managedFields": []}}
+    store.answers["PATCH", "/a"] = 200, answered
+    store.answers["PATCH", "/b"] = 200, answered
+    changed, created = run(store, entry("a"), entry("b"))
+    assert changed.live == {**live, "metadata": {"name": "a", "generation": 2}, "spec": manifest("a")["spec"]}
+    assert created.live == {**manifest("b"), "metadata": {"name": "a", "generation": 2}}
 
 
 def conflict(field: str, manager: str) -> tuple[int, Manifest]:
@@ -223,6 +263,18 @@ def test_what_is_being_deleted_is_not_deleted_again_but_waited_for() -> None:
     assert (result.action, result.changed, store.writes) == (plan.NONE, False, [])
     (late,) = run(store, entry("a", state="absent"), wait=True, wait_timeout=0.2)
     assert "the object to disappear" in str(late.failed)
+
+
+def test_another_object_of_the_name_is_not_what_was_deleted() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if "watch" in query or (method == "GET" and store.asked):
+            store.lists[PATH.format("shop")] = [{**manifest("a"), "metadata": {"name": "a", "uid": "2"}}]
+        return store(method, path, query)
+
+    (result,) = run(answer, entry("a", state="absent"), wait=True, wait_timeout=5)
+    assert (result.action, result.failed) == (plan.NONE, None)
 
 
 def test_one_that_cannot_be_deleted_is_told_and_not_waited_for() -> None:
