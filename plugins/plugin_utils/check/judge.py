@@ -193,6 +193,9 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster, rules: con
         if _ELSEWHERE in message:
             reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, reason)
+        elif not issue.starts:
+            level = ERROR if issue.certain else WARNING
+            yield Finding("never-starts", level, entry.place, entry.label, field, message)
         elif not issue.certain:
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, message)
         else:

@@ -31,7 +31,7 @@ MOST = {
     "preference_info": 190,
     "quota_info": 435,
     "upgrade_info": 570,
-    "virtual_machine": 625,
+    "virtual_machine": 757,
     "virtual_machine_adopt": 375,
     "virtual_machine_export": 320,
     "virtual_machine_info": 405,

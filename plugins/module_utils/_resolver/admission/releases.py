@@ -43,7 +43,7 @@ class Rules(NamedTuple):
     and of panic devices; "" for none. reservation_setting: the configuration, in addition to the feature gate, permits
     persistent reservations.
 
-    receives: WaitAsReceiver is a run strategy.
+    receives: WaitAsReceiver is a run strategy. checks_architectures: VMIs have limits on amd64 and s390x, too.
     """
 
     gates_on: frozenset[str] = _BETA
@@ -69,6 +69,7 @@ class Rules(NamedTuple):
     reservation_setting: bool = True
 
     receives: bool = True
+    checks_architectures: bool = True
 
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
@@ -107,6 +108,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "io_threads_policies": ("shared", "auto"),
             "checks_acpi": False,
             "checks_storage_filesystems": False,
+            "checks_architectures": False,
             "config_filesystems_gate": "",
         },
     ),

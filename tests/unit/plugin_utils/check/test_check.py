@@ -42,13 +42,17 @@ def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 
 
 def vm(name: str = "web", template: Any = None, **spec: Any) -> dict[str, Any]:
-    inside = {"domain": {"devices": {}}, **(template or {})}
+    memory = {} if "instancetype" in spec else {"memory": {"guest": "1Gi"}}
+    inside = {"domain": {"devices": {}, **memory}, **(template or {})}
     return {
         "apiVersion": "kubevirt.io/v1",
         "kind": "VirtualMachine",
         "metadata": {"name": name, "namespace": "shop"},
         "spec": {"runStrategy": "Always", **spec, "template": {"spec": inside}},
     }
+
+
+OLD_VIDEO = {"domain": {"devices": {"video": {"type": "qxl"}}, "memory": {"guest": "1Gi"}}}
 
 
 def instancetype(name: str, cpus: int = 2, **more: Any) -> dict[str, Any]:
@@ -103,9 +107,21 @@ def test_what_is_in_order(check: Check) -> None:
             "vm.yaml:1: error: VirtualMachine default/x: spec: missing; write the object's spec [invalid]",
         ),
         (
-            {**vm(), "spec": {"running": True, "template": {"spec": {"domain": {"devices": {}}}}}},
+            {**vm(), "spec": {"running": True, "template": vm()["spec"]["template"]}},
             "vm.yaml:7: warning: VirtualMachine shop/web: spec.running: Deprecated since KubeVirt 1.3; write"
             " spec.runStrategy: Always [deprecated]",
+        ),
+        (
+            vm(template=OLD_VIDEO),
+            "vm.yaml:13: error: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: video model"
+            " 'qxl' is not supported on amd64 architecture; KubeVirt accepts the VM, but cannot start it"
+            " [never-starts]",
+        ),
+        (
+            vm(template=OLD_VIDEO, runStrategy="Halted"),
+            "vm.yaml:13: warning: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: video model"
+            " 'qxl' is not supported on amd64 architecture; KubeVirt accepts the VM, but cannot start it"
+            " [never-starts]",
         ),
     ],
 )
@@ -168,7 +184,7 @@ def test_releases_and_configurations(check: Check) -> None:
         "p.yaml:7: warning: VirtualMachineClusterPreference p: spec.firmware.preferredEfi: KubeVirt 1.0 does not know"
         " the field and drops it; remove it, or upgrade KubeVirt [lost-field]"
     )
-    tpm = vm(template={"domain": {"devices": {"tpm": {"persistent": True}}}})
+    tpm = vm(template={"domain": {"devices": {"tpm": {"persistent": True}}, "memory": {"guest": "1Gi"}}})
     assert check({"vm.yaml": tpm}, "--kubevirt-version", "1.5.0")[0] == 1
     open_gate = {"configuration": {"developerConfiguration": {"featureGates": ["VMPersistentState"]}}}
     kubevirt = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt", "spec": open_gate}

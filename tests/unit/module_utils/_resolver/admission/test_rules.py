@@ -425,13 +425,13 @@ CASES: dict[str, tuple[Callable[..., Any], Spec, set[str], list[str]]] = {
         ["max one"],
     ),
     "unmapped": (
-        volumes.mapped,
+        vmi_only.mapped,
         vmi(volumes=[{"name": "a", "emptyDisk": {}}, {"name": "m", "memoryDump": {}}]),
         set(),
         ["'a' not found"],
     ),
     "a path of the container": (
-        volumes.mapped,
+        vmi_only.mapped,
         vmi(
             {"filesystems": [{"name": "p"}], "disks": [{"name": "q", "disk": {}}]},
             volumes=[{"name": name, "containerPath": {"path": "/data"}} for name in ("p", "q")],
