@@ -32,7 +32,7 @@ REFRESH = INSTANCETYPE
 DECLARE = INSTANCETYPE | {"_resolver.admission", "_resolver.boot", "_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 BOOT = API
-UPGRADE = CATALOG | {"_resolver.catalog", "_resolver.pod", "_resolver.quota"}
+UPGRADE = CATALOG | {"_resolver.admission", "_resolver.catalog", "_resolver.pod", "_resolver.quota"}
 RESOLVER = CATALOG | {
     "_resolver.admission",
     "_resolver.boot",

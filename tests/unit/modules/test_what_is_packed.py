@@ -30,7 +30,7 @@ MOST = {
     "preference": 330,
     "preference_info": 190,
     "quota_info": 435,
-    "upgrade_info": 570,
+    "upgrade_info": 690,
     "virtual_machine": 757,
     "virtual_machine_adopt": 375,
     "virtual_machine_export": 320,
