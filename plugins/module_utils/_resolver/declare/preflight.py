@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.release import is_newer
 from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.series import series_of
@@ -103,9 +104,12 @@ def _barred(spec: Manifest, cluster: Cluster) -> list[Issue]:
 
 
 def _unstartable(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Issue]:
-    """What KubeVirt tells when it starts the VM (FailedCreate). A VM that does not start now may change until then."""
+    """What KubeVirt tells when it starts the VM (FailedCreate).
+
+    A VM that does not start now may change until then, and a newer KubeVirt may permit more.
+    """
     due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
-    certain = due and not cluster.kubevirt.doubt
+    certain = due and not cluster.kubevirt.doubt and not is_newer(cluster.kubevirt.version)
     return [
         Issue(_line(invalid([cause]).as_json(), _NEVER), certain=certain, starts=False)
         for cause in starts.failures(vm, applied, live, cluster)

@@ -272,6 +272,11 @@ def test_a_running_guest_is_not_started_again() -> None:
     assert [issue.certain for issue in issues(live, live)] == [True]
 
 
+@pytest.mark.parametrize(("version", "certain"), [("v1.9.7", True), ("v1.10.0", False), ("", True), ("main", True)])
+def test_a_newer_kubevirt_may_permit_more(version: str, certain: bool) -> None:
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=TODAY._replace(version=version))] == [certain]
+
+
 def test_an_unknown_configuration_leaves_a_doubt() -> None:
     assert [issue.certain for issue in issues(vm(QXL), kubevirt=TODAY._replace(doubt="unreadable"))] == [False]
 
