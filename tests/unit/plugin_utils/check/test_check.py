@@ -312,6 +312,39 @@ def test_files_and_folders(check: Check, capsys: pytest.CaptureFixture[str], mon
 
 
 @pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"metadata": ["web"]}, "metadata: expected a mapping, found ['web']"),
+        ({"metadata": {"name": 5}}, "metadata.name: expected text, found 5; put it in quotes"),
+        ({"apiVersion": ["v1"]}, "apiVersion: expected text, found ['v1']"),
+        ({"metadata": None}, "metadata.name: missing; write a name such as web-1"),
+        ({"spec": []}, "spec: expected a mapping, found []"),
+    ],
+)
+def test_objects_that_no_api_server_takes(check: Check, part: dict[str, Any], message: str) -> None:
+    for kind in (vm(instancetype={"name": "x"}), instancetype("x")):
+        code, lines = check({"x.yaml": {**kind, **part}, "vm.yaml": vm(instancetype={"name": "y"})})
+        assert code == 1
+        assert any(line.endswith(f": {message} [invalid]") for line in lines), lines
+
+
+def test_a_vm_without_a_template(check: Check) -> None:
+    manifest = vm(preference={"name": "windows.11"})
+    manifest["spec"]["template"] = None
+    assert check({"vm.yaml": manifest})[0] == 1
+
+
+@pytest.mark.parametrize("configuration", [{"network": "x"}, {"permittedHostDevices": "x"}])
+def test_a_malformed_kubevirt(check: Check, capsys: pytest.CaptureFixture[str], configuration: dict[str, Any]) -> None:
+    kubevirt = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt", "spec": {"configuration": configuration}}
+    Path("kubevirt.yaml").write_text(yaml.safe_dump(kubevirt))
+    Path("vm.yaml").write_text(yaml.safe_dump(vm()))
+    assert main(["vm.yaml", "--kubevirt", "kubevirt.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: --kubevirt: ") and "malformed" in told
+
+
+@pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["none"], "error: none: no such file or folder; name a file, a folder, or - for standard input\n"),

@@ -506,3 +506,8 @@ def test_data_volumes_stay_in_the_namespace() -> None:
     (cause,) = virtual_machine.data_volume_namespaces(vm, None, "shop")
     assert "namespace other differs from VM namespace shop" in cause.message
     assert not list(virtual_machine.data_volume_namespaces(vm, vm, "shop"))
+
+
+def test_a_malformed_configuration_has_a_defined_error() -> None:
+    with pytest.raises(ValueError, match="malformed"):
+        cluster.read({"permittedHostDevices": "x"}, "amd64")
