@@ -29,7 +29,7 @@ options:
   preflight:
     description:
       - What to do about a problem that the task finds before it sends anything, such as a VM that conflicts with its
-        instancetype or does not meet the requirements of its preference.
+        instancetype, does not meet the requirements of its preference, or could never start.
       - With V(strict) the object fails and is not sent. With V(warn) the object is sent with a warning. With V(off)
         the task checks nothing.
     type: str

@@ -22,6 +22,7 @@ from ..module_utils._resolver.api.mistake import unforeseen
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.instancetype.vmi.cluster import version_of
+from . import _shape
 from ._questions import Unanswerable
 
 Check = Callable[[Any], Any]
@@ -140,6 +141,7 @@ def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
         if not isinstance(manifest, Mapping):
             raise AnsibleFilterError(f"{name}: expected a manifest, found {shown(manifest)}")
         try:
+            _shape.check(manifest, "VirtualMachine")
             return answer(dict(manifest))
         except (FieldError, Rejected, Unanswerable) as error:
             raise AnsibleFilterError(f"{name}: {_label(manifest)}: {_line(error)}") from error
@@ -153,15 +155,20 @@ def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
 
 def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
     """The manifests of an option: a list, without empty YAML documents, or a single manifest."""
-    if isinstance(value, Mapping):
-        return [dict(value)]
-    if not isinstance(value, Iterable) or isinstance(value, str):
+    entries = [value] if isinstance(value, Mapping) else value
+    if not isinstance(entries, Iterable) or isinstance(entries, str):
         raise AnsibleFilterError(f"{name}: {option}: expected a list of manifests, found {shown(value)}")
-    found = [manifest for manifest in value if manifest is not None]
-    for index, manifest in enumerate(found):
+    found = []
+    for index, manifest in enumerate(entry for entry in entries if entry is not None):
+        place = option if entries is not value else f"{option}[{index}]"
         if not isinstance(manifest, Mapping):
-            raise AnsibleFilterError(f"{name}: {option}[{index}]: expected a manifest, found {shown(manifest)}")
-    return [dict(manifest) for manifest in found]
+            raise AnsibleFilterError(f"{name}: {place}: expected a manifest, found {shown(manifest)}")
+        try:
+            _shape.check(manifest)
+        except FieldError as error:
+            raise AnsibleFilterError(f"{name}: {place}: {_line(error)}") from error
+        found.append(dict(manifest))
+    return found
 
 
 def answering(name: str, kubevirt_version: Any) -> release.Release:
@@ -187,6 +194,7 @@ def one_manifest(value: Any) -> dict[str, Any]:
     """A check for an option with one manifest."""
     if not isinstance(value, Mapping):
         raise ValueError(f"expected a manifest, found {shown(value)}")
+    _shape.check(value)
     return dict(value)
 
 

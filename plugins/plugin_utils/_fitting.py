@@ -11,7 +11,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.choose.selection import Rejected, choose
+from . import _shape
 from ._filters import answering
 
 _OPTIONS: dict[str, Any] = {
@@ -59,6 +61,11 @@ def _chosen(name: str, value: Any, preference: Any, options: dict[str, Any]) -> 
         raise AnsibleFilterError(f"{name}: expected manifests of instancetypes, found {value!r}")
     # None is an empty YAML document.
     entries = [dict(entry) if isinstance(entry, Mapping) else entry for entry in value if entry is not None]
+    for index, entry in enumerate(entries):
+        try:
+            _shape.check(entry if isinstance(entry, dict) else {})
+        except FieldError as error:
+            raise AnsibleFilterError(f"{name}: [{index}]: {error}") from error
     try:
         return choose(
             entries,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ...module_utils._resolver.admission import cluster as configured
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.mistake import unforeseen
 from ...module_utils._resolver.catalog.bundle import bundle
@@ -139,7 +140,14 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
         releases.of(wanted)
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
-    return kubevirt_of(manifest or {}, wanted)
+    read = kubevirt_of(manifest or {}, wanted)
+    if read.doubt:
+        raise UsageError(f"--kubevirt: {read.doubt}")
+    try:
+        configured.read(dict(read.settings), read.configuration.architecture, read.release)
+    except ValueError as error:
+        raise UsageError(f"--kubevirt: spec.configuration of {path} is {error}") from None
+    return read
 
 
 def _builtin(choice: str, kubevirt: KubeVirt) -> list[Manifest]:

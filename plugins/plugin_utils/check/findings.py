@@ -19,6 +19,7 @@ RULES: Final[dict[str, str]] = {
     "deprecated": "The object uses a kind, a version or a field that has a successor.",
     "not-found": "The VM refers to an object that does not exist.",
     "refused": "KubeVirt rejects the object.",
+    "never-starts": "KubeVirt accepts the VM, but cannot start it.",
     "needs-restart": "The change reaches a running guest only by a restart.",
     "changed-size": "VMs keep their captured revision of the object until a refresh.",
     "unchecked": "The check requires a cluster or a templating engine.",

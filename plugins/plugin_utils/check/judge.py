@@ -23,6 +23,7 @@ from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.instancetype.webhooks import validate_vm
 from ...module_utils._resolver.instancetype.webhooks.admission import Cause
 from ...module_utils._resolver.instancetype.webhooks.validate import validate
+from .. import _shape
 from .._filters import gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place
 from .sources import Source
@@ -53,7 +54,8 @@ class Known:
     """The objects of a repository and those given otherwise, as a cluster would have them."""
 
     def __init__(self, objects: Iterable[Manifest]) -> None:
-        objects = list(objects)
+        # Nothing refers to an object without a name.
+        objects = [manifest for manifest in objects if (manifest.get("metadata") or {}).get("name")]
         self._objects = Objects(objects)
         self._kinds: dict[tuple[str, str], list[Manifest]] = {}
         for manifest in objects:
@@ -113,6 +115,7 @@ def declared(place: Place, manifest: Manifest, release: Release, namespace: str)
         return
     manifest = _with_namespace(manifest, namespace)
     try:
+        _shape.check(manifest)
         modern = modernize(manifest, release)
     except FieldError as error:
         yield Finding("invalid", ERROR, place, label(manifest), error.path, error.reason)
@@ -193,6 +196,9 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster, rules: con
         if _ELSEWHERE in message:
             reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, reason)
+        elif not issue.starts:
+            level = ERROR if issue.certain else WARNING
+            yield Finding("never-starts", level, entry.place, entry.label, field, message)
         elif not issue.certain:
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, message)
         else:

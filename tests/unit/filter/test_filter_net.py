@@ -76,3 +76,63 @@ def test_a_catalog_that_holds_itself_or_one_part_again_and_again() -> None:
         AnsibleFilterError, match="the catalog contains more than 500,000 values with all aliases expanded"
     ):
         filter_of("catalog_objects")({"series": bomb})
+
+
+INSTANCETYPE = {
+    "kind": "VirtualMachineClusterInstancetype",
+    "metadata": {"name": "small"},
+    "spec": {"cpu": {"guest": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}},
+}
+VM = {
+    "kind": "VirtualMachine",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": {"instancetype": {"name": "small"}, "template": {"spec": {"domain": {"devices": {}}}}},
+}
+MALFORMED: list[tuple[dict[str, Any], str]] = [
+    ({"kind": "X", "metadata": ["a"]}, "metadata: expected a mapping, found ['a']"),
+    ({"kind": ["X"], "metadata": {}}, "kind: expected text, found ['X']"),
+    ({"kind": "X", "metadata": {"name": ["a"]}}, "metadata.name: expected text, found ['a']"),
+    ({"kind": "X", "metadata": {"name": 5}}, "metadata.name: expected text, found 5; put it in quotes"),
+    ({"kind": "X", "metadata": {"labels": "a"}}, "metadata.labels: expected a mapping, found 'a'"),
+    ({"kind": "X", "metadata": {"labels": {"a": 1}}}, "metadata.labels.a: expected text, found 1; put it in quotes"),
+    ({"kind": "DataSource", "spec": {"source": {"pvc": "x"}}}, "spec.source.pvc: expected a mapping, found 'x'"),
+]
+
+
+@pytest.mark.parametrize("name", ["expand", "conflicts", "requirements", "explain", "resources", "infer", "drift"])
+@pytest.mark.parametrize(("manifest", "problem"), MALFORMED)
+def test_objects_that_no_api_server_returns(name: str, manifest: dict[str, Any], problem: str) -> None:
+    option = "current" if name == "drift" else "objects"
+    with pytest.raises(AnsibleFilterError) as error:
+        filter_of(name)(VM, **{option: [INSTANCETYPE, None, manifest]})
+    assert str(error.value) == f"{name}: {option}[1]: {problem}"
+
+
+@pytest.mark.parametrize(("manifest", "problem"), MALFORMED)
+def test_malformed_objects_to_choose_from(manifest: dict[str, Any], problem: str) -> None:
+    with pytest.raises(AnsibleFilterError) as error:
+        filter_of("fitting")([INSTANCETYPE, manifest])
+    assert str(error.value) == f"fitting: [1]: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        ({"status": -1}, "status: expected a mapping, found -1"),
+        ({"status": {"instancetypeRef": "x"}}, "status.instancetypeRef: expected a mapping, found 'x'"),
+        ({"metadata": "x"}, "metadata: expected a mapping, found 'x'"),
+    ],
+)
+def test_a_vm_that_no_api_server_returns(part: dict[str, Any], problem: str) -> None:
+    for name in ("expand", "conflicts", "requirements", "explain", "resources"):
+        with pytest.raises(AnsibleFilterError) as error:
+            filter_of(name)({**VM, **part}, objects=INSTANCETYPE)
+        assert str(error.value).endswith(f": {problem}")
+
+
+@pytest.mark.parametrize("number", ["x", [1], 1.5, True])
+def test_a_hotplug_ratio_that_is_no_number(number: Any) -> None:
+    kubevirt = {"spec": {"configuration": {"liveUpdateConfiguration": {"maxHotplugRatio": number}}}}
+    with pytest.raises(AnsibleFilterError) as error:
+        filter_of("resources")(VM, objects=[INSTANCETYPE], kubevirt=kubevirt)
+    assert str(error.value).endswith(f"maxHotplugRatio: expected a whole number, found {number!r}")

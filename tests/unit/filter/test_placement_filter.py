@@ -106,8 +106,11 @@ def test_what_the_cluster_says_counts() -> None:
         ({"instancetypes": [{"metadata": {"name": "x"}, "spec": {"cpu": 5}}]}, "placement: cpu: "),
         ({"kubevirt": {"spec": {"configuration": {"supportContainerResources": [5]}}}}, "kubevirt: its configuration"),
         ({"namespaces": [{"metadata": {"name": "shop", "labels": 5}}]}, "metadata.labels: expected a mapping, found 5"),
-        ({"networks": [{"metadata": {"annotations": 5}}]}, "networks: expected a mapping of annotations, found 5"),
-        ({"quotas": [{"spec": 5}]}, "quotas: .*has no spec.hard"),
+        (
+            {"networks": [{"metadata": {"annotations": 5}}]},
+            r"networks\[0\]: metadata.annotations: expected a mapping, found 5",
+        ),
+        ({"quotas": [{"spec": {"hard": 5}}]}, "quotas: .*has no spec.hard"),
     ],
 )
 def test_what_cannot_be_answered(options: dict[str, Any], problem: str) -> None:

@@ -29,10 +29,10 @@ PLACEMENT = POD | {"_resolver.pod"}
 QUOTA = PLACEMENT | {"_resolver.placement"}
 CHOOSE = WEBHOOKS | {"_resolver.boot", "_resolver.instancetype.webhooks"}
 REFRESH = INSTANCETYPE
-DECLARE = INSTANCETYPE | {"_resolver.boot", "_resolver.choose"}
+DECLARE = INSTANCETYPE | {"_resolver.admission", "_resolver.boot", "_resolver.choose"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 BOOT = API
-UPGRADE = CATALOG | {"_resolver.catalog", "_resolver.pod", "_resolver.quota"}
+UPGRADE = CATALOG | {"_resolver.admission", "_resolver.catalog", "_resolver.pod", "_resolver.quota"}
 RESOLVER = CATALOG | {
     "_resolver.admission",
     "_resolver.boot",

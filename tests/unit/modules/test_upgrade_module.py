@@ -87,6 +87,7 @@ def test_what_is_refused(run: Run) -> None:
     for options, message in (
         ({"kubevirt_version": "next"}, "kubevirt_version: "),
         ({"kubevirt_configuration": {"network": "x"}}, "kubevirt_configuration: malformed"),
+        ({"kubevirt_configuration": {"permittedHostDevices": "x"}}, "kubevirt_configuration: malformed"),
         ({"catalog": [{"series": {}}]}, "catalog[0]: is no manifest of an instancetype or preference"),
     ):
         assert run("upgrade_info", store(), **options)["msg"].startswith(message), options

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from ..._resolver.admission import cluster as configured
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
@@ -54,7 +55,9 @@ def run_upgrade_info() -> None:
 
 def _after(module: Any, before: KubeVirt, options: dict[str, Any]) -> KubeVirt:
     try:
-        return upgraded(before, options["kubevirt_version"] or "", options["kubevirt_configuration"])
+        after = upgraded(before, options["kubevirt_version"] or "", options["kubevirt_configuration"])
+        configured.read(dict(after.settings), after.configuration.architecture, after.release)
+        return after
     except UnknownRelease as error:
         module.fail_json(msg=f"kubevirt_version: {error}")
     except ValueError as error:

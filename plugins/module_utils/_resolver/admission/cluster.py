@@ -64,26 +64,32 @@ class Cluster(NamedTuple):
 
 
 def read(configuration: dict[str, Any], architecture: str, release: Release = NEWEST) -> Cluster:
-    """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`."""
-    return Cluster(
-        defaults=defaults_of(configuration, architecture),
-        developer=configuration.get("developerConfiguration") or {},
-        live_updates=updates_live(configuration, release),
-        emulated_machines=_machines(configuration),
-        pci_selectors=_pci_selectors(configuration),
-        persistent_reservation=_persistent_reservation(configuration, rules(release).reservation_setting),
-        release=release,
-    )
+    """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`.
+
+    Raises ValueError for a malformed configuration.
+    """
+    try:
+        return Cluster(
+            defaults=defaults_of(configuration, architecture),
+            developer=configuration.get("developerConfiguration") or {},
+            live_updates=updates_live(configuration, release),
+            emulated_machines=_machines(configuration),
+            pci_selectors=_pci_selectors(configuration),
+            persistent_reservation=_persistent_reservation(configuration, rules(release).reservation_setting),
+            release=release,
+        )
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
 
 
 def _machines(configuration: dict[str, Any]) -> Mapping[str, tuple[str, ...]]:
     """ClusterConfig.GetEmulatedMachines: a list for all architectures overrides those of each."""
     if configuration.get("emulatedMachines") is not None:
-        return dict.fromkeys(_EMULATED_MACHINES, tuple(configuration["emulatedMachines"]))
+        return dict.fromkeys(_EMULATED_MACHINES, tuple(map(str, configuration["emulatedMachines"])))
     machines = dict(_EMULATED_MACHINES)
     for architecture, entry in (configuration.get("architectureConfiguration") or {}).items():
         if architecture in machines and (entry or {}).get("emulatedMachines") is not None:
-            machines[architecture] = tuple(entry["emulatedMachines"])
+            machines[architecture] = tuple(map(str, entry["emulatedMachines"]))
     return machines
 
 

@@ -104,6 +104,10 @@ def video(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 def panic_devices(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validatePanicDevices."""
     devices, field = spec["domain"]["devices"].get("panicDevices", ()), f"{path}.domain.devices.panicDevices"
+    gate = cluster.rules.panic_gate
+    if devices and gate and not cluster.has_gate(gate):
+        yield Cause(INVALID, "Panic Devices feature gate is not enabled in kubevirt-config", field)
+        return
     if devices and (spec.get("architecture") or cluster.architecture) == S390X:
         yield Cause(INVALID, f"custom panic devices are not supported on {S390X} architecture", field)
     for index, device in enumerate(devices):

@@ -98,27 +98,49 @@ def _kernel_boot(kernel_boot: Spec | None, field: str) -> Iterator[Cause]:
 
 
 def launch_security(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
-    """validateLaunchSecurity, ValidateLaunchSecurityAmd64."""
+    """validateLaunchSecurity, ValidateLaunchSecurityAmd64, ValidateLaunchSecurityS390x."""
     security, architecture = spec["domain"].get("launchSecurity"), spec.get("architecture", "")
     field = f"{path}.launchSecurity"
-    if security is None or architecture == S390X:
+    if security is None:
+        return
+    gate = cluster.rules.secure_execution_gate
+    if architecture == S390X and gate and not cluster.has_gate(gate):
+        yield _closed(gate, field)
+    if not cluster.rules.one_launch_security:
+        yield from _sev(spec, field, cluster)
+        return
+    if architecture == S390X:
         return
     if architecture != AMD64:
         message = f"No launchSecurity support for architecture: {architecture}"
         yield Cause(INVALID, message, f"{path}.architecture")
         return
     chosen = [name for name in _LAUNCH_SECURITY_GATES if name.lower() in security]
-    if len(chosen) != 1 and not cluster.rules.one_launch_security:
-        return
     if len(chosen) != 1:
         yield Cause(FORBIDDEN, "One and only one launchSecurity type can be set", field)
         return
     gate = _LAUNCH_SECURITY_GATES[chosen[0]]
     if not cluster.has_gate(gate):
-        yield Cause(INVALID, f"{gate} feature gate is not enabled in kubevirt-config", field)
+        yield _closed(gate, field)
         return
     for message in _encrypted(chosen[0], spec):
         yield Cause(INVALID, message, field)
+
+
+def _sev(spec: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateLaunchSecurity of the releases that know no other type than SEV."""
+    gate, is_sev = _LAUNCH_SECURITY_GATES["SEV"], "sev" in spec["domain"]["launchSecurity"]
+    if not is_sev and cluster.rules.bare_launch_security:
+        return
+    if not cluster.has_gate(gate):
+        yield _closed(gate, field)
+    elif is_sev:
+        for message in _encrypted("SEV", spec):
+            yield Cause(INVALID, message, field)
+
+
+def _closed(gate: str, field: str) -> Cause:
+    return Cause(INVALID, f"{gate} feature gate is not enabled in kubevirt-config", field)
 
 
 def _encrypted(kind: str, spec: Spec) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final
 from ..api import errors, quantity
 from ..api.errors import Crash
 from .amounts import amount
-from .cause import INVALID, REQUIRED, Cause, Spec
+from .cause import INVALID, Cause, Spec
 from .cluster import Cluster
 
 _LEAST: Final = 10**6  # bytes
@@ -84,13 +84,3 @@ def reserved_overhead(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause
     if "reservedOverhead" in (spec["domain"].get("memory") or {}) and not cluster.has_gate("ReservedOverheadMemlock"):
         message = "Reserved overhead memlock feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.memory.reservedOverhead")
-
-
-def requested_at_all(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """ValidateVirtualMachineInstanceMandatoryFields; only for VMIs."""
-    memory = spec["domain"].get("memory") or {}
-    requested = amount(spec["domain"]["resources"], "requests", "memory").value
-    if requested == 0 and "guest" not in memory and "hugepages" not in memory:
-        fields = [f"{path}.domain.{name}" for name in ("memory.guest", "memory.hugepages.pageSize")]
-        ways = f"'{fields[0]}', '{fields[1]}' or '{path}.domain.resources.requests.memory'"
-        yield Cause(REQUIRED, f"no memory requested, at least one of {ways} must be set", "")

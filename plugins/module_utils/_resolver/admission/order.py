@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from ..instancetype.webhooks.live_updates import live_updates
 from . import (
@@ -103,8 +103,8 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
     interfaces.discontinued,
     *_NETWORK_RULES,
     *SPEC_RULES,
-    volumes.mapped,
-    memory.requested_at_all,
+    vmi_only.mapped,
+    vmi_only.memory,
 )
 
 
@@ -142,18 +142,19 @@ def _vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
         yield from live_updates(template["spec"], f"{path}.spec")
 
 
-def vmi(manifest: dict[str, Any], cluster: Cluster, by_kubevirt: bool) -> Iterator[Cause]:
+def vmi(metadata: Spec, spec: Spec, cluster: Cluster, by_kubevirt: bool, of_vm: str = "") -> Iterator[Cause]:
     """VMICreateAdmitter.Admit of a new VMI with a canonical spec.
 
-    by_kubevirt: a service account of KubeVirt creates it.
+    by_kubevirt: a service account of KubeVirt creates it. of_vm: path of metadata and spec in a VM: the causes name its
+    fields.
     """
-    spec = manifest["spec"]
+    path, own = f"{of_vm}spec", f"{of_vm}metadata"
     yield from gates.discontinued(spec, cluster.developer)
-    yield from _apply(_VMI_RULES, spec, "spec", cluster)
-    yield from virtual_machine.metadata(manifest["metadata"], "metadata", cluster, by_kubevirt)
-    yield from grace.template_annotations(spec, manifest["metadata"].get("annotations") or {}, "metadata", cluster)
-    yield from vmi_only.hyperv(spec, "spec", cluster)
-    yield from vmi_only.architecture(spec, "spec", cluster)
+    yield from _apply(_VMI_RULES, spec, path, cluster)
+    yield from virtual_machine.metadata(metadata, own, cluster, by_kubevirt)
+    yield from grace.template_annotations(spec, metadata.get("annotations") or {}, own, cluster)
+    yield from vmi_only.hyperv(spec, path, cluster)
+    yield from vmi_only.architecture(spec, path, cluster)
 
 
 def warnings(spec: Spec) -> list[str]:

@@ -1,6 +1,6 @@
-"""Rules only for VMIs: Hyper-V features, and limits of architectures.
+"""Rules only for VMIs: mapped volumes, memory, Hyper-V features, and limits of architectures.
 
-KubeVirt: pkg/virt-api/webhooks/{hyperv,amd64,arm64,s390x}.go.
+KubeVirt: vmi-create-admitter.go, pkg/virt-api/webhooks/{hyperv,amd64,arm64,s390x}.go.
 """
 
 from __future__ import annotations
@@ -9,16 +9,55 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..instancetype.vmi.vmi_defaults import HYPERV_NEEDS
+from .amounts import amount
 from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from .cluster import AMD64, ARM64, S390X, Cluster
-from .disks import TARGETS
 
+_RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
 _VIDEO: Final = {
     AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"),
     ARM64: ("virtio", "ramfb"),
     S390X: ("virtio",),
 }
 _WATCHDOGS: Final = {AMD64: ("I6300ESB", "amd64 only supports"), S390X: ("Diag288", "s390x only supports")}
+
+
+def mapped(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateVirtualMachineInstanceSpecVolumeDisks: every volume must be mapped."""
+    devices = spec["domain"]["devices"]
+    disks = {disk["name"] for disk in devices.get("disks", ())}
+    filesystems = {filesystem["name"] for filesystem in devices.get("filesystems", ())}
+    for index, volume in enumerate(spec.get("volumes", ())):
+        field, name = f"{path}.domain.volumes[{index}]", volume["name"]
+        if "memoryDump" in volume:
+            continue
+        if name not in disks | filesystems:
+            yield Cause(INVALID, f"{field}.name '{name}' not found.", f"{field}.name")
+        if "containerPath" in volume:
+            yield from _container_path(volume, name in disks, name in filesystems, field)
+
+
+def _container_path(volume: Spec, on_disk: bool, on_filesystem: bool, field: str) -> Iterator[Cause]:
+    about = f"ContainerPath volume '{volume['name']}'"
+    if on_disk:
+        yield Cause(INVALID, f"{about} must be mapped to a filesystem, not a disk", field)
+    if not on_filesystem:
+        message = f"{about} must have a matching filesystem defined in spec.domain.devices.filesystems"
+        yield Cause(INVALID, message, field)
+    reserved = next((prefix for prefix in _RESERVED_PATHS if volume["containerPath"]["path"].startswith(prefix)), None)
+    if reserved is not None:
+        yield Cause(INVALID, f"{about} uses reserved path prefix '{reserved}'", f"{field}.containerPath.path")
+
+
+def memory(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """ValidateVirtualMachineInstanceMandatoryFields."""
+    guest = spec["domain"].get("memory") or {}
+    requested = amount(spec["domain"]["resources"], "requests", "memory").value
+    if requested == 0 and "guest" not in guest and "hugepages" not in guest:
+        page_size = cluster.rules.page_size_field.rpartition(".")[2]
+        fields = [f"{path}.domain.memory.{name}" for name in ("guest", f"hugepages.{page_size}")]
+        ways = f"'{fields[0]}', '{fields[1]}' or '{path}.domain.resources.requests.memory'"
+        yield Cause(REQUIRED, f"no memory requested, at least one of {ways} must be set", "")
 
 
 def hyperv(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
@@ -35,7 +74,7 @@ def hyperv(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             yield Cause(INVALID, message, f"{field}.{feature}")
     evmcs = enlightenments.get("evmcs")
     if evmcs is not None and evmcs.get("enabled", True):
-        yield from _vmx((spec["domain"].get("cpu") or {}).get("features", ()))
+        yield from _vmx((spec["domain"].get("cpu") or {}).get("features", ()), f"{path}.domain.cpu.features")
     if "hypervPassthrough" in features:
         message = (
             "Cannot explicitly set hyperV features if HypervPassthrough is being used. "
@@ -44,22 +83,24 @@ def hyperv(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, own)
 
 
-def _vmx(features: list[Spec]) -> Iterator[Cause]:
+def _vmx(features: list[Spec], field: str) -> Iterator[Cause]:
     if not features:
-        yield Cause(REQUIRED, "vmx cpu feature is required when evmcs is set", "spec.domain.cpu.features")
+        yield Cause(REQUIRED, "vmx cpu feature is required when evmcs is set", field)
     for index, feature in enumerate(features):
         if feature["name"] == "vmx" and feature.get("policy") != "require":
             message = "vmx cpu feature has to be set to require policy"
-            yield Cause(INVALID, message, f"spec.domain.cpu.features[{index}].policy")
+            yield Cause(INVALID, message, f"{field}[{index}].policy")
 
 
 def _is_on(state: Spec | None) -> bool:
     return bool((state or {}).get("enabled"))
 
 
-def architecture(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """ValidateVirtualMachineInstancePerArch."""
     name, devices = spec.get("architecture", ""), spec["domain"]["devices"]
+    if name != ARM64 and not cluster.rules.checks_architectures:
+        return
     if name not in _VIDEO:
         yield Cause(INVALID, f"unsupported architecture: {name}", f"{path}.architecture")
         return
@@ -89,7 +130,7 @@ def _arm64(spec: Spec, path: str) -> Iterator[Cause]:
         message = "currently, host-passthrough is the only model supported on Arm64"
         yield Cause(NOT_SUPPORTED, message, f"{path}.domain.cpu.model")
     for index, disk in enumerate(devices.get("disks", ())):
-        for target in (TARGETS[0], TARGETS[2], TARGETS[1]):
+        for target in ("disk", "cdrom", "lun"):
             if (disk.get(target) or {}).get("bus", "") not in ("", "virtio", "scsi"):
                 message = "Arm64 not support this disk bus type, please use virtio or scsi"
                 yield Cause(NOT_SUPPORTED, message, f"{path}.domain.devices.disks[{index}].{target}.bus")

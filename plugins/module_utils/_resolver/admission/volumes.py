@@ -38,7 +38,6 @@ _SINGLE: Final = {
 # Sources that name an object → the field.
 _NAMES: Final = {"configMap": "name", "secret": "secretName", "serviceAccount": "serviceAccountName"}
 _EXISTS, _MAY_EXIST = "Disk", "DiskOrCreate"
-_RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
 
 
 def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
@@ -101,30 +100,3 @@ def no_utility_volumes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cau
     if "utilityVolumes" in spec:
         message = "cannot create VMI with utility volumes in spec, utility volumes can only be added via hotplug"
         yield Cause(INVALID, message, f"{path}.utilityVolumes")
-
-
-def mapped(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
-    """validateVirtualMachineInstanceSpecVolumeDisks: every volume must be mapped; only for VMIs."""
-    devices = spec["domain"]["devices"]
-    disks = {disk["name"] for disk in devices.get("disks", ())}
-    filesystems = {filesystem["name"] for filesystem in devices.get("filesystems", ())}
-    for index, volume in enumerate(spec.get("volumes", ())):
-        field, name = f"{path}.domain.volumes[{index}]", volume["name"]
-        if "memoryDump" in volume:
-            continue
-        if name not in disks | filesystems:
-            yield Cause(INVALID, f"{field}.name '{name}' not found.", f"{field}.name")
-        if "containerPath" in volume:
-            yield from _container_path(volume, name in disks, name in filesystems, field)
-
-
-def _container_path(volume: Spec, on_disk: bool, on_filesystem: bool, field: str) -> Iterator[Cause]:
-    about = f"ContainerPath volume '{volume['name']}'"
-    if on_disk:
-        yield Cause(INVALID, f"{about} must be mapped to a filesystem, not a disk", field)
-    if not on_filesystem:
-        message = f"{about} must have a matching filesystem defined in spec.domain.devices.filesystems"
-        yield Cause(INVALID, message, field)
-    reserved = next((prefix for prefix in _RESERVED_PATHS if volume["containerPath"]["path"].startswith(prefix)), None)
-    if reserved is not None:
-        yield Cause(INVALID, f"{about} uses reserved path prefix '{reserved}'", f"{field}.containerPath.path")

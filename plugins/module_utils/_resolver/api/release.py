@@ -264,6 +264,14 @@ def of(version: str) -> Release:
     return _release(wanted)
 
 
+def is_newer(version: str) -> bool:
+    """Whether a text such as ``v1.10.0`` means a later minor version than the newest known release."""
+    try:
+        return _version(version)[:2] > NEWEST.version[:2]
+    except ValueError:
+        return False
+
+
 @cache
 def _version(text: str) -> Version:
     match = _VERSION.fullmatch(text) if isinstance(text, str) else None

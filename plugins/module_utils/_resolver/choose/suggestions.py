@@ -101,7 +101,8 @@ def best(
 
     series: preferred, not required. without: fields of the VM's domain to ignore.
     """
-    spec = release_schema.canonical("VirtualMachineInstanceSpec", vm["spec"]["template"].get("spec"), cluster.release)
+    template = vm["spec"].get("template") or {}
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", template.get("spec"), cluster.release)
     for field in without:
         spec["domain"].pop(field, None)
     defaults.set_architecture(spec, cluster.configuration)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.release import is_newer
 from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.series import series_of
@@ -17,13 +18,16 @@ from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.webhooks import validate_vm
 from ..instancetype.webhooks.admission import invalid
 from ..instancetype.webhooks.configured import barred
-from . import sources
+from . import sources, starts
 from .minimum import too_small
 from .outlook import Outlook
+from .status import HALTED, has_guest, run_strategy
 
 Manifest = dict[str, Any]
 
 _TEMPLATE: Final = "spec.template.spec"
+_NOT_STARTED: Final = (HALTED, "Manual")
+_NEVER: Final = "KubeVirt accepts the VM, but cannot start it"
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
@@ -31,12 +35,13 @@ class Issue(NamedTuple):
     """One line about a VM.
 
     certain: the cluster will reject the VM, or the VM cannot start; false for a doubt. missing: an object does not
-    exist.
+    exist. starts: false if KubeVirt accepts the VM but cannot start it, which is certain only if it would start it now.
     """
 
     text: str
     certain: bool = True
     missing: bool = False
+    starts: bool = True
 
 
 def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
@@ -81,7 +86,7 @@ def _admitted(
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
         small = too_small(applied, preference)
         return [
-            *_barred(applied["spec"]["template"]["spec"], cluster),
+            *(_barred(applied["spec"]["template"]["spec"], cluster) or _unstartable(admitted, applied, live, cluster)),
             *([Issue(small, certain=False)] if small else ()),
         ]
     return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
@@ -95,6 +100,19 @@ def _barred(spec: Manifest, cluster: Cluster) -> list[Issue]:
         Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
         for causes, remedy in zip(found, (_OPEN_GATE, ""))
         if causes
+    ]
+
+
+def _unstartable(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Issue]:
+    """What KubeVirt tells when it starts the VM (FailedCreate).
+
+    A VM that does not start now may change until then, and a newer KubeVirt may permit more.
+    """
+    due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
+    certain = due and not cluster.kubevirt.doubt and not is_newer(cluster.kubevirt.version)
+    return [
+        Issue(_line(invalid([cause]).as_json(), _NEVER), certain=certain, starts=False)
+        for cause in starts.failures(vm, applied, live, cluster)
     ]
 
 

@@ -63,19 +63,15 @@ def label_of(manifest: Manifest) -> str:
 
 
 def labels_of(manifest: Manifest | None) -> dict[str, str]:
-    """The labels of a manifest. Raises FieldError if they are not a mapping."""
-    found = metadata_of(manifest or {}).get("labels") or {}
-    if not isinstance(found, Mapping):
-        raise FieldError("metadata.labels", f"expected a mapping, found {found!r}")
-    return dict(found)
+    """The labels of a manifest."""
+    return dict(metadata_of(manifest or {}).get("labels") or {})
 
 
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
     """`spec.hard` of ResourceQuotas. Raises FieldError if one has none."""
     found = []
     for quota in quotas:
-        spec = quota.get("spec") or {}
-        hard = (spec.get("hard") if isinstance(spec, Mapping) else spec) or {}
+        hard = (quota.get("spec") or {}).get("hard") or {}
         if not isinstance(hard, Mapping):
             raise FieldError("quotas", f"{name_of(quota)} has no spec.hard")
         found.append(dict(hard))
@@ -88,9 +84,6 @@ def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | N
         return None
     found = {}
     for metadata in map(metadata_of, networks):
-        annotations = metadata.get("annotations") or {}
-        if not isinstance(annotations, Mapping):
-            raise FieldError("networks", f"expected a mapping of annotations, found {annotations!r}")
         name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        found[name] = annotations.get(_NETWORK_RESOURCE, "")
+        found[name] = (metadata.get("annotations") or {}).get(_NETWORK_RESOURCE, "")
     return found

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from ..admission import cluster as configured
+from ..admission import order
 from ..api import release_schema
 from ..api.effects import LIVE, NOTHING, RESTART
+from ..api.errors import Crash
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
@@ -19,7 +22,6 @@ from ..instancetype.vmi.guest import guest
 from ..instancetype.vmi.hot_plug import Update
 from ..instancetype.webhooks import validate_vm
 from ..instancetype.webhooks.admission import invalid
-from ..instancetype.webhooks.configured import barred
 from ..pod.amounts import texts
 from ..pod.environment import Environment
 from ..pod.manifests import environments, label_of, labels_of, name_of, namespace_of
@@ -152,14 +154,19 @@ def _started(vm: Manifest, built: vmi.BuiltVMI, where: Side) -> Start:
     return Start(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
 
 
-def refusal(vm: Manifest, cluster: Cluster) -> str:
-    """Why KubeVirt would reject changes of a stored VM, by conflicts, requirements, missing objects or gates; or ""."""
-    admitted = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
-    answer = validate_vm.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
+def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
+    """Why KubeVirt would reject any change of a stored VM, or a new VM; or ""."""
+    applied = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
+    spec = copy(applied["spec"])
+    answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
     if not answer.allowed:
         return answer.message
-    found = barred(admitted["spec"]["template"]["spec"], "spec.template.spec", cluster.kubevirt)
-    causes = [*found.closed, *found.not_live]
+    before = None if new else spec
+    known = configured.read(dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release)
+    try:
+        causes = order.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), known)
+    except Crash as crash:
+        return str(crash)
     return invalid(causes).message if causes else ""
 
 

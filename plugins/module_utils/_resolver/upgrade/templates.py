@@ -128,4 +128,4 @@ def _new(vm: Manifest, where: Side) -> tuple[Start, str]:
     if future.admitted is None:
         message = future.refusal.message if future.refusal is not None else "is rejected"
         return Start(problem=message), message
-    return start(future.admitted, where), refusal(future.admitted, where.cluster)
+    return start(future.admitted, where), refusal(future.admitted, where.cluster, new=True)

@@ -42,13 +42,17 @@ def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 
 
 def vm(name: str = "web", template: Any = None, **spec: Any) -> dict[str, Any]:
-    inside = {"domain": {"devices": {}}, **(template or {})}
+    memory = {} if "instancetype" in spec else {"memory": {"guest": "1Gi"}}
+    inside = {"domain": {"devices": {}, **memory}, **(template or {})}
     return {
         "apiVersion": "kubevirt.io/v1",
         "kind": "VirtualMachine",
         "metadata": {"name": name, "namespace": "shop"},
         "spec": {"runStrategy": "Always", **spec, "template": {"spec": inside}},
     }
+
+
+OLD_VIDEO = {"domain": {"devices": {"video": {"type": "qxl"}}, "memory": {"guest": "1Gi"}}}
 
 
 def instancetype(name: str, cpus: int = 2, **more: Any) -> dict[str, Any]:
@@ -103,9 +107,21 @@ def test_what_is_in_order(check: Check) -> None:
             "vm.yaml:1: error: VirtualMachine default/x: spec: missing; write the object's spec [invalid]",
         ),
         (
-            {**vm(), "spec": {"running": True, "template": {"spec": {"domain": {"devices": {}}}}}},
+            {**vm(), "spec": {"running": True, "template": vm()["spec"]["template"]}},
             "vm.yaml:7: warning: VirtualMachine shop/web: spec.running: Deprecated since KubeVirt 1.3; write"
             " spec.runStrategy: Always [deprecated]",
+        ),
+        (
+            vm(template=OLD_VIDEO),
+            "vm.yaml:13: error: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: video model"
+            " 'qxl' is not supported on amd64 architecture; KubeVirt accepts the VM, but cannot start it"
+            " [never-starts]",
+        ),
+        (
+            vm(template=OLD_VIDEO, runStrategy="Halted"),
+            "vm.yaml:13: warning: VirtualMachine shop/web: spec.template.spec.domain.devices.video.type: video model"
+            " 'qxl' is not supported on amd64 architecture; KubeVirt accepts the VM, but cannot start it"
+            " [never-starts]",
         ),
     ],
 )
@@ -168,7 +184,7 @@ def test_releases_and_configurations(check: Check) -> None:
         "p.yaml:7: warning: VirtualMachineClusterPreference p: spec.firmware.preferredEfi: KubeVirt 1.0 does not know"
         " the field and drops it; remove it, or upgrade KubeVirt [lost-field]"
     )
-    tpm = vm(template={"domain": {"devices": {"tpm": {"persistent": True}}}})
+    tpm = vm(template={"domain": {"devices": {"tpm": {"persistent": True}}, "memory": {"guest": "1Gi"}}})
     assert check({"vm.yaml": tpm}, "--kubevirt-version", "1.5.0")[0] == 1
     open_gate = {"configuration": {"developerConfiguration": {"featureGates": ["VMPersistentState"]}}}
     kubevirt = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt", "spec": open_gate}
@@ -293,6 +309,39 @@ def test_files_and_folders(check: Check, capsys: pytest.CaptureFixture[str], mon
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(yaml.safe_dump(vm()).encode())))
     assert main(["-"]) == 0
     assert capsys.readouterr().out == "1 object checked for KubeVirt 1.9: nothing found\n"
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"metadata": ["web"]}, "metadata: expected a mapping, found ['web']"),
+        ({"metadata": {"name": 5}}, "metadata.name: expected text, found 5; put it in quotes"),
+        ({"apiVersion": ["v1"]}, "apiVersion: expected text, found ['v1']"),
+        ({"metadata": None}, "metadata.name: missing; write a name such as web-1"),
+        ({"spec": []}, "spec: expected a mapping, found []"),
+    ],
+)
+def test_objects_that_no_api_server_takes(check: Check, part: dict[str, Any], message: str) -> None:
+    for kind in (vm(instancetype={"name": "x"}), instancetype("x")):
+        code, lines = check({"x.yaml": {**kind, **part}, "vm.yaml": vm(instancetype={"name": "y"})})
+        assert code == 1
+        assert any(line.endswith(f": {message} [invalid]") for line in lines), lines
+
+
+def test_a_vm_without_a_template(check: Check) -> None:
+    manifest = vm(preference={"name": "windows.11"})
+    manifest["spec"]["template"] = None
+    assert check({"vm.yaml": manifest})[0] == 1
+
+
+@pytest.mark.parametrize("configuration", [{"network": "x"}, {"permittedHostDevices": "x"}])
+def test_a_malformed_kubevirt(check: Check, capsys: pytest.CaptureFixture[str], configuration: dict[str, Any]) -> None:
+    kubevirt = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt", "spec": {"configuration": configuration}}
+    Path("kubevirt.yaml").write_text(yaml.safe_dump(kubevirt))
+    Path("vm.yaml").write_text(yaml.safe_dump(vm()))
+    assert main(["vm.yaml", "--kubevirt", "kubevirt.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: --kubevirt: ") and "malformed" in told
 
 
 @pytest.mark.parametrize(

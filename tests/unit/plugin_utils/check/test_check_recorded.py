@@ -34,10 +34,17 @@ OF_SCHEMAS = {
 }
 # What the check says otherwise for other releases.
 OTHERWISE = {
-    "1.4.1": {"service account bad", "port ranges bad", "launch security of no kind", "tdx with smm", "binding plugin"},
-    "1.5.3": {"service account bad", "port ranges bad", "launch security of no kind", "tdx with smm", "acpi secret"},
+    "1.4.1": {"service account bad", "port ranges bad", "binding plugin"},
+    "1.5.3": {"service account bad", "port ranges bad", "acpi secret"},
     "1.6.6": {"service account bad", "port ranges bad", "host devices by claim and name", "claims of one name"},
     "1.7.4": {"service account bad", "port ranges bad", "host devices by claim and name", "claims of one name"},
+}
+# Refused for another reason than the check says: gates that are gone, and older words.
+UNTOLD = {
+    "1.4.1": {"old passt", "binding plugin", "dedicated, no memory", "interface sriov down"},
+    "1.5.3": {"old passt", "acpi empty", "acpi secret", "dedicated, no memory"},
+    "1.6.6": {"old passt", "gpus by claim and by name"},
+    "1.7.4": {"old passt", "gpus by claim and by name"},
 }
 # KubeVirt looks at the ports of some interfaces only; the check finds a port that no cluster uses.
 TOO_STRICT = {"ports on multus are not looked at"}
@@ -73,10 +80,22 @@ def test_other_releases(version: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in VMS if RECORDED[name].get("webhook") == VALIDATOR])
 def test_each_cause_is_a_finding(name: str) -> None:
-    found = errors(name)
+    assert not untold(RECORDED[name], errors(name))
+
+
+@pytest.mark.parametrize("version", OTHERWISE)
+def test_each_cause_of_other_releases_is_a_finding(version: str) -> None:
+    answers = json.loads((ADMISSION / "releases" / f"{version}.json").read_text())
+    refused = [name for name in VMS if answers.get(name, {}).get("webhook") == VALIDATOR]
+    assert len(refused) > 10
+    missed = {name for name in refused if untold(answers[name], errors(name, version))}
+    assert missed == UNTOLD[version]
+
+
+def untold(answer: dict[str, Any], found: list[Finding]) -> list[str]:
+    """The recorded causes that no finding tells."""
     if any(finding.rule == "invalid" for finding in found):
         # The check reads no further, and has words of its own.
-        return
-    told = [finding.message for finding in found]
-    for cause in RECORDED[name]["causes"]:
-        assert any(" ".join(cause["message"].split()) in text for text in told), cause
+        return []
+    causes = [" ".join(cause["message"].split()) for cause in answer["causes"]]
+    return [cause for cause in causes if not any(cause in finding.message for finding in found)]

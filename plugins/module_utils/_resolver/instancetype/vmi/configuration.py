@@ -46,8 +46,8 @@ def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAUL
     network = spec.get("network") or {}
     machine_types = dict(_MACHINE_TYPES)
     for name, entry in (spec.get("architectureConfiguration") or {}).items():
-        # KubeVirt has no such setting for s390x.
-        if name in ("amd64", "arm64") and (entry or {}).get("machineType"):
+        # That of s390x is new in 1.7; the CRD of older releases drops it.
+        if name in _MACHINE_TYPES and (entry or {}).get("machineType"):
             machine_types[name] = entry["machineType"]
     permitted = network.get("permitBridgeInterfaceOnPodNetwork")
     return Configuration(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
+from ...api.names import shown
 from .memory_plug import refused
 
 Spec = dict[str, Any]
@@ -27,11 +28,15 @@ class Limits(NamedTuple):
 
 
 def limits(configuration: Spec) -> Limits:
-    """Reads `spec.configuration` of a KubeVirt object."""
+    """Reads `spec.configuration` of a KubeVirt object. Raises ValueError for a number that is none."""
     found = configuration.get("liveUpdateConfiguration") or {}
+    sockets, ratio = found.get("maxCpuSockets") or 0, found.get("maxHotplugRatio", RATIO)
+    for name, number in (("maxCpuSockets", sockets), ("maxHotplugRatio", ratio)):
+        # Python multiplies texts and lists, too, until its memory is full.
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ValueError(f"liveUpdateConfiguration.{name}: expected a whole number, found {shown(number)}")
     memory = found.get("maxGuest")
-    ratio = found.get("maxHotplugRatio", RATIO)
-    return Limits(found.get("maxCpuSockets") or 0, None if memory is None else quantity.canonical(str(memory)), ratio)
+    return Limits(sockets, None if memory is None else quantity.canonical(str(memory)), ratio)
 
 
 def set_maximums(spec: Spec, allowed: Limits) -> None:

@@ -39,11 +39,15 @@ def firmware_uuid(name: str) -> str:
 
 def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST) -> BuiltVMI:
     """The VMI that virt-controller creates for a VM (plain manifest), given the objects in the cluster."""
-    config = config or Configuration()
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
         return BuiltVMI(error=Problem(str(error), "BadRequest", 400))
+    return build_in_place(vm, objects, config or Configuration(), release)
+
+
+def build_in_place(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:
+    """The same for a canonical VM, which becomes the VMI."""
     if vm["spec"]["template"] is None:
         return BuiltVMI(error=Problem("the VirtualMachine has no template", CRASH))
     try:

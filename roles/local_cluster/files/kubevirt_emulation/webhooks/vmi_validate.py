@@ -26,9 +26,8 @@ class VmiValidator:
 def check(review: Review, cluster: Cluster) -> Response:
     """VMICreateAdmitter.Admit of a VMI with its defaults."""
     spec = release_schema.canonical("VirtualMachineInstanceSpec", review.object["spec"], cluster.release)
-    vmi = {**review.object, "spec": spec}
     try:
-        causes = list(order.vmi(vmi, cluster, review.user == CONTROLLER_USER))
+        causes = list(order.vmi(review.object["metadata"], spec, cluster, review.user == CONTROLLER_USER))
     except Crash as crash:
         return crashed(str(crash))
     return invalid(causes) if causes else allowed()

@@ -24,6 +24,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     vmi_only,
     volumes,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 
 Spec = dict[str, Any]
 POD, OTHER = {"name": "a", "pod": {}}, {"name": "b", "pod": {}}
@@ -424,13 +425,13 @@ CASES: dict[str, tuple[Callable[..., Any], Spec, set[str], list[str]]] = {
         ["max one"],
     ),
     "unmapped": (
-        volumes.mapped,
+        vmi_only.mapped,
         vmi(volumes=[{"name": "a", "emptyDisk": {}}, {"name": "m", "memoryDump": {}}]),
         set(),
         ["'a' not found"],
     ),
     "a path of the container": (
-        volumes.mapped,
+        vmi_only.mapped,
         vmi(
             {"filesystems": [{"name": "p"}], "disks": [{"name": "q", "disk": {}}]},
             volumes=[{"name": name, "containerPath": {"path": "/data"}} for name in ("p", "q")],
@@ -456,6 +457,40 @@ def test_the_causes(name: str) -> None:
         assert any(part in message for message in found), found
 
 
+PANIC = vmi({"panicDevices": [{"model": "isa"}]})
+SECURE = vmi(_domain={"launchSecurity": {}}, architecture="s390x")
+SEV = vmi(_domain={"launchSecurity": {"sev": {}}}, architecture="amd64")
+BARE = vmi(_domain={"launchSecurity": {}}, architecture="amd64")
+OLDER: list[tuple[str, Callable[..., Any], Spec, str, list[str]]] = [
+    ("1.9.0", devices.panic_devices, PANIC, "", []),
+    ("1.8.0", devices.panic_devices, PANIC, "", ["Panic Devices feature gate is not enabled in kubevirt-config"]),
+    ("1.6.0", devices.panic_devices, PANIC, "PanicDevices", []),
+    ("1.5.0", devices.panic_devices, PANIC, "", []),
+    ("1.9.0", firmware.launch_security, SECURE, "", []),
+    ("1.8.0", firmware.launch_security, SECURE, "", ["SecureExecution feature gate is not enabled in kubevirt-config"]),
+    ("1.6.0", firmware.launch_security, SECURE, "SecureExecution", []),
+    ("1.5.0", firmware.launch_security, SECURE, "WorkloadEncryptionSEV", []),
+    ("1.6.0", firmware.launch_security, SEV, "WorkloadEncryptionSEV", ["SEV requires OVMF (UEFI)"]),
+    ("1.6.0", firmware.launch_security, BARE, "", []),
+    (
+        "1.5.0",
+        firmware.launch_security,
+        BARE,
+        "",
+        ["WorkloadEncryptionSEV feature gate is not enabled in kubevirt-config"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("version", "rule", "spec", "gate", "expected"), OLDER)
+def test_gates_of_older_releases(
+    version: str, rule: Callable[..., Any], spec: Spec, gate: str, expected: list[str]
+) -> None:
+    configuration = {"developerConfiguration": {"featureGates": [gate]}}
+    known = cluster.read(configuration, "amd64", release.of(version))
+    assert [cause.message for cause in rule(spec, "spec", known)] == expected
+
+
 def test_machines_of_all_architectures_count_before_those_of_one() -> None:
     configuration = {
         "emulatedMachines": ["q35*"],
@@ -471,3 +506,8 @@ def test_data_volumes_stay_in_the_namespace() -> None:
     (cause,) = virtual_machine.data_volume_namespaces(vm, None, "shop")
     assert "namespace other differs from VM namespace shop" in cause.message
     assert not list(virtual_machine.data_volume_namespaces(vm, vm, "shop"))
+
+
+def test_a_malformed_configuration_has_a_defined_error() -> None:
+    with pytest.raises(ValueError, match="malformed"):
+        cluster.read({"permittedHostDevices": "x"}, "amd64")

@@ -151,3 +151,9 @@ def test_of_what_is_no_vm_nothing_is_missing() -> None:
             )
             == []
         )
+
+
+def test_a_vm_without_a_template_suits_every_instancetype() -> None:
+    spec = {"instancetype": {"name": "none"}, "template": None}
+    found = suggestions.best(TYPES[:2], {"metadata": {}, "spec": spec}, None, Cluster(Objects([]), KubeVirt(NEWEST)))
+    assert [one["metadata"]["name"] for one in found] == ["small", "large"]

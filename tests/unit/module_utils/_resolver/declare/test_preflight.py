@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
+
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
@@ -223,3 +225,61 @@ def test_a_name_of_the_other_scope_is_named() -> None:
     assert told(vm(instancetype={"name": "u1.large"}), there=here).endswith(
         "a VirtualMachineInstancetype has this name; set instancetype.kind to VirtualMachineInstancetype"
     )
+
+
+NEVER = "; KubeVirt accepts the VM, but cannot start it"
+QXL = {"devices": {"video": {"type": "qxl"}}, "memory": {"guest": "1Gi"}}
+NO_QXL = (
+    "spec.template.spec.domain.devices.video.type: video model 'qxl' is not supported on amd64 architecture" + NEVER
+)
+
+
+def test_a_vm_without_memory_never_starts() -> None:
+    path = "spec.template.spec.domain"
+    assert told(vm()) == (
+        f"no memory requested, at least one of '{path}.memory.guest', '{path}.memory.hugepages.pageSize' or"
+        f" '{path}.resources.requests.memory' must be set{NEVER}"
+    )
+
+
+def test_the_bus_that_only_the_vmi_gets_counts() -> None:
+    """As KubeVirt 1.9.0 does: it sets SATA in the VMI, which cannot have such a thread."""
+    disk = {"name": "root", "disk": {}, "dedicatedIOThread": True}
+    manifest = vm({"devices": {"disks": [disk]}, "memory": {"guest": "1Gi"}})
+    manifest["spec"]["template"]["spec"]["volumes"] = [{"name": "root", "emptyDisk": {"capacity": "1Gi"}}]
+    assert "IOThreads are not supported for disks on a sata bus" in told(manifest)
+
+
+def test_what_the_controller_cannot_make_is_told_in_its_words() -> None:
+    own = {"kubevirt.io/cluster-instancetype-name": "other"}
+    odd = instancetype("odd", 1, "1Gi")
+    odd["spec"]["annotations"] = own
+    assert told(vm(instancetype={"name": "odd"}), there=[odd]) == (
+        f"VMI conflicts with instancetype spec in fields: [annotations.{next(iter(own))}]{NEVER}"
+    )
+
+
+@pytest.mark.parametrize("run_strategy", ["Halted", "Manual"])
+def test_a_vm_that_is_not_started_yet_may_change_first(run_strategy: str) -> None:
+    (issue,) = issues(vm(QXL, runStrategy=run_strategy))
+    assert issue == preflight.Issue(NO_QXL, certain=False, starts=False)
+
+
+def test_a_running_guest_is_not_started_again() -> None:
+    live = vm(QXL)
+    running = {**live, "status": {"created": True}}
+    assert [issue.certain for issue in issues(live, running)] == [False]
+    assert [issue.certain for issue in issues(live, live)] == [True]
+
+
+@pytest.mark.parametrize(("version", "certain"), [("v1.9.7", True), ("v1.10.0", False), ("", True), ("main", True)])
+def test_a_newer_kubevirt_may_permit_more(version: str, certain: bool) -> None:
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=TODAY._replace(version=version))] == [certain]
+
+
+def test_an_unknown_configuration_leaves_a_doubt() -> None:
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=TODAY._replace(doubt="unreadable"))] == [False]
+
+
+def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:
+    assert issues(vm({"memory": {"guest": "1Gi", "hugepages": {"pageSize": "0"}}})) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from admission_cases import CASES
+from admission_cases import CASES, Case
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
@@ -20,22 +20,25 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 ADMISSION = Path(__file__).resolve().parents[4] / "contract" / "admission"
 RECORDED: dict[str, dict[str, Any]] = json.loads((ADMISSION / "recorded.json").read_text())
 VMS = [name for name, case in CASES.items() if case.kind == "VirtualMachine"]
+VMI_VALIDATOR = "virtualmachineinstances-create-validator.kubevirt.io"
+# VMIs that a VM's own webhook refuses as well.
+OF_VMS = {"vmi network twice", "vmi old slirp", "vmi label"}
+VMIS = [name for name in CASES if RECORDED[name].get("webhook") == VMI_VALIDATOR and name not in OF_VMS]
 LIVE_UPDATES = [name for name in VMS if name.startswith("maxGuest") and RECORDED[name]["code"] != 201]
 
 
 def certain(name: str) -> list[str]:
     """What preflight is sure that the cluster refuses. The cluster has none of the objects that a VM may name."""
-    case = CASES[name]
+    return [issue.text for issue in issues(CASES[name]) if issue.certain and not issue.missing]
+
+
+def issues(case: Case) -> list[preflight.Issue]:
     manifest = case.manifest()
     manifest["metadata"]["namespace"] = "default"
     kubevirt = kubevirt_of({"spec": {"configuration": case.configuration}}, "v1.9.0")
     cluster = Cluster(Objects([]), kubevirt)
     future = admit(plan.present(manifest, None, None).manifest, None, cluster)
-    return [
-        issue.text
-        for issue in preflight.issues(future, None, cluster, lambda *_: [])
-        if issue.certain and not issue.missing
-    ]
+    return preflight.issues(future, None, cluster, lambda *_: [])
 
 
 @pytest.mark.parametrize("name", VMS)
@@ -55,3 +58,20 @@ def test_some_of_them_are_of_live_updates() -> None:
 @pytest.mark.parametrize("name", LIVE_UPDATES)
 def test_what_a_running_guest_could_not_be_given_is_foreseen(name: str) -> None:
     assert any(RECORDED[name]["message"] in text for text in certain(name))
+
+
+def test_most_refused_vmis_are_of_vms_that_are_accepted() -> None:
+    assert len(VMIS) > 8
+
+
+@pytest.mark.parametrize("name", VMIS)
+def test_what_keeps_an_accepted_vm_from_starting_is_foreseen(name: str) -> None:
+    found = issues(CASES[name]._replace(kind="VirtualMachine", vm={"runStrategy": "Always"}))
+    told = "; ".join(issue.text.replace("spec.template.spec.", "spec.") for issue in found)
+    assert all(issue.certain and not issue.starts for issue in found)
+    assert all(cause["message"] in told for cause in RECORDED[name]["causes"])
+
+
+@pytest.mark.parametrize("name", OF_VMS)
+def test_what_a_vm_is_refused_for_is_not_told_of_its_start(name: str) -> None:
+    assert issues(CASES[name]._replace(kind="VirtualMachine", vm={"runStrategy": "Always"})) == []

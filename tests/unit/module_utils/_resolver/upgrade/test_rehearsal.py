@@ -18,6 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.machine import (
     Machine,
+    refusal,
     rehearse,
     side,
 )
@@ -31,6 +32,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 Manifest = dict[str, Any]
 
 KIND = {"kind": "VirtualMachineClusterInstancetype"}
+SEV = {"developerConfiguration": {"featureGates": ["WorkloadEncryptionSEV"]}}
 MULTI = {"developerConfiguration": {"featureGates": ["MultiArchitecture"]}}
 
 
@@ -88,7 +90,9 @@ def test_secrets_stay_hidden() -> None:
 
 def test_requirements_and_gates_that_come_and_go() -> None:
     encrypted = instancetype(spec={"memory": {"guest": "1Gi", "maxGuest": "4Gi"}, "launchSecurity": {"sev": {}}})
-    found = rehearsed(vm(instancetype={"name": "small"}), known("1.5.3"), known("1.9.0"), [encrypted])
+    efi = {"firmware": {"bootloader": {"efi": {"secureBoot": False}}}}
+    machine = vm(domain=efi, instancetype={"name": "small"})
+    found = rehearsed(machine, known("1.5.3", SEV), known("1.9.0"), [encrypted])
     assert (found.refusal_before, found.refusal) == ("", "Memory hotplug is not compatible with encrypted VMs")
     (step, *_rest) = steps([found], [], known("1.5.3"), known("1.9.0"))
     assert step.text == "Change VMs that the new KubeVirt rejects at their next change"
@@ -102,6 +106,45 @@ def test_requirements_and_gates_that_come_and_go() -> None:
     foreign["spec"]["template"]["spec"]["architecture"] = "arm64"
     found = rehearsed(foreign, known("1.7.0"), known("1.9.0"))
     assert ("MultiArchitecture" in found.refusal_before, found.refusal) == (True, "")
+
+
+SHARED = {"volumes": [{"name": "v", "configMap": {"name": "c"}}]}
+UNBOUND = {"networks": [{"name": "n", "pod": {}}]}
+BLOCKS = {"custom": {"logical": 4096, "physical": 4096}}
+RULES: list[tuple[str, str, Manifest, Manifest, str]] = [
+    ("1.8.0", "1.9.0", {"interfaces": [{"name": "n"}]}, UNBOUND, "interface must have exactly one binding method"),
+    (
+        "1.6.0",
+        "1.7.0",
+        {"disks": [{"name": "v", "disk": {"bus": "sata"}, "blockSize": BLOCKS}]},
+        SHARED,
+        "Logical size 4096 must be 512 for SATA devices",
+    ),
+    ("1.5.0", "1.6.0", {"video": {"type": "vga"}}, {}, "the VideoConfig feature gate is not enabled"),
+    ("1.4.0", "1.5.0", {"filesystems": [{"name": "v", "virtiofs": {}}]}, SHARED, "not enabled for config volumes"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "devices", "spec", "message"), RULES)
+def test_rules_of_admission_that_are_new(old: str, new: str, devices: Manifest, spec: Manifest, message: str) -> None:
+    """They refuse every later change of a stored VM, even that by which virtctl starts it."""
+    machine = vm(domain={"devices": devices, "memory": {"guest": "1Gi"}})
+    machine["spec"]["template"]["spec"].update(spec)
+    found = rehearsed(machine, known(old), known(new))
+    assert found.refusal_before == ""
+    assert message in found.refusal
+
+
+def test_what_is_forbidden_to_new_vms_only() -> None:
+    machine = vm(domain={"devices": {"interfaces": [{"name": "n", "slirp": {}}]}, "memory": {"guest": "1Gi"}})
+    machine["spec"]["template"]["spec"].update(UNBOUND)
+    here = Cluster(Objects([]), known("1.8.0"))
+    assert (refusal(machine, here), "discontinued" in refusal(machine, here, new=True)) == ("", True)
+
+
+def test_a_vm_on_which_kubevirt_crashes() -> None:
+    machine = vm(domain={"memory": {"guest": "1Gi", "hugepages": {"pageSize": "0"}}})
+    assert rehearsed(machine, known("1.8.0"), known("1.9.0")).refusal == "integer divide by zero"
 
 
 def test_old_revisions_are_not_read_any_more() -> None:

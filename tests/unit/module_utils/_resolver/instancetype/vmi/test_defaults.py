@@ -83,10 +83,10 @@ def test_empty_settings_are_defaults() -> None:
 
 @pytest.mark.parametrize(
     ("architecture", "machine"),
-    [("amd64", "pc-q35-10"), ("arm64", "virt"), ("s390x", "s390-ccw-virtio"), ("riscv64", "pc-q35-10")],
+    [("amd64", "pc-q35-10"), ("arm64", "virt"), ("s390x", "s390-ccw-virtio-9"), ("riscv64", "pc-q35-10")],
 )
 def test_machine_type_by_architecture(architecture: str, machine: str) -> None:
-    types = {"amd64": {"machineType": "pc-q35-10"}, "s390x": {"machineType": "ignored"}}
+    types = {"amd64": {"machineType": "pc-q35-10"}, "s390x": {"machineType": "s390-ccw-virtio-9"}}
     config = configuration.configuration({"architectureConfiguration": types})
     assert defaults.machine_type(architecture, config) == machine
     assert defaults.machine_type(architecture, config._replace(machine_type="all")) == "all"

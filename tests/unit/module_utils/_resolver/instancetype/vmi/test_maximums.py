@@ -67,3 +67,9 @@ def test_sockets(allowed: Limits, cpu: dict[str, int], expected: int) -> None:
 )
 def test_memory(allowed: Limits, memory: Manifest, expected: str | None) -> None:
     assert maximums(allowed, memory)[1] == expected
+
+
+@pytest.mark.parametrize("field", ["maxCpuSockets", "maxHotplugRatio"])
+def test_a_limit_that_is_no_number(field: str) -> None:
+    with pytest.raises(ValueError, match=f"liveUpdateConfiguration.{field}: expected a whole number, found '4'"):
+        limits({"liveUpdateConfiguration": {field: "4"}})
