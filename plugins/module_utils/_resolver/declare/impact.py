@@ -24,7 +24,8 @@ Manifest = dict[str, Any]
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
     """The impact of a planned change.
 
-    vm: the live VM. future: the VM after the change. instance: its VMI, or None.
+    vm: the live VM. future: the VM after the change. instance: its VMI, or None. One that does not run yet counts, too:
+    KubeVirt compares the VM with it, and does not make it anew.
     """
     if future.admitted is None:
         return Impact(UNKNOWN)

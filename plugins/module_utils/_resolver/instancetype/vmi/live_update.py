@@ -21,13 +21,13 @@ from .restart_required import OTHER_FIELD, applied, differs
 Manifest = dict[str, Any]
 
 _VMI_SPEC: Final = "VirtualMachineInstanceSpec"
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 def takes_changes(instance: Manifest) -> bool:
-    """Whether changes of a VM reach its VMI, or ask for its restart."""
-    return (instance.get("status") or {}).get("phase") == "Running" and not instance["metadata"].get(
-        "deletionTimestamp"
-    )
+    """Whether changes of a VM reach its VMI, or ask for its restart: from its creation until it ends."""
+    ended = (instance.get("status") or {}).get("phase") in _ENDED
+    return not ended and not instance["metadata"].get("deletionTimestamp")
 
 
 def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster) -> Update:

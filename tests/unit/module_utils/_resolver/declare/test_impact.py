@@ -87,11 +87,22 @@ def test_a_cluster_that_changes_no_running_guest() -> None:
     assert of(vm("two"), running(), live_updates=False).needs == RESTART
 
 
-@pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Scheduling")])
+@pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
 def test_without_a_running_guest_every_change_comes_with_the_next_start(instance: Any) -> None:
     told = of(vm("large"), instance)
     assert (told.needs, told.reason) == (NOTHING, None)
     assert [(told.guest_before or {})["memory"], (told.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
+
+
+def test_a_guest_that_cannot_be_placed_is_compared_already() -> None:
+    """Recorded: KubeVirt asks for a restart of a guest that waits for a node, and does not make it anew by itself."""
+    told = of(vm("large"), running(phase="Scheduling"))
+    assert (told.needs, told.reason) == (
+        RESTART,
+        "memory updated in template spec. Memory-hotplug is only available for migratable VMs",
+    )
+    assert of(vm("two"), running(phase="Scheduling")).needs == LIVE
+    assert of(vm("large"), running(phase="")).needs == RESTART
 
 
 def claimed(name: str, claim: str = "", hot: bool = True) -> Manifest:

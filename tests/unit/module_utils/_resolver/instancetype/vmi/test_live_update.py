@@ -16,6 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.live_update import (
     compare,
     foreseen,
+    takes_changes,
 )
 
 Manifest = dict[str, Any]
@@ -230,6 +231,16 @@ def test_a_vm_that_cannot_be_expanded_has_no_known_effect() -> None:
     lost = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {**spec(), "instancetype": {"name": "lost"}}}
     assert compared(lost, spec(), instance()) == Update()
     assert compared({**lost, "spec": spec()}, lost["spec"], instance()) == Update()
+
+
+@pytest.mark.parametrize(
+    ("phase", "expected"),
+    [("", True), ("Pending", True), ("Scheduling", True), ("Running", True), ("Succeeded", False), ("Failed", False)],
+)
+def test_a_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
+    made = {"metadata": {}, "status": {"phase": phase} if phase else {}}
+    assert takes_changes(made) is expected
+    assert not takes_changes({**made, "metadata": {"deletionTimestamp": "now"}})
 
 
 def test_a_cluster_that_does_not_change_running_guests() -> None:
