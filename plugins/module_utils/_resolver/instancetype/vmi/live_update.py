@@ -81,7 +81,7 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt
     running = copy(before)
     for part in ("cpu", "memory"):
         running["domain"].setdefault(part, {})
-    set_maximums(running, limits({}))
+    set_maximums(running, limits(dict(kubevirt.settings)))
     status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
     guest = {"guestCurrent": running["domain"]["memory"].get("guest")}
     instance = {"spec": running, "status": {**status, "memory": guest}}

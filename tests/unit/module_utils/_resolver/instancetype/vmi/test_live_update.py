@@ -279,6 +279,26 @@ def test_memory_needs_a_vm_that_can_migrate() -> None:
     assert not foreseen({**vm, "status": {}}, applied(sockets=2), applied(sockets=1), KubeVirt(NEWEST))
 
 
+@pytest.mark.parametrize(
+    ("settings", "sockets", "guest"),
+    [
+        ({}, 4, "4Gi"),
+        ({"maxHotplugRatio": 1}, 1, "1Gi"),
+        ({"maxCpuSockets": 2}, 2, "4Gi"),
+        ({"maxGuest": "2Gi"}, 4, "2Gi"),
+        ({"maxHotplugRatio": 8}, 8, "8Gi"),
+    ],
+)
+def test_how_far_a_guest_can_grow_is_a_setting_of_the_cluster(settings: Manifest, sockets: int, guest: str) -> None:
+    kubevirt = KubeVirt(NEWEST, settings={"liveUpdateConfiguration": settings})
+    vm: Manifest = {"spec": {}, "status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
+    most = int(guest[:-2])
+    assert foreseen(vm, applied(), applied(sockets=sockets), kubevirt)
+    assert not foreseen(vm, applied(), applied(sockets=sockets + 1), kubevirt)
+    assert foreseen(vm, applied(), applied(guest), kubevirt)
+    assert not foreseen(vm, applied(), applied(f"{most + 1}Gi"), kubevirt)
+
+
 def test_a_vm_without_cpu_and_memory_of_its_own() -> None:
     bare: Manifest = {"domain": {"devices": {}}}
     assert foreseen({"spec": {}}, bare, {**bare, "nodeSelector": {"a": "b"}}, KubeVirt(NEWEST))
