@@ -268,7 +268,7 @@ results:
     needs:
       description:
         - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown). A VM
-          without a running guest needs V(nothing).
+          without a guest needs V(nothing). A guest that waits for a node counts, because KubeVirt asks for its restart.
       type: str
       returned: when the VM existed and is changed
       sample: restart

@@ -163,7 +163,7 @@ results:
     needs:
       description:
         - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown). A VM
-          without a running guest needs V(nothing).
+          without a guest needs V(nothing). A guest that waits for a node counts, because KubeVirt asks for its restart.
         - KubeVirt compares the text of VMs, so it may ask for a restart that changes nothing.
       type: str
       returned: when it can be adopted

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubevirt_emulation.controllers.dynamic_metadata import changes
-from kubevirt_emulation.controllers.interfaces import plugged, without_detached
+from kubevirt_emulation.controllers.interfaces import without_detached
 
 Manifest = dict[str, Any]
 
@@ -22,28 +22,6 @@ def spec(*pairs: tuple[Manifest, Manifest]) -> Manifest:
 
 def state(pair: tuple[Manifest, Manifest], value: str) -> tuple[Manifest, Manifest]:
     return {**pair[0], "state": value}, pair[1]
-
-
-WAN = (LAN[0], {"name": "lan", "multus": {"networkName": "wan"}})
-SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
-
-
-@pytest.mark.parametrize(
-    ("wanted", "running", "expected"),
-    [
-        (spec(POD), spec(POD), spec(POD)),
-        (spec(POD, LAN), spec(POD), spec(POD, LAN)),
-        (spec(POD, state(LAN, "absent")), spec(POD), spec(POD)),
-        (spec(POD, SECOND_POD), spec(POD), spec(POD)),
-        (spec(POD, WAN), spec(POD, LAN), spec(POD, WAN)),
-        (spec(POD), spec(POD, LAN), spec(POD, LAN)),
-        (spec(POD, state(LAN, "down")), spec(POD, LAN), spec(POD, state(LAN, "down"))),
-        (spec(POD, LAN), spec(POD, state(LAN, "down")), spec(POD, LAN)),
-        (spec(POD, state(LAN, "absent")), spec(POD, LAN), spec(POD, LAN)),
-    ],
-)
-def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
-    assert plugged(wanted, running) == expected
 
 
 @pytest.mark.parametrize(

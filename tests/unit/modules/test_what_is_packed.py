@@ -18,10 +18,10 @@ COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 MOST = {
     "boot_source": 460,
     "boot_source_info": 280,
-    "catalog": 570,
+    "catalog": 580,
     "catalog_info": 190,
-    "controller_revision": 455,
-    "controller_revision_info": 325,
+    "controller_revision": 470,
+    "controller_revision_info": 340,
     "expand_info": 275,
     "instancetype": 330,
     "instancetype_info": 190,
@@ -32,9 +32,9 @@ MOST = {
     "quota_info": 435,
     "upgrade_info": 690,
     "virtual_machine": 757,
-    "virtual_machine_adopt": 375,
-    "virtual_machine_export": 320,
-    "virtual_machine_info": 405,
+    "virtual_machine_adopt": 390,
+    "virtual_machine_export": 335,
+    "virtual_machine_info": 420,
     "virtual_machine_power": 154,
 }
 

@@ -79,6 +79,9 @@ class Release(NamedTuple):
     Running guests:
     updates_live_by_default: without a rollout strategy, changes reach running guests.
     live_update_gate: the feature gate that live updates need; "" for none.
+    stages_volumes: with the rollout strategy Stage, volumes wait for a restart, too.
+    plugs_volumes: hotpluggable volumes of a VM are plugged into its guest, without a feature gate.
+    changes_networks: an interface can get another Multus network while the guest runs.
 
     Feature gates:
     gates: required for features that other releases have without a gate: MULTI_ARCHITECTURE, PERSISTENT_STATE,
@@ -132,6 +135,9 @@ class Release(NamedTuple):
 
     updates_live_by_default: bool = True
     live_update_gate: str = ""
+    stages_volumes: bool = False
+    plugs_volumes: bool = True
+    changes_networks: bool = True
 
     gates: frozenset[str] = frozenset()
 
@@ -156,8 +162,16 @@ _SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
-    ("1.9.0", {"creates_panic_device": False, "infers_from_snapshots": False, "warns_of_launch_security": False}),
-    ("1.8.0", {"gates": frozenset((MULTI_ARCHITECTURE,))}),
+    (
+        "1.9.0",
+        {
+            "creates_panic_device": False,
+            "infers_from_snapshots": False,
+            "warns_of_launch_security": False,
+            "plugs_volumes": False,
+        },
+    ),
+    ("1.8.0", {"gates": frozenset((MULTI_ARCHITECTURE,)), "changes_networks": False}),
     (
         "1.7.0",
         {
@@ -179,6 +193,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "refuses_unknown_objects": True,
             "takes_architecture_of_sources": False,
             "updates_live_by_default": False,
+            "stages_volumes": True,
             "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
         },
     ),

@@ -24,12 +24,13 @@ Manifest = dict[str, Any]
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
     """The impact of a planned change.
 
-    vm: the live VM. future: the VM after the change. instance: its VMI, or None.
+    vm: the live VM. future: the VM after the change. instance: its VMI, or None. One that does not run yet counts, too:
+    KubeVirt compares the VM with it, and does not make it anew.
     """
     if future.admitted is None:
         return Impact(UNKNOWN)
     after = _captured(future.admitted)
-    running = instance if instance is not None and _runs(instance) else None
+    running = instance if instance is not None and live_update.takes_changes(instance) else None
     started = _started(vm, running, cluster.objects) if running is not None else vm["spec"]
     as_started = {**vm, "spec": started, **({} if started is vm["spec"] else {"status": {}})}
     was = vmi.build(as_started, cluster.objects, cluster.configuration, cluster.release).spec
@@ -39,7 +40,7 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
     update = Update()
     if running is not None:
         if run_strategy(future.vm) != HALTED:
-            update = live_update.compare(was, will, running, live=cluster.kubevirt.live_updates)
+            update = live_update.compare(as_started, after, running, cluster)
         _grow(was, running["spec"])
     return Impact(
         RESTART if update.restart_required is not None else LIVE if update.patch else NOTHING,
@@ -80,11 +81,6 @@ def _captured(vm: Manifest) -> Manifest:
         if matcher and reference and naming.captured_anew(matcher, reference):
             del vm["status"][role.reference]
     return vm
-
-
-def _runs(instance: Manifest) -> bool:
-    phase = (instance.get("status") or {}).get("phase")
-    return phase == "Running" and not instance["metadata"].get("deletionTimestamp")
 
 
 def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:

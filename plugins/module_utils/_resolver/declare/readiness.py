@@ -9,13 +9,13 @@ from .status import HALTED, RUNNING, is_up, observed, run_strategy
 
 Manifest = dict[str, Any]
 
-# printableStatus values from which a VM does not recover.
-_HOPELESS: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "ErrorPvcNotFound", "DataVolumeError"})
 # The guest ends right after its start; KubeVirt retries at growing intervals.
 _CRASHES: Final = "CrashLoopBackOff"
-# A node may become free, or an autoscaler may add one.
-_UNSCHEDULABLE: Final = "ErrorUnschedulable"
-_UNSCHEDULABLE_GRACE: Final = 20.0
+# A node may become free, a volume appear, and the next pull or import succeed.
+_MAY_PASS: Final = frozenset(
+    {"ErrorUnschedulable", "ErrImagePull", "ImagePullBackOff", "ErrorPvcNotFound", "DataVolumeError"}
+)
+_GRACE: Final = 20.0
 # virt-controller succeeds at its next attempt, because the VM changed concurrently.
 _LOST_RACES: Final = (
     "the server rejected our request due to an error in our request",
@@ -33,7 +33,7 @@ _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
 
 
 class Trouble(NamedTuple):
-    """Why a VM makes no progress. grace: the seconds for which it may last; 0 if the VM cannot recover."""
+    """Why a VM makes no progress. grace: the seconds for which it may last; 0 if the VM does not recover soon."""
 
     reason: str
     grace: float = 0.0
@@ -81,10 +81,8 @@ def trouble(vm: Manifest) -> Trouble | None:
         reason = _text(failure.get("reason") or "Failure", failure)
         return Trouble(reason, _RACE_GRACE if any(words in reason for words in _LOST_RACES) else 0.0)
     printable = status.get("printableStatus", "")
-    if printable in _HOPELESS or printable == _CRASHES:
-        return Trouble(_text(printable, _telling(conditions)))
-    if printable == _UNSCHEDULABLE:
-        return Trouble(_text(printable, _telling(conditions)), _UNSCHEDULABLE_GRACE)
+    if printable in _MAY_PASS or printable == _CRASHES:
+        return Trouble(_text(printable, _telling(conditions)), _GRACE if printable in _MAY_PASS else 0.0)
     synchronized = conditions.get("Synchronized", {})
     failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
     if failed and printable not in RUNNING:

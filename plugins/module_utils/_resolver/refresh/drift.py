@@ -121,7 +121,8 @@ def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Eff
     if refusal is not None:
         return Effect(guest(was), guest(was), refusal=refusal)
     changes = tuple(differences(was, will))
-    return Effect(guest(was), guest(will), changes, live=kubevirt.live_updates and live_update.foreseen(vm, was, will))
+    live = kubevirt.live_updates and live_update.foreseen(vm, was, will, kubevirt)
+    return Effect(guest(was), guest(will), changes, live=live)
 
 
 def needs(found: Effect) -> str:

@@ -103,7 +103,7 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
     new = _built(vm, after.cluster)
     was, will = start(vm, before), _started(vm, new, after)
     changes = list(changed(was, will))
-    update = _update(vm, instance, new, after.cluster)
+    update = _update(vm, instance, after.cluster)
     effect = NOTHING
     seen = any(not one["field"].startswith(_NOT_SEEN) for one in changes)
     if has_guest(vm) and (seen or update.restart_required is not None):
@@ -170,20 +170,16 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     return invalid(causes).message if causes else ""
 
 
-def _update(vm: Manifest, instance: Manifest | None, now: vmi.BuiltVMI, cluster: Cluster) -> Update:
-    """What the new KubeVirt does to a running guest as soon as it runs: it compares the VM with the guest's start, both
-    as it reads them itself. now: what it makes of the VM.
+def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update:
+    """What the new KubeVirt does to a guest as soon as it runs: it compares the VM with the guest's start, both as it
+    reads them itself.
     """
-    phase = ((instance or {}).get("status") or {}).get("phase")
-    if instance is None or phase != "Running" or run_strategy(vm) == HALTED:
+    if instance is None or not live_update.takes_changes(instance) or run_strategy(vm) == HALTED:
         return Update()
     started = outstanding.started_spec(vm, instance, cluster.objects)
     if started is None:
         return Update()
-    then = _built({**vm, "spec": started, "status": {}}, cluster)
-    if then.spec is None or now.spec is None:
-        return Update()
-    return live_update.compare(then.spec, now.spec, instance, live=cluster.kubevirt.live_updates)
+    return live_update.compare({**vm, "spec": started, "status": {}}, vm, instance, cluster)
 
 
 def lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:

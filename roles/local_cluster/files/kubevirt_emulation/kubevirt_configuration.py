@@ -8,6 +8,7 @@ from _resolver.admission import cluster
 from _resolver.admission.cluster import Cluster
 from _resolver.api.release import REFERENCE_POLICY, Release
 from _resolver.instancetype.vmi import configuration, hot_plug
+from _resolver.instancetype.vmi.cluster import plugs_volumes
 from kubevirt_emulation import behaviour
 from kubevirt_emulation.informer import Informer
 from kubevirt_emulation.install.names import NAMESPACE
@@ -61,6 +62,11 @@ class KubeVirtConfiguration:
     def live_updates(self) -> bool:
         """Whether possible changes reach running guests."""
         return self.cluster.live_updates
+
+    @property
+    def plugs_volumes(self) -> bool:
+        """Whether hotpluggable volumes of VMs are plugged into their guests."""
+        return plugs_volumes(self.raw, self.release)
 
     @property
     def cpu_allocation_ratio(self) -> int:

@@ -17,12 +17,16 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 _LIVE_UPDATE: Final = "LiveUpdate"
 _STAGE: Final = "Stage"
 
+_PLUG_DECLARED: Final = "DeclarativeHotplugVolumes"
+_PLUG_BY_REQUEST: Final = "HotplugVolumes"
+
 
 class KubeVirt(NamedTuple):
     """The KubeVirt of a cluster.
 
     release: its behaviour. configuration: the source of VM defaults. live_updates: changes of a VM reach its running
-    guest; otherwise they all wait for a restart.
+    guest; otherwise they wait for a restart, except for interfaces and volumes. plugs_volumes: a running guest gets the
+    hotpluggable volumes of its VM.
     closed_gates: required feature gates of the release that are not open.
     version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
     settings: `spec.configuration` of its object. annotations: of the object.
@@ -32,6 +36,7 @@ class KubeVirt(NamedTuple):
     release: Release
     configuration: Configuration = Configuration()
     live_updates: bool = True
+    plugs_volumes: bool = True
     closed_gates: frozenset[str] = frozenset()
     version: str = ""
     settings: Mapping[str, Any] = _NOTHING
@@ -116,6 +121,7 @@ def _read(manifest: Manifest, release: Release) -> KubeVirt:
         release,
         configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
         updates_live(spec, release),
+        plugs_volumes(spec, release),
         release.gates.difference(developer.get("featureGates") or ()),
         settings=spec,
         annotations=(manifest.get("metadata") or {}).get("annotations") or {},
@@ -129,3 +135,15 @@ def updates_live(spec: Manifest, release: Release) -> bool:
         return False
     default = _LIVE_UPDATE if release.updates_live_by_default else _STAGE
     return (spec.get("vmRolloutStrategy") or default) == _LIVE_UPDATE
+
+
+def plugs_volumes(spec: Manifest, release: Release) -> bool:
+    """Whether hotpluggable volumes of a VM are plugged into its guest. spec: `spec.configuration` of the KubeVirt
+    object. The gate of the older way, by request, prevails.
+    """
+    developer = spec.get("developerConfiguration") or {}
+    gates = developer.get("featureGates") or ()
+    if _PLUG_BY_REQUEST in gates:
+        return False
+    disabled = developer.get("disabledFeatureGates") or ()
+    return _PLUG_DECLARED in gates or (release.plugs_volumes and _PLUG_DECLARED not in disabled)

@@ -1,4 +1,4 @@
-"""Updates of a running VMI from a changed VM: sockets, memory, scheduling, volumes (``virt-controller/watch/vm``)."""
+"""Updates of a running VMI from a changed VM: sockets, memory, scheduling (``virt-controller/watch/vm``)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEMORY_REFUSED: Final = "memory hotplug not supported, {reason}"
 # The default of cpuAllocationRatio: vCPUs for each CPU of a node.
 ALLOCATION_RATIO: Final = 10
 _NANOS_PER_MILLI: Final = 10**6
-# Fields that KubeVirt changes in a running VMI, besides sockets, memory and volumes.
+# Fields that KubeVirt changes in a running VMI, besides sockets, memory, volumes and interfaces.
 LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 
@@ -41,10 +41,11 @@ class Update(NamedTuple):
 
 def scheduling(wanted: Manifest, running: Manifest) -> tuple[Manifest, ...]:
     """The JSON patch for the scheduling of a running VMI. wanted, running: VMI specs."""
-    return tuple(_set(field, wanted.get(field)) for field in LIVE_FIELDS if wanted.get(field) != running.get(field))
+    return tuple(put(field, wanted.get(field)) for field in LIVE_FIELDS if wanted.get(field) != running.get(field))
 
 
-def _set(field: str, value: Any) -> Manifest:
+def put(field: str, value: Any) -> Manifest:
+    """The step of a JSON patch that sets a field of a VMI's spec, or removes it (None)."""
     if value is None:
         return {"op": "remove", "path": f"/spec/{field}"}
     return {"op": "add", "path": f"/spec/{field}", "value": value}
@@ -67,7 +68,7 @@ def sockets(wanted: Manifest, instance: Manifest, allocation_ratio: int = ALLOCA
     if wanted.get("architecture") == "arm64":
         return Update(restart_required=_SOCKETS_ON_ARM)
     more = (_vcpus(cpu) - _vcpus(current)) * (1000 // allocation_ratio) * _NANOS_PER_MILLI
-    return Update((_set("domain/cpu/sockets", cpu["sockets"]), *_pod_cpu(wanted, instance["spec"], more)))
+    return Update((put("domain/cpu/sockets", cpu["sockets"]), *_pod_cpu(wanted, instance["spec"], more)))
 
 
 def _vcpus(cpu: Manifest) -> int:
@@ -80,7 +81,7 @@ def _pod_cpu(wanted: Manifest, running: Manifest, nanos: int) -> Iterator[Manife
     for kind in ("requests", "limits"):
         if _resource(wanted, kind, "cpu") is not None:
             present = _resource(running, kind, "cpu") or "0"
-            yield _set(f"domain/resources/{kind}/cpu", quantity.plus(present, nanos))
+            yield put(f"domain/resources/{kind}/cpu", quantity.plus(present, nanos))
 
 
 def _pod_memory(wanted: Manifest, running: Manifest, guest: str, current: str) -> Iterator[Manifest]:
@@ -93,10 +94,10 @@ def _pod_memory(wanted: Manifest, running: Manifest, guest: str, current: str) -
         grown = quantity.plus(request, more)
         if quantity.parse(grown).nanos < quantity.parse(guest).nanos:
             grown, more = guest, 0
-        yield _set("domain/resources/requests/memory", grown)
+        yield put("domain/resources/requests/memory", grown)
     if _resource(wanted, "limits", "memory") is not None:
         present = _resource(running, "limits", "memory") or "0Ki"
-        yield _set("domain/resources/limits/memory", quantity.plus(present, more))
+        yield put("domain/resources/limits/memory", quantity.plus(present, more))
 
 
 def _resource(spec: Manifest, kind: str, name: str) -> str | None:
@@ -129,7 +130,7 @@ def memory(wanted: Manifest, instance: Manifest) -> Update:
     if at_boot is not None and guest < at_boot:
         return Update(restart_required=_LESS_THAN_AT_BOOT)
     more = _pod_memory(wanted, instance["spec"], wanted["domain"]["memory"]["guest"], reported["guestCurrent"])
-    return Update((_set("domain/memory/guest", text), *more))
+    return Update((put("domain/memory/guest", text), *more))
 
 
 def _condition(instance: Manifest, name: str, state: str) -> bool:
@@ -139,29 +140,3 @@ def _condition(instance: Manifest, name: str, state: str) -> bool:
 
 def _nanos(text: Any) -> int | None:
     return quantity.parse(text).nanos if text else None
-
-
-def plugged(now: Manifest, running: Manifest) -> Iterator[Manifest]:
-    """Plugs and unplugs volumes with their disks."""
-    parts = (("volumes", volumes), ("domain/devices/disks", disks))
-    names = {volume["name"] for volume in (*volumes(now), *volumes(running)) if is_hotpluggable(volume)}
-    for field, of in parts:
-        wanted = [entry for entry in of(now) if entry["name"] in names]
-        present = [entry for entry in of(running) if entry["name"] in names]
-        if [entry["name"] for entry in wanted] != [entry["name"] for entry in present]:
-            yield _set(field, [entry for entry in of(running) if entry["name"] not in names] + wanted)
-
-
-def volumes(spec: Manifest) -> list[Manifest]:
-    found: list[Manifest] = spec.get("volumes") or []
-    return found
-
-
-def disks(spec: Manifest) -> list[Manifest]:
-    found: list[Manifest] = (spec["domain"].get("devices") or {}).get("disks") or []
-    return found
-
-
-def is_hotpluggable(volume: Manifest) -> bool:
-    """Whether a volume can be plugged into a running guest and unplugged."""
-    return any(isinstance(source, dict) and source.get("hotpluggable") for source in volume.values())

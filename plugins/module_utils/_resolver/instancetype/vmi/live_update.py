@@ -6,54 +6,85 @@ differ in fields that cannot change in a running guest (``virt-controller/watch/
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
-from ...api import quantity
+from ...api import schema
 from ...api.tree import copy
-from .hot_plug import LIVE_FIELDS, Update, disks, is_hotpluggable, memory, plugged, scheduling, sockets, volumes
-from .maximums import RATIO
+from ..find.lookup import Problem
+from . import interface_plug, volume_plug
+from .cluster import Cluster, KubeVirt
+from .hot_plug import Update, memory, put, scheduling, sockets
+from .maximums import limits, set_maximums
+from .restart_required import OTHER_FIELD, applied, differs
 
 Manifest = dict[str, Any]
 
-_OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
+_VMI_SPEC: Final = "VirtualMachineInstanceSpec"
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
-def compare(then: Manifest, now: Manifest, instance: Manifest, *, live: bool = True) -> Update:
-    """The effect of a VM's changes since the guest's start.
+def takes_changes(instance: Manifest) -> bool:
+    """Whether changes of a VM reach its VMI, or ask for its restart: from its creation until it ends."""
+    ended = (instance.get("status") or {}).get("phase") in _ENDED
+    return not ended and not instance["metadata"].get("deletionTimestamp")
 
-    then, now: the specs of the VM's VMI at the guest's start, and now. instance: the running VMI.
-    live: whether the cluster changes running guests (vmRolloutStrategy).
+
+def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster) -> Update:
+    """The effect of a VM's changes since its guest's start.
+
+    then, now: the VM at its guest's start, and now. instance: its VMI.
     """
-    if not live:
-        return Update(restart_required=_OTHER_FIELD if then != now else None)
-    if _fixed(then) != _fixed(now):
-        return Update(restart_required=_OTHER_FIELD)
+    kubevirt = cluster.kubevirt
+    past, template = (applied(vm, cluster.objects, cluster.release) for vm in (then, now))
+    if isinstance(past, Problem) or isinstance(template, Problem):
+        return Update()
+    wanted: Manifest = template["spec"]
+    instance = _settled({**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])})
     running = instance["spec"]
-    patch = scheduling(now, running)
+    patch = tuple(_plugged(now, instance, kubevirt))
+    live = kubevirt.live_updates
+    if differs(now, past["spec"], wanted, running, live=live, release=cluster.release):
+        return Update(patch, OTHER_FIELD)
+    if not live:
+        return Update(patch)
+    patch += scheduling(wanted, running)
     restart = None
-    for found in (sockets(now, _settled(instance)), memory(now, _settled(instance))):
+    for found in (sockets(wanted, instance), memory(wanted, instance), volume_plug.migrated(now, instance)):
         patch += found.patch
         restart = restart or found.restart_required
-    return Update((*patch, *plugged(now, running)), restart)
+    return Update(patch, restart)
 
 
-def foreseen(vm: Manifest, before: Manifest, after: Manifest) -> bool:
-    """Whether a running guest can probably take the change without a restart, judged by the VM alone.
+def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[Manifest]:
+    """What is plugged in and out, whether or not the rest needs a restart."""
+    spec, running = schema.canonical(_VMI_SPEC, vm["spec"]["template"]["spec"]), instance["spec"]
+    connected = interface_plug.plugged(spec, instance, kubevirt.release)
+    if connected.get("networks") != running.get("networks"):
+        yield put("networks", connected.get("networks"))
+    interfaces = connected["domain"]["devices"].get("interfaces")
+    if interfaces != running["domain"]["devices"].get("interfaces"):
+        yield put("domain/devices/interfaces", interfaces)
+    if kubevirt.plugs_volumes:
+        yield from volume_plug.plugged({"spec": {**vm["spec"], "template": {"spec": spec}}}, instance)
 
-    before, after: applied VMI specs. The state at the guest's start and the cluster's settings are unknown here, so
-    only virt-controller's decision is certain.
+
+def foreseen(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt) -> bool:
+    """Whether a running guest can probably take the change without a restart, judged by the VM alone, on a cluster that
+    changes running guests.
+
+    before, after: applied VMI specs. The state at the guest's start is unknown here, so only virt-controller's decision
+    is certain.
     """
-    if _fixed(before) != _fixed(after):
+    if differs(vm, before, after, before, live=True, release=kubevirt.release):
         return False
     running = copy(before)
-    cpu, memory_of = running["domain"].get("cpu") or {}, running["domain"].get("memory") or {}
-    if "sockets" in cpu:
-        cpu.setdefault("maxSockets", cpu["sockets"] * RATIO)
-    if "guest" in memory_of:
-        most = quantity.parse(memory_of["guest"]).value * RATIO
-        memory_of.setdefault("maxGuest", str(most))
+    for part in ("cpu", "memory"):
+        running["domain"].setdefault(part, {})
+    set_maximums(running, limits(dict(kubevirt.settings)))
     status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
-    instance = {"spec": running, "status": {**status, "memory": {"guestCurrent": memory_of.get("guest")}}}
+    guest = {"guestCurrent": running["domain"]["memory"].get("guest")}
+    instance = {"spec": running, "status": {**status, "memory": guest}}
     return not any(found.restart_required for found in (sockets(after, instance), memory(after, instance)))
 
 
@@ -66,19 +97,3 @@ def _settled(instance: Manifest) -> Manifest:
         if entry["type"] not in ("HotVCPUChange", "HotMemoryChange") or entry["status"] != "True"
     ]
     return {**instance, "status": {**status, "conditions": conditions}}
-
-
-def _fixed(spec: Manifest) -> Manifest:
-    """The spec without the fields that can change while the guest runs."""
-    fixed = copy({key: value for key, value in spec.items() if key not in LIVE_FIELDS})
-    (fixed["domain"].get("cpu") or {}).pop("sockets", None)
-    amount = fixed["domain"].get("memory")
-    if amount is not None:
-        amount.pop("guest", None)
-        if not amount:
-            del fixed["domain"]["memory"]
-    hot = {volume["name"] for volume in volumes(fixed) if is_hotpluggable(volume)}
-    if hot:
-        fixed["volumes"] = [volume for volume in volumes(fixed) if volume["name"] not in hot]
-        fixed["domain"]["devices"]["disks"] = [disk for disk in disks(fixed) if disk["name"] not in hot]
-    return fixed

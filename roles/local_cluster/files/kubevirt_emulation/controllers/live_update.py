@@ -10,7 +10,8 @@ from typing import Any, Callable
 
 from _resolver.api import schema
 from _resolver.instancetype.find.lookup import Problem
-from _resolver.instancetype.vmi import hot_plug
+from _resolver.instancetype.vmi import hot_plug, volume_plug
+from _resolver.instancetype.vmi.restart_required import applied
 from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import restart_required, vmi_state
 from kubevirt_emulation.controllers.context import Context, Failure, Work
@@ -19,6 +20,7 @@ Manifest = dict[str, Any]
 
 _CPU_ERROR = "Error encountered while handling CPU change request: "
 _MEMORY_ERROR = "error encountered while handling memory hotplug requests: "
+_VOLUMES_ERROR = "error encountered while handling volumes update requests: "
 # Field → the condition of a VMI during its hotplug. No node completes a hotplug here, so the condition stays.
 _UNDER_WAY = {"/spec/domain/cpu/sockets": "HotVCPUChange", "/spec/domain/memory/guest": "HotMemoryChange"}
 
@@ -28,7 +30,7 @@ async def sync(context: Context, work: Work) -> None:
     vmi = work.vmi
     if vmi is None or vmi_state.is_being_deleted(vmi):
         return
-    patch = _volumes(work.vm, vmi)
+    patch = _volumes(work.vm, vmi) if context.configuration.plugs_volumes else []
     before, failure = work.vm, None
     # While RestartRequired is set, the guest gets no updates.
     if context.configuration.live_updates and not restart_required.is_set(work):
@@ -46,9 +48,7 @@ async def sync(context: Context, work: Work) -> None:
 async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callable[[], list[Manifest]]]:
     """The updates in KubeVirt's order. Each returns a JSON patch, asks for a restart or raises Failure."""
     vm = work.vm
-    template = await context.objects.resolve(
-        lambda lookup: restart_required.applied(vm, lookup, context.configuration.release)
-    )
+    template = await context.objects.resolve(lambda lookup: applied(vm, lookup, context.configuration.release))
     if isinstance(template, Problem):
         raise Failure("HotPlugCPUError", _CPU_ERROR + template.message)
     wanted, ratio = template["spec"], context.configuration.cpu_allocation_ratio
@@ -64,15 +64,20 @@ async def _steps(context: Context, work: Work, vmi: Manifest) -> Iterable[Callab
         lambda: take(hot_plug.sockets(wanted, vmi, ratio), "HotPlugCPUError", _CPU_ERROR),
         lambda: list(hot_plug.scheduling(wanted, vmi["spec"])),
         lambda: take(hot_plug.memory(wanted, vmi), "HotPlugMemoryError", _MEMORY_ERROR),
+        lambda: take(volume_plug.migrated(*_canonical(vm, vmi)), "VolumesUpdateError", _VOLUMES_ERROR),
     )
 
 
 def _volumes(vm: Manifest, vmi: Manifest) -> list[Manifest]:
     """The JSON patch that plugs and unplugs volumes; it does not wait for a restart."""
-    if vmi_state.phase(vmi) != "Running" or vm["spec"].get("updateVolumesStrategy") == "Migration":
-        return []
+    return list(volume_plug.plugged(*_canonical(vm, vmi)))
+
+
+def _canonical(vm: Manifest, vmi: Manifest) -> tuple[Manifest, Manifest]:
+    """VM and VMI with canonical specs of the VMI."""
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"]["template"])
-    return list(hot_plug.plugged(template["spec"], vmi["spec"]))
+    spec = schema.canonical("VirtualMachineInstanceSpec", vmi["spec"])
+    return {"spec": {**vm["spec"], "template": template}}, {**vmi, "spec": spec}
 
 
 def _under_way(vmi: Manifest, patch: list[Manifest]) -> list[Manifest]:

@@ -66,8 +66,8 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         for older, newer in zip(minors, minors[1:])
     ]
 
-    assert changed[8] == {"creates_panic_device", "infers_from_snapshots", "warns_of_launch_security"}
-    assert changed[7] == {"gates"}
+    assert changed[8] == {"creates_panic_device", "infers_from_snapshots", "warns_of_launch_security", "plugs_volumes"}
+    assert changed[7] == {"gates", "changes_networks"}
     assert changed[6] == {
         "any_memory_conflicts",
         "sets_matcher_kind",
@@ -84,6 +84,7 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         "refuses_unknown_objects",
         "takes_architecture_of_sources",
         "updates_live_by_default",
+        "stages_volumes",
     }
     assert changed[4] == {
         "conflict_cause",

@@ -87,11 +87,92 @@ def test_a_cluster_that_changes_no_running_guest() -> None:
     assert of(vm("two"), running(), live_updates=False).needs == RESTART
 
 
-@pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Scheduling")])
+@pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
 def test_without_a_running_guest_every_change_comes_with_the_next_start(instance: Any) -> None:
     told = of(vm("large"), instance)
     assert (told.needs, told.reason) == (NOTHING, None)
     assert [(told.guest_before or {})["memory"], (told.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
+
+
+def test_a_guest_that_cannot_be_placed_is_compared_already() -> None:
+    """Recorded: KubeVirt asks for a restart of a guest that waits for a node, and does not make it anew by itself."""
+    told = of(vm("large"), running(phase="Scheduling"))
+    assert (told.needs, told.reason) == (
+        RESTART,
+        "memory updated in template spec. Memory-hotplug is only available for migratable VMs",
+    )
+    assert of(vm("two"), running(phase="Scheduling")).needs == LIVE
+    assert of(vm("large"), running(phase="")).needs == RESTART
+
+
+def claimed(name: str, claim: str = "", hot: bool = True) -> Manifest:
+    return {
+        "name": name,
+        "persistentVolumeClaim": {"claimName": claim or name, **({"hotpluggable": True} if hot else {})},
+    }
+
+
+def made_of(volumes: list[Manifest], disks: list[Manifest], **spec: Any) -> Manifest:
+    made = vm("small", domain={"devices": {"disks": disks}}, volumes=volumes)
+    made["spec"].update(spec)
+    return made
+
+
+def joined(*names: str, network: str = "lan", **fields: Any) -> Manifest:
+    interfaces = [{"name": name, "bridge": {}, **fields} for name in names]
+    networks = [{"name": name, "multus": {"networkName": network}} for name in names]
+    return vm("small", domain={"devices": {"interfaces": interfaces}}, networks=networks)
+
+
+def requesting(**memory: str) -> Manifest:
+    resources = {"requests": {"memory": "1Gi"}}
+    return vm(None, domain={"devices": {}, "cpu": {"sockets": 1}, "memory": memory, "resources": resources})
+
+
+ROOT, DATA, ISO = claimed("root", hot=False), claimed("data"), claimed("iso")
+ROOT_DISK, DATA_DISK, DRIVE = ({"name": "root", "disk": {}}, {"name": "data", "disk": {}}, {"name": "iso", "cdrom": {}})
+ROOTED = made_of([ROOT], [ROOT_DISK])
+LOADED, EMPTY = made_of([ROOT, ISO], [ROOT_DISK, DRIVE]), made_of([ROOT], [ROOT_DISK, DRIVE])
+
+
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize(
+    ("before", "after", "needs"),
+    [
+        (joined("one"), joined("one", "two"), LIVE),
+        (joined("one"), joined("one", state="down"), LIVE),
+        (joined("one"), joined("one", network="wan"), LIVE),
+        (joined("one"), joined("one", model="e1000"), RESTART),
+        (joined("one", "two"), joined("one"), RESTART),
+        (ROOTED, made_of([ROOT, DATA], [ROOT_DISK, DATA_DISK]), LIVE),
+        (ROOTED, made_of([ROOT, claimed("data", hot=False)], [ROOT_DISK, DATA_DISK]), RESTART),
+        (EMPTY, LOADED, LIVE),
+        (LOADED, EMPTY, LIVE),
+        (LOADED, made_of([ROOT, claimed("iso", "other")], [ROOT_DISK, DRIVE]), LIVE),
+        (LOADED, ROOTED, RESTART),
+        (ROOTED, made_of([claimed("root", "other", hot=False)], [ROOT_DISK]), RESTART),
+    ],
+)
+def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs: str, live: bool) -> None:
+    """As KubeVirt 1.9 was seen to do with either rollout strategy."""
+    instance = {**running(), "spec": before["spec"]["template"]["spec"]}
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, live_updates=live))
+    assert foreseen(before, after, instance, cluster).needs == needs
+
+
+@pytest.mark.parametrize(("live", "needs"), [(True, LIVE), (False, NOTHING)])
+def test_a_volume_that_migrates(live: bool, needs: str) -> None:
+    moved = made_of([claimed("root", "other", hot=False)], [ROOT_DISK], updateVolumesStrategy="Migration")
+    instance = {**running(), "spec": ROOTED["spec"]["template"]["spec"]}
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, live_updates=live))
+    assert foreseen(ROOTED, moved, instance, cluster).needs == needs
+
+
+def test_memory_that_is_only_requested() -> None:
+    """Without memory.guest, which KubeVirt does not compare with the guest's, the pod's memory counts."""
+    before = requesting(guest="2Gi")
+    instance = {**running(), "spec": before["spec"]["template"]["spec"]}
+    assert foreseen(before, requesting(), instance, Cluster(Objects(TYPES), KubeVirt(NEWEST))).needs == RESTART
 
 
 def test_a_guest_that_is_to_stop_needs_no_restart() -> None:

@@ -135,7 +135,8 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
         ("started", vm(printableStatus="Running"), Readiness(pending="the VM to be ready (now Running)")),
         ("started", vm(printableStatus="Paused"), Readiness(ready=True)),
         ("started", vm(printableStatus="Starting"), Readiness(pending="the VM to run (now Starting)")),
-        ("started", vm(printableStatus="ErrImagePull"), Readiness(failed="ErrImagePull")),
+        ("started", vm(printableStatus="ErrImagePull"), Readiness(stuck="ErrImagePull", grace=20.0)),
+        ("started", vm(printableStatus="CrashLoopBackOff"), Readiness(failed="CrashLoopBackOff")),
         (
             "restarted",
             vm("Always", STOP, START, printableStatus="Running"),

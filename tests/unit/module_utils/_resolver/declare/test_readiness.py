@@ -120,26 +120,7 @@ NOT_READY = condition("Ready", "GuestNotRunning", "Guest VM is not reported as r
 @pytest.mark.parametrize(
     ("printable", "conditions", "told"),
     [
-        ("ErrImagePull", [], "ErrImagePull"),
-        (
-            "ImagePullBackOff",
-            [NOT_READY, condition("Synchronized", "ImagePullBackOff", "Back-off pulling image")],
-            "ImagePullBackOff: Back-off pulling image",
-        ),
-        (
-            "DataVolumeError",
-            [condition("DataVolumesReady", "DVError", "DataVolume disk")],
-            "DataVolumeError: DataVolume disk",
-        ),
-        ("ErrorPvcNotFound", [NOT_READY], "ErrorPvcNotFound: Guest VM is not reported as running"),
         ("CrashLoopBackOff", [], "CrashLoopBackOff"),
-        # Of the conditions only one that is not met, and has words for it, says why.
-        (
-            "ErrImagePull",
-            [condition("Synchronized", "", "all is well", "True"), condition("Ready", "", "no guest")],
-            "ErrImagePull: no guest",
-        ),
-        ("ErrImagePull", [condition("Synchronized", "")], "ErrImagePull"),
         ("Stopped", [condition("Failure", "", "it broke", "True")], "Failure: it broke"),
         # The pod was refused; the VM is said to be starting for ever.
         (
@@ -159,6 +140,35 @@ def test_what_does_not_heal_ends_the_wait_with_its_reason(
 ) -> None:
     seen = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
     assert readiness(seen) == Readiness(failed=told)
+
+
+@pytest.mark.parametrize(
+    ("printable", "conditions", "told"),
+    [
+        ("ErrImagePull", [], "ErrImagePull"),
+        (
+            "ImagePullBackOff",
+            [NOT_READY, condition("Synchronized", "ImagePullBackOff", "Back-off pulling image")],
+            "ImagePullBackOff: Back-off pulling image",
+        ),
+        (
+            "DataVolumeError",
+            [condition("DataVolumesReady", "DVError", "DataVolume disk")],
+            "DataVolumeError: DataVolume disk",
+        ),
+        ("ErrorPvcNotFound", [NOT_READY], "ErrorPvcNotFound: Guest VM is not reported as running"),
+        # Of the conditions only one that is not met, and has words for it, says why.
+        (
+            "ErrImagePull",
+            [condition("Synchronized", "", "all is well", "True"), condition("Ready", "", "no guest")],
+            "ErrImagePull: no guest",
+        ),
+        ("ErrImagePull", [condition("Synchronized", "")], "ErrImagePull"),
+    ],
+)
+def test_volumes_and_images_may_still_come(printable: str, conditions: list[dict[str, Any]], told: str) -> None:
+    seen = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
+    assert readiness(seen) == Readiness(stuck=told, grace=20.0)
 
 
 def test_what_may_heal_has_some_time() -> None:

@@ -232,7 +232,9 @@ def test_what_the_new_kubevirt_does_to_a_running_guest() -> None:
     assert [one["field"] for one in found.changes] == ["domain.cpu.maxSockets", "domain.memory.maxGuest"]
     found = rehearsed(machine, live, staged, [kept], running(machine, 2))
     assert (found.effect, found.asked) == ("restart", "a non-live-updatable field was changed in the template spec")
-    for instance in (running(machine, 2, "Scheduling"), running(machine, 2, start="lost"), None):
+    waiting = rehearsed(machine, live, staged, [kept], running(machine, 2, "Scheduling"))
+    assert waiting.asked == "a non-live-updatable field was changed in the template spec"
+    for instance in (running(machine, 2, "Succeeded"), running(machine, 2, start="lost"), None):
         assert rehearsed(machine, live, staged, [kept], instance).asked == ""
     broken = {**machine, "spec": {**machine["spec"], "instancetype": {"name": "gone"}}}
     assert rehearsed(broken, live, staged, [kept], running(machine, 2)).asked == ""

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
-    Configuration,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.hot_plug import Update
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.live_update import (
     compare,
     foreseen,
+    takes_changes,
 )
 
 Manifest = dict[str, Any]
@@ -27,15 +29,17 @@ def spec(guest: str = "1Gi", cpu: Manifest | None = None, **template: Any) -> Ma
     return {"runStrategy": "Always", "template": {"spec": {"domain": domain, **template}}}
 
 
-def compared(vm: Manifest, started: Manifest, running: Manifest, live: bool = True) -> Update:
-    then, now = (vmi.build(one, Objects([]), Configuration()).spec for one in ({**vm, "spec": started}, vm))
-    assert then is not None and now is not None
-    return compare(then, now, running, live=live)
+def compared(vm: Manifest, started: Manifest, running: Manifest, **kubevirt: Any) -> Update:
+    return compare({**vm, "spec": started}, vm, running, Cluster(Objects([]), KubeVirt(NEWEST, **kubevirt)))
 
 
 def instance(sockets: int = 1, most: int = 4, **fields: Any) -> Manifest:
     domain = {"cpu": {"sockets": sockets, "maxSockets": most}, "memory": {"guest": "1024Mi"}}
-    return {"spec": {"domain": domain, **fields}, "status": {"memory": {"guestCurrent": "1024Mi"}}}
+    return {
+        "metadata": {},
+        "spec": {"domain": domain, **fields},
+        "status": {"phase": "Running", "memory": {"guestCurrent": "1024Mi"}},
+    }
 
 
 @pytest.mark.parametrize(
@@ -121,7 +125,11 @@ def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tupl
     running = instance()
     running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
     told = [{"type": name, "status": state} for name, state in (("LiveMigratable", "True"), *conditions)]
-    running["status"] = {"conditions": told, "memory": {"guestAtBoot": at_boot, "guestCurrent": "1536Mi"}}
+    running["status"] = {
+        "phase": "Running",
+        "conditions": told,
+        "memory": {"guestAtBoot": at_boot, "guestCurrent": "1536Mi"},
+    }
     return running
 
 
@@ -138,38 +146,109 @@ def test_the_first_reason_is_told() -> None:
     assert (update.restart_required or "").startswith("CPU sockets")
 
 
-def volumes(*names: str, hot: str = "") -> list[Manifest]:
-    return [
-        {"name": name, "persistentVolumeClaim": {"claimName": name, **({"hotpluggable": True} if name == hot else {})}}
-        for name in names
-    ]
+def plugs(*names: str, hot: str = "") -> Manifest:
+    disks = [{"name": name, "disk": {"bus": "virtio"}} for name in names]
+    sources = [{"claimName": name, **({"hotpluggable": True} if name == hot else {})} for name in names]
+    made: Manifest = spec(volumes=[{"name": one["claimName"], "persistentVolumeClaim": one} for one in sources])
+    made["template"]["spec"]["domain"]["devices"] = {"disks": disks}
+    return made
 
 
-def test_a_hotpluggable_volume_is_plugged_in_and_out() -> None:
-    one, two = spec(volumes=volumes("root")), spec(volumes=volumes("root", "data", hot="data"))
-    disks = [{"name": "root", "disk": {"bus": "virtio"}}]
-    running = instance(volumes=volumes("root"))
-    running["spec"]["domain"]["devices"] = {"disks": disks}
+def of(made: Manifest) -> Manifest:
+    """The running VMI of a spec."""
+    running = instance()
+    running["spec"] = made["template"]["spec"]
+    return running
+
+
+def connected(*names: str) -> Manifest:
+    made = spec(networks=[{"name": name, "multus": {"networkName": name}} for name in names])
+    made["template"]["spec"]["domain"]["devices"] = {"interfaces": [{"name": name, "bridge": {}} for name in names]}
+    return made
+
+
+PLUGGED = ["/spec/volumes", "/spec/domain/devices/disks"]
+CONNECTED = ["/spec/networks", "/spec/domain/devices/interfaces"]
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_volumes_and_interfaces_are_plugged_whatever_the_rollout_strategy(live: bool) -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}}
-    plugged = compared({**vm, "spec": two}, one, running)
-    assert plugged.restart_required is None
-    assert [one["path"] for one in plugged.patch] == ["/spec/volumes", "/spec/domain/devices/disks"]
-    assert [volume["name"] for volume in plugged.patch[0]["value"]] == ["root", "data"]
-    grown = instance(volumes=plugged.patch[0]["value"])
-    grown["spec"]["domain"]["devices"] = {"disks": plugged.patch[1]["value"]}
-    assert compared({**vm, "spec": two}, one, grown) == Update()
-    out = compared({**vm, "spec": one}, one, grown)
-    assert [[entry["name"] for entry in step["value"]] for step in out.patch] == [["root"], ["root"]]
-    fixed = spec(volumes=volumes("root", "data"))
-    assert compared({**vm, "spec": fixed}, one, running).restart_required
+    for before, after, paths in (
+        (plugs("root"), plugs("root", "data", hot="data"), PLUGGED),
+        (plugs("root", "data", hot="data"), plugs("root"), PLUGGED),
+        (connected("one"), connected("one", "two"), CONNECTED),
+    ):
+        update = compared({**vm, "spec": after}, before, of(before), live_updates=live)
+        assert ([step["path"] for step in update.patch], update.restart_required) == (paths, None)
+
+
+def test_a_volume_is_plugged_beside_what_needs_a_restart() -> None:
+    after = plugs("root", "data", hot="data")
+    after["template"]["spec"]["terminationGracePeriodSeconds"] = 5
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": after}
+    update = compared(vm, plugs("root"), of(plugs("root")))
+    assert [step["path"] for step in update.patch] == PLUGGED
+    assert "non-live-updatable" in (update.restart_required or "")
+
+
+def test_a_cluster_that_plugs_no_declared_volumes() -> None:
+    """Recorded of KubeVirt 1.9 without its feature gate: no restart is asked for either."""
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": plugs("root", "data", hot="data")}
+    assert compared(vm, plugs("root"), of(plugs("root")), plugs_volumes=False) == Update()
+
+
+def test_volumes_that_migrate() -> None:
+    moved = plugs("root")
+    moved["updateVolumesStrategy"] = "Migration"
+    moved["template"]["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] = "other"
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": moved}
+    update = compared(vm, plugs("root"), of(plugs("root")))
+    assert ([step["path"] for step in update.patch], update.restart_required) == (["/spec/volumes"], None)
+    # KubeVirt exempts the change, but migrates nothing then.
+    assert compared(vm, plugs("root"), of(plugs("root")), live_updates=False) == Update()
+    shared = plugs("root")
+    shared["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
+    moved["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
+    update = compared(vm, shared, of(shared))
+    assert update.restart_required == "invalid volumes to update with migration: shareable: [root]"
+
+
+def test_memory_that_only_the_instance_requests() -> None:
+    """Without `memory.guest` the guest has the memory that its pod requests."""
+
+    def requested(**memory: Any) -> Manifest:
+        made = spec()
+        made["template"]["spec"]["domain"].update(memory=memory, resources={"requests": {"memory": "1Gi"}})
+        return made
+
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": requested()}
+    update = compared(vm, requested(guest="2Gi"), of(requested(guest="2Gi")))
+    assert "non-live-updatable" in (update.restart_required or "")
+
+
+def test_a_vm_that_cannot_be_expanded_has_no_known_effect() -> None:
+    lost = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {**spec(), "instancetype": {"name": "lost"}}}
+    assert compared(lost, spec(), instance()) == Update()
+    assert compared({**lost, "spec": spec()}, lost["spec"], instance()) == Update()
+
+
+@pytest.mark.parametrize(
+    ("phase", "expected"),
+    [("", True), ("Pending", True), ("Scheduling", True), ("Running", True), ("Succeeded", False), ("Failed", False)],
+)
+def test_a_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
+    made = {"metadata": {}, "status": {"phase": phase} if phase else {}}
+    assert takes_changes(made) is expected
+    assert not takes_changes({**made, "metadata": {"deletionTimestamp": "now"}})
 
 
 def test_a_cluster_that_does_not_change_running_guests() -> None:
     more = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(nodeSelector={"a": "b"})}
-    update = compared(more, spec(), instance(), live=False)
+    update = compared(more, spec(), instance(), live_updates=False)
     assert update.patch == () and update.restart_required
     same = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
-    assert compared(same, spec(), instance(), live=False) == Update()
+    assert compared(same, spec(), instance(), live_updates=False) == Update()
 
 
 def applied(guest: str = "1Gi", sockets: int = 1, **domain: Any) -> Manifest:
@@ -190,13 +269,39 @@ def applied(guest: str = "1Gi", sockets: int = 1, **domain: Any) -> Manifest:
     ],
 )
 def test_what_can_be_foreseen_without_the_guest(after: Manifest, live: bool) -> None:
-    vm = {"status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
-    assert foreseen(vm, applied(), after) is live
+    vm: Manifest = {"spec": {}, "status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
+    assert foreseen(vm, applied(), after, KubeVirt(NEWEST)) is live
 
 
 def test_memory_needs_a_vm_that_can_migrate() -> None:
-    assert not foreseen({}, applied(), applied("2Gi"))
-    assert not foreseen({"status": {}}, applied(sockets=2), applied(sockets=1))
+    vm: Manifest = {"spec": {}}
+    assert not foreseen(vm, applied(), applied("2Gi"), KubeVirt(NEWEST))
+    assert not foreseen({**vm, "status": {}}, applied(sockets=2), applied(sockets=1), KubeVirt(NEWEST))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sockets", "guest"),
+    [
+        ({}, 4, "4Gi"),
+        ({"maxHotplugRatio": 1}, 1, "1Gi"),
+        ({"maxCpuSockets": 2}, 2, "4Gi"),
+        ({"maxGuest": "2Gi"}, 4, "2Gi"),
+        ({"maxHotplugRatio": 8}, 8, "8Gi"),
+    ],
+)
+def test_how_far_a_guest_can_grow_is_a_setting_of_the_cluster(settings: Manifest, sockets: int, guest: str) -> None:
+    kubevirt = KubeVirt(NEWEST, settings={"liveUpdateConfiguration": settings})
+    vm: Manifest = {"spec": {}, "status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
+    most = int(guest[:-2])
+    assert foreseen(vm, applied(), applied(sockets=sockets), kubevirt)
+    assert not foreseen(vm, applied(), applied(sockets=sockets + 1), kubevirt)
+    assert foreseen(vm, applied(), applied(guest), kubevirt)
+    assert not foreseen(vm, applied(), applied(f"{most + 1}Gi"), kubevirt)
+
+
+def test_a_vm_without_cpu_and_memory_of_its_own() -> None:
+    bare: Manifest = {"domain": {"devices": {}}}
+    assert foreseen({"spec": {}}, bare, {**bare, "nodeSelector": {"a": "b"}}, KubeVirt(NEWEST))
 
 
 def test_huge_pages_do_not_change_while_the_guest_runs() -> None:

@@ -1,0 +1,184 @@
+"""Volumes and disks of a running guest: which changes it can take, and what it gets (``pkg/storage/hotplug``,
+``watch/volume-migration``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ...api import semantic
+from .hot_plug import Update, put
+
+Manifest = dict[str, Any]
+
+_MIGRATION: Final = "Migration"
+_INVALID: Final = "invalid volumes to update with migration:"
+_NOT_MIGRATABLE: Final = "cannot migrate the volumes as the VMI isn't migratable: {message}"
+_LEFT_BEHIND: Final = "cannot migrate the VM. The volume {name} is RWO and not included in the migration volumes"
+_SHARED: Final = frozenset({"ReadOnlyMany", "ReadWriteMany"})
+# The volume with the state of TPM and EFI.
+_BACKEND_STORAGE: Final = "persistent-state-for"
+
+
+def volumes_change_live(vm: Manifest, then: Manifest, wanted: Manifest) -> bool:
+    """Whether all changed volumes can be hotplugged, or are replaced by migration (``validLiveUpdateVolumes``).
+
+    then, wanted: VMI specs.
+    """
+    left = _by_name(_volumes(then))
+    for volume in _volumes(wanted):
+        before = left.pop(volume["name"], None)
+        if _is_hotpluggable(volume):
+            continue
+        persistent = volume.get("persistentVolumeClaim") is not None or volume.get("dataVolume") is not None
+        if before is None or not (semantic.equal("Volume", before, volume) or (persistent and _migrates(vm))):
+            return False
+    return all(_is_hotpluggable(volume) for volume in left.values())
+
+
+def disks_change_live(then: Manifest, wanted: Manifest) -> bool:
+    """Whether all changed disks belong to volumes that can be hotplugged (``validLiveUpdateDisks``)."""
+    volumes_then, volumes = _by_name(_volumes(then)), _by_name(_volumes(wanted))
+    left = _by_name(_disks(then))
+    for disk in _disks(wanted):
+        name = disk["name"]
+        before = left.pop(name, None)
+        if name in volumes and _is_hotpluggable(volumes[name]):
+            continue
+        if before is None or not semantic.equal("Disk", before, disk):
+            return False
+    return not any(
+        disk.get("cdrom") is not None or (name in volumes_then and not _is_hotpluggable(volumes_then[name]))
+        for name, disk in left.items()
+    )
+
+
+def plugged(vm: Manifest, instance: Manifest) -> Iterator[Manifest]:
+    """The JSON patch that plugs, replaces and unplugs volumes and disks of a running VMI (``patchHotplugVolumes``).
+
+    vm, instance: with canonical specs of the VMI. A replaced volume comes once the old one has left the VMI's status.
+    """
+    status = instance.get("status") or {}
+    if status.get("phase") != "Running" or _migrates(vm):
+        return
+    now, running = vm["spec"]["template"]["spec"], instance["spec"]
+    wanted, disks = _by_name(_volumes(now)), _by_name(_disks(now))
+    volumes = [one for one in _volumes(running) if _stays(one, wanted.get(one["name"]))]
+    taken = {*_by_name(_volumes(running)), *(entry["name"] for entry in status.get("volumeStatus") or [])}
+    volumes += [one for name, one in wanted.items() if _is_plugged(one) and name not in taken]
+    names = _by_name(volumes)
+    kept = [
+        disk
+        for disk in _disks(running)
+        if disk["name"] in names or _keeps_drive(disk, disks.get(disk["name"]), disk["name"] in wanted)
+    ]
+    present = _by_name(_disks(running))
+    kept += [disk for name, disk in disks.items() if name not in present and _is_plugged(names.get(name) or {})]
+    for field, kind, old, new in (
+        ("volumes", "[]Volume", _volumes(running), volumes),
+        ("domain/devices/disks", "[]Disk", _disks(running), kept),
+    ):
+        if not semantic.equal(kind, old, new):
+            yield put(field, new)
+
+
+def _stays(volume: Manifest, wanted: Manifest | None) -> bool:
+    if not _is_plugged(volume):
+        return True
+    return wanted is not None and (not _is_plugged(wanted) or semantic.equal("Volume", volume, wanted))
+
+
+def _keeps_drive(disk: Manifest, wanted: Manifest | None, replaced: bool) -> bool:
+    """Whether a running VMI keeps a disk whose volume goes. If the volume is replaced, only a CD-ROM drive stays.
+
+    wanted: the VM's disk, None if it has none.
+    """
+    if wanted is None:
+        return False
+    return not replaced or (disk.get("cdrom") is not None and wanted.get("cdrom") is not None)
+
+
+def migrated(vm: Manifest, instance: Manifest) -> Update:
+    """The update that migrates a running VMI to other volumes (``handleVolumeUpdateRequest``).
+
+    KubeVirt waits until the new volumes exist. Not considered: DataVolumes of a storage class without populators.
+    """
+    running = instance["spec"]
+    wanted = _by_name(_volumes(vm["spec"]["template"]["spec"]))
+    moved = [
+        name
+        for name, volume in _by_name(_volumes(running)).items()
+        if _claim(volume) and _claim(wanted.get(name) or {}) not in ("", _claim(volume))
+    ]
+    if not _migrates(vm) or not moved:
+        return Update()
+    reason = _unmovable(moved, running) or _unmovable_guest(moved, instance.get("status") or {})
+    if reason:
+        return Update(restart_required=reason)
+    moves = [wanted[one["name"]] if one["name"] in moved else one for one in _volumes(running)]
+    return Update((put("volumes", moves),))
+
+
+def _unmovable(moved: list[str], running: Manifest) -> str:
+    filesystems = _by_name(running["domain"]["devices"].get("filesystems") or [])
+    disks = _by_name(_disks(running))
+    found: dict[str, list[str]] = {"filesystems": [], "shareable": [], "luns": []}
+    for name in moved:
+        disk = disks.get(name) or {}
+        if name in filesystems:
+            found["filesystems"].append(name)
+        elif disk.get("shareable"):
+            found["shareable"].append(name)
+        elif disk.get("lun") is not None:
+            found["luns"].append(name)
+    told = "".join(f" {kind}: [{' '.join(names)}]" for kind, names in found.items() if names)
+    return f"{_INVALID}{told}" if told else ""
+
+
+def _unmovable_guest(moved: list[str], status: Manifest) -> str:
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "StorageLiveMigratable" and condition["status"] == "False":
+            return _NOT_MIGRATABLE.format(message=condition.get("message", ""))
+    for entry in status.get("volumeStatus") or []:
+        claim, name = entry.get("persistentVolumeClaimInfo"), entry["name"]
+        if claim is None or name.startswith(_BACKEND_STORAGE) or _SHARED.intersection(claim.get("accessModes") or ()):
+            continue
+        if name not in moved:
+            return _LEFT_BEHIND.format(name=name)
+    return ""
+
+
+def _claim(volume: Manifest) -> str:
+    """The name of a volume's PersistentVolumeClaim, "" for none (``PVCNameFromVirtVolume``)."""
+    for source, field in (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"), ("memoryDump", "claimName")):
+        if volume.get(source) is not None:
+            return str(volume[source].get(field, ""))
+    return ""
+
+
+def _migrates(vm: Manifest) -> bool:
+    return bool(vm["spec"].get("updateVolumesStrategy") == _MIGRATION)
+
+
+def _is_hotpluggable(volume: Manifest) -> bool:
+    return any(isinstance(source, dict) and source.get("hotpluggable") for source in volume.values())
+
+
+def _is_plugged(volume: Manifest) -> bool:
+    """Whether KubeVirt plugs a volume because the VM has it. A memory dump is plugged on request."""
+    return _is_hotpluggable(volume) and volume.get("memoryDump") is None
+
+
+def _volumes(spec: Manifest) -> list[Manifest]:
+    found: list[Manifest] = spec.get("volumes") or []
+    return found
+
+
+def _disks(spec: Manifest) -> list[Manifest]:
+    found: list[Manifest] = spec["domain"]["devices"].get("disks") or []
+    return found
+
+
+def _by_name(entries: list[Manifest]) -> dict[str, Manifest]:
+    return {entry["name"]: entry for entry in entries}

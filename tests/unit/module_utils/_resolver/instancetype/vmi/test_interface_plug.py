@@ -1,0 +1,75 @@
+"""Interfaces that a running VMI gets from its VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.interface_plug import (
+    plugged,
+)
+
+Manifest = dict[str, Any]
+
+POD = ({"name": "default", "masquerade": {}}, {"name": "default", "pod": {}})
+LAN = ({"name": "lan", "bridge": {}}, {"name": "lan", "multus": {"networkName": "lan"}})
+
+
+def spec(*pairs: tuple[Manifest, Manifest]) -> Manifest:
+    interfaces, networks = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return {"domain": {"devices": {"interfaces": interfaces}}, "networks": networks}
+
+
+def state(pair: tuple[Manifest, Manifest], value: str) -> tuple[Manifest, Manifest]:
+    return {**pair[0], "state": value}, pair[1]
+
+
+WAN = (LAN[0], {"name": "lan", "multus": {"networkName": "wan"}})
+SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "expected"),
+    [
+        (spec(POD), spec(POD), spec(POD)),
+        (spec(POD, LAN), spec(POD), spec(POD, LAN)),
+        (spec(POD, state(LAN, "absent")), spec(POD), spec(POD)),
+        (spec(POD, SECOND_POD), spec(POD), spec(POD)),
+        (spec(POD, WAN), spec(POD, LAN), spec(POD, WAN)),
+        (spec(POD), spec(POD, LAN), spec(POD, LAN)),
+        (spec(POD, state(LAN, "down")), spec(POD, LAN), spec(POD, state(LAN, "down"))),
+        (spec(POD, LAN), spec(POD, state(LAN, "down")), spec(POD, LAN)),
+        (spec(POD, state(LAN, "absent")), spec(POD, LAN), spec(POD, LAN)),
+    ],
+)
+def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
+    assert plugged(wanted, {"spec": running}, NEWEST) == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("net1", LAN), ("pod1234567", state(LAN, "absent")), ("", LAN)])
+def test_an_interface_goes_if_the_pod_does_not_number_its_interfaces(
+    name: str, expected: tuple[Manifest, Manifest]
+) -> None:
+    status = {"interfaces": [{"name": "lan", **({"podInterfaceName": name} if name else {})}]}
+    instance = {"spec": spec(POD, LAN), "status": status}
+    assert plugged(spec(POD, state(LAN, "absent")), instance, NEWEST) == spec(POD, expected)
+
+
+def test_the_pod_s_own_network_numbers_nothing() -> None:
+    default = (
+        {"name": "default", "bridge": {}},
+        {"name": "default", "multus": {"networkName": "lan", "default": True}},
+    )
+    instance = {"spec": spec(default)}
+    assert plugged(spec(state(default, "absent")), instance, NEWEST) == spec(state(default, "absent"))
+
+
+def test_an_interface_without_network_is_left() -> None:
+    wanted = {**spec(POD, LAN), "networks": [POD[1]]}
+    assert plugged(wanted, {"spec": spec(POD)}, NEWEST) == spec(POD)
+
+
+def test_older_releases_change_no_network() -> None:
+    assert plugged(spec(POD, WAN), {"spec": spec(POD, LAN)}, of("1.7")) == spec(POD, LAN)
