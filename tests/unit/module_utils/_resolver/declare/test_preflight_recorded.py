@@ -72,6 +72,6 @@ def test_what_keeps_an_accepted_vm_from_starting_is_foreseen(name: str) -> None:
     assert all(cause["message"] in told for cause in RECORDED[name]["causes"])
 
 
-@pytest.mark.parametrize("name", OF_VMS)
+@pytest.mark.parametrize("name", sorted(OF_VMS))
 def test_what_a_vm_is_refused_for_is_not_told_of_its_start(name: str) -> None:
     assert issues(CASES[name]._replace(kind="VirtualMachine", vm={"runStrategy": "Always"})) == []
