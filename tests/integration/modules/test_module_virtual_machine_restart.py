@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from modules_support import MODULES, by_name, vm
+from modules_support import MODULES, by_name, claim_of, vm
 
 Run = Callable[..., dict[str, Any]]
 MEMORY = "memory updated in template spec. Memory-hotplug is only available for migratable VMs"
@@ -84,6 +84,68 @@ def test_changed_and_restarted_at_once_beside_what_is_live_halted_or_none_of_the
     found = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
     assert found["more"]["instance"]["guest"]["sockets"] == 2
     assert (found["off"]["status"], found["big"]["instance"]["guest"]["memory"]) == ("Stopped", "4Gi")
+
+
+ROOT = ({"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}, {"name": "root", "disk": {}})
+DRIVE = (None, {"name": "iso", "cdrom": {"bus": "sata"}})
+
+
+def medium(claim: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    return {"name": "iso", "persistentVolumeClaim": {"claimName": claim, "hotpluggable": True}}, DRIVE[1]
+
+
+def lan(name: str, network: str = "lan", **fields: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    return {"name": name, "bridge": {}, **fields}, {"name": name, "multus": {"networkName": network}}
+
+
+def with_disks(name: str, *disks: tuple[dict[str, Any] | None, dict[str, Any]]) -> dict[str, Any]:
+    volumes = [volume for volume, _disk in disks if volume is not None]
+    return with_devices(name, {"disks": [disk for _volume, disk in disks]}, volumes=volumes)
+
+
+def with_interfaces(name: str, *interfaces: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
+    networks = [network for _interface, network in interfaces]
+    return with_devices(name, {"interfaces": [interface for interface, _network in interfaces]}, networks=networks)
+
+
+def with_devices(name: str, devices: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    instancetype = vm(name)["instancetype"]
+    spec = {"template": {"spec": {"domain": {"devices": devices}, **fields}}}
+    return {"name": name, "instancetype": instancetype, "spec": spec}
+
+
+def with_memory(name: str, **memory: Any) -> dict[str, Any]:
+    domain = {"devices": {}, "resources": {"requests": {"memory": "1Gi"}}, **memory}
+    return {"name": name, "spec": {"template": {"spec": {"domain": domain}}}}
+
+
+@pytest.mark.parametrize(
+    ("make", "before", "after", "needs"),
+    [
+        (with_disks, (ROOT, DRIVE), (ROOT, medium("one")), "live_update"),
+        (with_disks, (ROOT, medium("one")), (ROOT, medium("two")), "live_update"),
+        (with_disks, (ROOT, medium("one")), (ROOT, DRIVE), "live_update"),
+        (with_disks, (ROOT, medium("one")), (ROOT,), "restart"),
+        (with_interfaces, (lan("one"),), (lan("one"), lan("two")), "live_update"),
+        (with_interfaces, (lan("one"),), (lan("one", "wan"),), "live_update"),
+        (with_interfaces, (lan("one"),), (lan("one", state="down"),), "live_update"),
+        (with_interfaces, (lan("one"),), (lan("one", model="e1000"),), "restart"),
+        (with_memory, {"memory": {"guest": "2Gi"}}, {}, "restart"),
+    ],
+)
+def test_devices_that_a_running_guest_gets_as_kubevirt_decides(
+    run: Run, shop: str, declare: Run, api: Any, make: Any, before: Any, after: Any, needs: str
+) -> None:
+    for claim in ("one", "two"):
+        claim_of(api, shop, claim)
+    first, then = (make("web", **one) if isinstance(one, dict) else make("web", *one) for one in (before, after))
+    declare(first, wait=True)
+    guest = uid(run, shop)
+    foreseen = declare(then, check=True)
+    assert (foreseen["needs"], foreseen["restart_required"]) == (needs, needs == "restart")
+    told = declare(then, wait=True, restart="if_required")
+    assert (told["needs"], told["restarted"]) == (needs, needs == "restart"), told
+    assert (uid(run, shop) == guest) is (needs != "restart")
 
 
 def test_a_change_that_is_taken_back_takes_no_restart(run: Run, shop: str, declare: Run) -> None:

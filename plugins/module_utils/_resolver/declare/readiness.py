@@ -9,7 +9,8 @@ from .status import HALTED, RUNNING, is_up, observed, run_strategy
 
 Manifest = dict[str, Any]
 
-# The guest ends right after its start; KubeVirt retries at growing intervals.
+# The guest ended before it ran; KubeVirt retries at growing intervals, the first time after 10 to 15 seconds. The first
+# failure may be the restart of a guest that no node had room for.
 _CRASHES: Final = "CrashLoopBackOff"
 # A node may become free, a volume appear, and the next pull or import succeed.
 _MAY_PASS: Final = frozenset(
@@ -82,7 +83,9 @@ def trouble(vm: Manifest) -> Trouble | None:
         return Trouble(reason, _RACE_GRACE if any(words in reason for words in _LOST_RACES) else 0.0)
     printable = status.get("printableStatus", "")
     if printable in _MAY_PASS or printable == _CRASHES:
-        return Trouble(_text(printable, _telling(conditions)), _GRACE if printable in _MAY_PASS else 0.0)
+        failures = (status.get("startFailure") or {}).get("consecutiveFailCount")
+        passing = printable in _MAY_PASS or failures == 1
+        return Trouble(_text(printable, _telling(conditions)), _GRACE if passing else 0.0)
     synchronized = conditions.get("Synchronized", {})
     failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
     if failed and printable not in RUNNING:

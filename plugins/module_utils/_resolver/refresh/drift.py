@@ -121,7 +121,7 @@ def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Eff
     if refusal is not None:
         return Effect(guest(was), guest(was), refusal=refusal)
     changes = tuple(differences(was, will))
-    live = kubevirt.live_updates and live_update.foreseen(vm, was, will, kubevirt)
+    live = kubevirt.live_updates and (not changes or live_update.foreseen(vm, was, will, kubevirt))
     return Effect(guest(was), guest(will), changes, live=live)
 
 

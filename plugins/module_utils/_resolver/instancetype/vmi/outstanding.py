@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 from ...api import errors, quantity
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
+from ...api.tree import copy
 from ..find import naming
 from ..find.lookup import Lookup
-from . import vmi
+from . import defaults, vmi
 from .configuration import Configuration
 
 Manifest = dict[str, Any]
@@ -24,6 +25,7 @@ Manifest = dict[str, Any]
 _SOCKETS: Final = ("domain", "cpu", "sockets")
 _MEMORY: Final = ("domain", "memory", "guest")
 _LIVE: Final = (_SOCKETS, _MEMORY)
+_DISKS: Final = ("domain", "devices", "disks")
 _LIVE_FIELDS: Final = frozenset(".".join(path) for path in _LIVE)
 # The conditions of a VMI while KubeVirt plugs them in. Until then, KubeVirt takes up no other change of the field.
 _UNDER_WAY: Final = {".".join(_SOCKETS): "HotVCPUChange", ".".join(_MEMORY): "HotMemoryChange"}
@@ -88,6 +90,10 @@ def outstanding(
             path for path in {**then, **now} if _changed(then, now, path) and not _follows(running, then, now, path)
         ]
         lacks += [path for path in _LIVE if now.get(path) and not _has(running, path, now[path])]
+        # A VMI loses the drive at once, its guest does not.
+        lacks += _drives(then) - {path[:4] for path in now}
+    by_default = _by_default(built.spec, now, config, release)
+    lacks += [path for path in by_default if path in running and not _same(running[path], by_default[path], True, True)]
     told = dict.fromkeys(path for path in lacks if path[0] not in _PLACEMENT)
     return Outstanding(tuple(sorted(".".join(path) for path in told)), revised=_revised(vm, started))
 
@@ -135,6 +141,21 @@ def _revised(vm: Manifest, started: Manifest | None) -> bool:
         return False
     then = {**vm, "spec": started, "status": {}}
     return any(naming.referenced(vm, role).name != naming.referenced(then, role).name for role in ROLES)
+
+
+def _drives(leaves: dict[Path, Any]) -> set[Path]:
+    """The paths of the CD-ROM drives."""
+    return {path[:4] for path in leaves if path[:3] == _DISKS and path[4:5] == ("cdrom",)}
+
+
+def _by_default(
+    spec: Manifest, declared: dict[Path, Any], config: Configuration | None, release: Release
+) -> dict[Path, Any]:
+    """The values of the next start for sockets and memory that the VM does not set; KubeVirt plugs none of them in."""
+    full = copy(spec)
+    defaults.set_spec_defaults(full, config or Configuration(), release)
+    given = {_SOCKETS: 1, **dict(_leaves(full))}
+    return {path: given[path] for path in _LIVE if path not in declared and path in given}
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -171,6 +171,16 @@ def test_volumes_and_images_may_still_come(printable: str, conditions: list[dict
     assert readiness(seen) == Readiness(stuck=told, grace=20.0)
 
 
+@pytest.mark.parametrize(("failures", "grace"), [(1, 20.0), (2, 0.0)])
+def test_a_guest_that_ended_before_it_ran_has_a_second_start(failures: int, grace: float) -> None:
+    """Recorded: KubeVirt counts the restart of a guest that waits for a node as a failed start."""
+    seen = vm(
+        instancetypeRef=CAPTURED, printableStatus="CrashLoopBackOff", startFailure={"consecutiveFailCount": failures}
+    )
+    told = readiness(seen)
+    assert (told.stuck or told.failed, told.grace) == ("CrashLoopBackOff", grace)
+
+
 def test_what_may_heal_has_some_time() -> None:
     conditions = [NOT_READY, condition("PodScheduled", "Unschedulable", "0/3 nodes are available")]
     seen = readiness(vm(instancetypeRef=CAPTURED, printableStatus="ErrorUnschedulable", conditions=conditions))

@@ -183,3 +183,54 @@ def test_an_empty_object_counts_by_being_there() -> None:
     anew = Guest(bound("masquerade"), known=False)
     anew.instance["spec"]["domain"]["devices"]["interfaces"][0]["masquerade"] = {"filled": "in"}
     assert anew.lacks(bound("masquerade", 2)) == ()
+
+
+def own(generation: int = 1, volumes: tuple[Manifest, ...] = (), **domain: Any) -> Manifest:
+    """A VM without instancetype and preference."""
+    spec = {"domain": {"devices": {}, **domain}, "volumes": list(volumes)}
+    metadata = {"name": "db", "namespace": "shop", "uid": "u", "generation": generation}
+    return {"metadata": metadata, "spec": {"template": {"spec": spec}}}
+
+
+def lacking(now: Manifest, started: Manifest, running: Manifest, whole: bool = False) -> Outstanding:
+    """running: the domain of the VMI, in addition to what the VM had at its start."""
+    start = {"kind": "ControllerRevision", "metadata": {"name": "s", "namespace": "shop"}}
+    objects = Objects([{**start, "data": {"spec": started["spec"]}}])
+    built = vmi.build(now, objects).spec
+    assert built is not None
+    spec = {**built, "domain": {**built["domain"], **running}}
+    return outstanding(now, {"spec": spec, "status": {"virtualMachineRevisionName": "s"}}, objects, whole=whole)
+
+
+REQUESTED: Manifest = {"resources": {"requests": {"memory": "1Gi", "cpu": "2"}}}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    ("declared", "running", "expected"),
+    [
+        # Dropped: the requests count at the next start, and KubeVirt plugs nothing in.
+        (REQUESTED, {"memory": {"guest": "2Gi"}}, ("domain.memory.guest",)),
+        (REQUESTED, {"memory": {"guest": "1024Mi"}}, ()),
+        (REQUESTED, {"cpu": {"sockets": 4}}, ("domain.cpu.sockets",)),
+        (REQUESTED, {"cpu": {"sockets": 2}}, ()),
+        ({"cpu": {"cores": 2}}, {"cpu": {"cores": 2, "sockets": 2}}, ("domain.cpu.sockets",)),
+        ({"cpu": {"cores": 2}}, {"cpu": {"cores": 2, "sockets": 1}}, ()),
+        ({"cpu": {"cores": 2}}, {"cpu": {"cores": 2}}, ()),
+    ],
+)
+def test_what_a_vm_no_longer_sets_has_its_default_at_the_next_start(
+    declared: Manifest, running: Manifest, expected: tuple[str, ...], whole: bool
+) -> None:
+    found = lacking(own(2, **declared), own(1, **declared), running, whole)
+    assert found.fields == expected
+
+
+def test_a_drive_that_has_left_the_vmi_is_still_in_the_guest() -> None:
+    """Recorded: the VMI loses medium and drive at once, and KubeVirt asks for a restart."""
+    medium = {"name": "iso", "persistentVolumeClaim": {"claimName": "iso", "hotpluggable": True}}
+    drive = {"name": "iso", "cdrom": {"bus": "sata"}}
+    loaded = own(1, (medium,), devices={"disks": [drive]})
+    assert lacking(own(2), loaded, {}).fields == ("domain.devices.disks.iso",)
+    assert lacking(own(2, devices={"disks": [drive]}), loaded, {}).complete
+    assert lacking(own(2), own(1, (medium,), devices={"disks": [{"name": "iso", "disk": {}}]}), {}).complete
