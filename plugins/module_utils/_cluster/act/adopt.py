@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -18,6 +17,7 @@ from ..._resolver.declare.needs import of_guest
 from ..._resolver.declare.outlook import admit
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
@@ -109,8 +109,7 @@ def adopt(
         result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(_key(result.vm)), cluster)
     if write or rehearse:
         do = _write if write else _rehearse
-        with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-            list(pool.map(lambda one: do(session, *one), due))
+        each(lambda one: do(session, *one), due, concurrency)
     return results
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from ..._resolver.declare.status import has_guest, restart_required
 from ..._resolver.refresh.change import Change
 from ..._resolver.refresh.steps import Spelling
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..read.revisions import Inspected
 
 Manifest = dict[str, Any]
@@ -96,7 +96,7 @@ class Changed:
         return effect is not None and bool(effect.changes) and effect.live and has_guest(self.before.vm)
 
 
-def each(results: Iterable[Changed], work: Callable[[Changed], None], concurrency: int) -> None:
+def carry_out(results: Iterable[Changed], work: Callable[[Changed], None], concurrency: int) -> None:
     """Runs `work` for the results, `concurrency` at a time. Errors of the API become failures of the results."""
 
     def guarded(result: Changed) -> None:
@@ -105,5 +105,4 @@ def each(results: Iterable[Changed], work: Callable[[Changed], None], concurrenc
         except (ApiError, ConnectionFailed) as error:
             result.failed = result.failed or explain(error, "PATCH", _VM)
 
-    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-        list(pool.map(guarded, results))
+    each(guarded, results, concurrency)

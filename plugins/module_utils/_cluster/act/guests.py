@@ -7,7 +7,6 @@ the VM declares, the task does not restart it and warns about the condition.
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
@@ -18,11 +17,12 @@ from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, 
 from ..._resolver.refresh import generation
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, wait_for
 from ..read.wide_lookup import WideLookup
-from .changed import Changed, each
+from .changed import Changed, carry_out
 from .generation import raise_generation
 from .power import Entry, Result, send, uid_of
 
@@ -45,7 +45,7 @@ class Guests:
         self._session = session
         self._seconds = seconds
         self._concurrency = max(1, concurrency)
-        self._each = partial(each, concurrency=concurrency)
+        self._each = partial(carry_out, concurrency=concurrency)
         # The VMs with a new guest, whoever restarted them.
         self._renewed: list[Changed] = []
 
@@ -193,8 +193,8 @@ class Guests:
             if not moving:
                 break
             time.sleep(_QUIET)
-            with ThreadPoolExecutor(max_workers=self._concurrency) as pool:
-                moving = [result for result, moved in zip(moving, pool.map(self._moved, moving)) if moved]
+            moved = each(self._moved, moving, self._concurrency)
+            moving = [result for result, again in zip(moving, moved) if again]
         for result in results:
             # The guest was started from the current VM.
             result.settled = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..._resolver.declare.status import has_guest, observed, restart_required, s
 from ..._resolver.instancetype.vmi.outstanding import outstanding, start_revision_name
 from ..._resolver.refresh import generation
 from ..client.errors import ApiError, ConnectionFailed
+from ..client.pool import each
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
@@ -104,8 +104,7 @@ class Restarts:
                 one.failed = f"the restart failed: {error}"
             return
         due = self._without_settled(session, wanted, instances)
-        with ThreadPoolExecutor(max_workers=max(1, self._concurrency)) as pool:
-            list(pool.map(partial(_raise, session), due))
+        each(partial(_raise, session), due, self._concurrency)
         entries = [_entry(one, instances) for one in due]
         # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
         settings = power.Settings(wait=True, wait_timeout=seconds, concurrency=self._concurrency)

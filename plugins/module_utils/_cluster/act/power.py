@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from ..._resolver.declare.power import Wanted
 from ..._resolver.declare.status import same_status
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_in_namespaces
@@ -228,8 +228,7 @@ class _Round:
             elif decision.needed:
                 doing = "starting" if decision.first == rules.STARTED else "stopping"
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
-        with ThreadPoolExecutor(max_workers=max(1, self._settings.concurrency)) as pool:
-            list(pool.map(self._send, due))
+        each(self._send, due, self._settings.concurrency)
         return early
 
     def _send(self, result: Result) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..._resolver.instancetype.revision import upgrade
 from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
 from ..._resolver.refresh.unreferenced import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
@@ -72,8 +72,7 @@ def prune(session: Session, found: list[Pruned], concurrency: int) -> None:
         except (ApiError, ConnectionFailed) as error:
             pruned.failed = explain(error, "DELETE", _REVISION)
 
-    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-        list(pool.map(one, found))
+    each(one, found, concurrency)
 
 
 def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] | None = None) -> list[Manifest]:

@@ -14,7 +14,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
-from .changed import Changed, each
+from .changed import Changed, carry_out
 from .dry_run import foreseen
 from .generation import merge_patch, raise_generation
 
@@ -39,7 +39,7 @@ class Recapture:
     def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
         self._session = session
         self._deadline = time.monotonic() + seconds
-        self._each = partial(each, concurrency=concurrency)
+        self._each = partial(carry_out, concurrency=concurrency)
         self._methods: dict[str, str] = {}
 
     def run(self, results: list[Changed]) -> None:

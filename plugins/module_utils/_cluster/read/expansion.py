@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..._resolver.declare.needs import referred
 from ..._resolver.instancetype.vmi import expand as resolver
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..client.errors import ApiError, explain
+from ..client.pool import each
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
@@ -57,8 +57,7 @@ def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[
     cluster = kubevirt(session)
     lookup = ClusterLookup(session)
     lookup.gather(need for vm in vms for need in referred(vm, cluster.release))
-    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-        answers = list(pool.map(lambda vm: _ask(session, vm), vms))
+    answers = each(lambda vm: _ask(session, vm), vms, concurrency)
     return [_compare(vm, answer, lookup, cluster) for vm, answer in zip(vms, answers)]
 
 

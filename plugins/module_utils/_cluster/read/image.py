@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +13,7 @@ from ..._resolver.boot import checksum
 from ..._resolver.boot.disk import Image
 from ..._resolver.boot.image import ImageError, credentials, reference
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import Session
 from .cdi import cdi
 from .registry import Registry, RegistryError
@@ -60,8 +60,7 @@ def image_of(session: Session, options: Options) -> Content:
 def contents_of(session: Session, wanted: Iterable[tuple[Image, bool]]) -> dict[tuple[Image, bool], Content]:
     """The contents of images, each read once, concurrently. The second part of a key is `insecure`."""
     images = list(dict.fromkeys(wanted))
-    with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
-        return dict(zip(images, pool.map(lambda one: content_of(session, *one), images)))
+    return dict(zip(images, each(lambda one: content_of(session, *one), images, _SIDE_BY_SIDE)))
 
 
 def content_of(session: Session, wanted: Image, insecure: bool = False) -> Content:

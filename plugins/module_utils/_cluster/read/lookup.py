@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare.needs import Need, then
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed
+from ..client.pool import each
 from ..client.session import Session
 from .problem import problem
 
@@ -76,9 +76,7 @@ class ClusterLookup:
                 jobs.append(partial(self._list, place))
             else:
                 jobs += [partial(self.get, *place, name) for name in sorted(names)]
-        with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
-            for future in [pool.submit(job) for job in jobs]:
-                future.result()
+        each(lambda job: job(), jobs, _SIDE_BY_SIDE)
 
     def _seen(self, need: Need) -> Manifest | None:
         place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
 from ..client.session import Session
 
 _SIDE_BY_SIDE = 8
@@ -31,10 +31,9 @@ def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
     for key in keys:
         wanted.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
     found: dict[Key, dict[str, Any]] = {}
-    with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
-        lists = pool.map(lambda place: _read_kind(session, place[0], place[1], wanted[place]), wanted)
-        for (kind, namespace), items in zip(wanted, lists):
-            found.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
+    lists = each(lambda place: _read_kind(session, place[0], place[1], wanted[place]), wanted, _SIDE_BY_SIDE)
+    for (kind, namespace), items in zip(wanted, lists):
+        found.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
     return found
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError
+from ..client.pool import each
 from ..client.session import Session
 from .problem import problem
 
@@ -35,8 +35,7 @@ class WideLookup:
     def gather(self, places: Iterable[tuple[str, str]]) -> None:
         """Lists kinds in namespaces concurrently; later calls need no request."""
         first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in places)
-        with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as pool:
-            list(pool.map(lambda place: self._ask(*place), first))
+        each(lambda place: self._ask(*place), first, _SIDE_BY_SIDE)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from ...._resolver.api.errors import FieldError
@@ -12,6 +11,7 @@ from ...._resolver.boot import beforehand, consumers, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.pool import each
 from ...client.session import Session
 from ...read.boot_defaults import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
@@ -44,8 +44,7 @@ def identify(session: Session, works: list[Work], settings: Settings) -> None:
         if settings.preflight != "off" and not work.result.failed:
             judge(work.result, list(checks.of(work)), settings)
 
-    with ThreadPoolExecutor(max_workers=max(1, settings.concurrency)) as pool:
-        list(pool.map(one, works))
+    each(one, works, settings.concurrency)
 
 
 class _Checks:
