@@ -76,9 +76,9 @@ class Recapture:
         self._each(results, ask)
 
     def _choose_methods(self, results: list[Changed]) -> None:
-        freed = [result for result in results if result.change.release]
-        for namespace in {result.before.namespace for result in freed}:
-            self._methods[namespace] = self._method(next(r for r in freed if r.before.namespace == namespace))
+        for result in results:
+            if result.change.release and result.before.namespace not in self._methods:
+                self._methods[result.before.namespace] = self._method(result)
 
     def _method(self, result: Changed) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""

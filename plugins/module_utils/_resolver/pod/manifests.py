@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ..api.errors import FieldError, QuantityError
@@ -28,11 +29,29 @@ def environments(
     networks: NetworkAttachmentDefinitions; None if unknown. Raises FieldError.
     """
     resources = network_resources(networks)
-    found = {}
-    for namespace in dict.fromkeys(map(namespace_of, vms)):
-        own = [one for one in quotas if metadata_of(one).get("namespace", namespace) == namespace]
-        found[namespace] = around(kubevirt, namespaces.get(namespace), hard_of(own), resources)
-    return found
+    own = by_namespace(quotas)
+    return {
+        namespace: around(kubevirt, namespaces.get(namespace), hard_of(own(namespace)), resources)
+        for namespace in dict.fromkeys(map(namespace_of, vms))
+    }
+
+
+def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest]]:
+    """namespace → the manifests that count in it, in the given order: its own, and those without a namespace.
+
+    Raises FieldError.
+    """
+    places: dict[str | None, list[tuple[int, Manifest]]] = {}
+    for number, one in enumerate(manifests):
+        namespace = metadata_of(one).get("namespace") or None
+        if namespace is None or isinstance(namespace, str):
+            places.setdefault(namespace, []).append((number, one))
+
+    def within(namespace: str) -> list[Manifest]:
+        found = [*places.get(namespace, ()), *places.get(None, ())]
+        return [one for _number, one in sorted(found, key=itemgetter(0))]
+
+    return within
 
 
 def malformed(kind: str, manifest: Manifest, error: Exception) -> str:

@@ -13,7 +13,7 @@ from ..instancetype.vmi.cluster import KubeVirt
 from ..placement.workload import is_over
 from ..placement.workload import of_manifest as workload
 from ..pod.environment import Environment
-from ..pod.manifests import Manifest, environments, labels_of, malformed, metadata_of, name_of, namespace_of
+from ..pod.manifests import Manifest, by_namespace, environments, labels_of, malformed, name_of, namespace_of
 from ..pod.of_vm import KEEP, MIGRATE, Launched, NoPod, launched
 from .application import (
     allows_cluster_quotas,
@@ -79,7 +79,8 @@ def quotas(
     spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
     around = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
     shared = _Shares(cluster)
-    rooms = {name: _Room(name, cluster, spaces.get(name), around[name], shared) for name in around}
+    own = _split(cluster)
+    rooms = {name: _Room(name, own(name), spaces.get(name), around[name], shared) for name in around}
     there = _running(cluster.pods)
     exist = {(namespace_of(one), name_of(one)) for one in cluster.vms}
     results = []
@@ -105,7 +106,7 @@ class _Shares:
 
     def __init__(self, cluster: Cluster) -> None:
         allowed = allows_cluster_quotas(cluster.aaq)
-        self._manifests = cluster.cluster_quotas if allowed else ()
+        self._within = by_namespace(cluster.cluster_quotas if allowed else ())
         self._spaces = {name_of(one): one for one in cluster.namespaces}
         self._known: dict[str, tuple[Shared, Sums]] = {}
 
@@ -116,7 +117,7 @@ class _Shares:
     def of(self, namespace: str) -> list[tuple[Shared, Sums]]:
         """The quotas that apply to a namespace."""
         found = {}
-        for manifest in self._manifests:
+        for manifest in self._within(namespace):
             with _reading(manifest, "ApplicationAwareClusterResourceQuota"):
                 if selects(manifest, namespace, self._spaces.get(namespace)):
                     name = name_of(manifest)
@@ -128,7 +129,7 @@ class _Shares:
 
 
 class _Room:
-    """A namespace's quotas and limit ranges, and what remains of them."""
+    """A namespace's quotas and limit ranges, and what remains of them. cluster: with those of the namespace only."""
 
     def __init__(
         self,
@@ -140,13 +141,13 @@ class _Room:
     ) -> None:
         self._cluster, self._environment = cluster, environment
         self._way = way_of(cluster.aaq)
-        own: list[Quota] = [_read(one, resource_quota) for one in cluster.quotas if _is_in(one, name)]
+        own: list[Quota] = [_read(one, resource_quota) for one in cluster.quotas]
         shared = []
         if labels is None or watches(cluster.aaq, labels):
             shared = shares.of(name)
-            own += [_read(one, application_quota) for one in cluster.application_quotas if _is_in(one, name)]
-        self._ranges = [one for one in cluster.limit_ranges if _is_in(one, name)]
-        self._guests = {name_of(one): one for one in cluster.guests if _is_in(one, name)}
+            own += [_read(one, application_quota) for one in cluster.application_quotas]
+        self._ranges = cluster.limit_ranges
+        self._guests = {name_of(one): one for one in cluster.guests}
         self._budget = Budget(own, [one for one, _sums in shared])
         # The first Sums are the namespace's own.
         self.sums = [Sums(name, own), *(sums for _one, sums in shared)]
@@ -221,6 +222,15 @@ class _Room:
         return pod._replace(application=counted(self._way, spec, pod, self._environment, status))
 
 
+def _split(cluster: Cluster) -> Callable[[str], Cluster]:
+    """namespace → the cluster with what counts in this namespace only. Raises FieldError."""
+    quotas, ranges = by_namespace(cluster.quotas), by_namespace(cluster.limit_ranges)
+    application, guests = by_namespace(cluster.application_quotas), by_namespace(cluster.guests)
+    return lambda name: cluster._replace(
+        quotas=quotas(name), limit_ranges=ranges(name), application_quotas=application(name), guests=guests(name)
+    )
+
+
 def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
     """The pods of VMs by namespace and name. Quotas also count a pod that waits for a node."""
     found = {}
@@ -230,10 +240,6 @@ def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
         if pod.owner and pod.vm and not pod.terminating and not is_over(manifest):
             found[pod.namespace, pod.vm] = manifest
     return found
-
-
-def _is_in(manifest: Manifest, namespace: str) -> bool:
-    return bool(metadata_of(manifest).get("namespace", namespace) == namespace)
 
 
 def _limits(limit_range: Manifest) -> Sequence[Manifest]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.recapture import Recapture
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
@@ -15,6 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+from growth import growth
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]
@@ -137,3 +139,25 @@ def test_a_halted_vm_needs_nothing_for_what_it_takes_at_its_next_start() -> None
     effect = drift.Effect({}, {}, ({"field": "memory", "before": "1Gi", "after": "2Gi"},))
     results = refreshed(Cluster("shop/one"), decided=Change((INSTANCETYPE,), release=True, effect=effect))
     assert [result.needs for result in results] == ["nothing"]
+
+
+def test_how_to_release_is_found_out_for_each_namespace_without_going_through_all_vms() -> None:
+    def work(count: int) -> Any:
+        vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
+        results = [Changed(Inspected(vm, UNKNOWN, Revisions(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
+        recapture = Recapture(cast(Any, None), 0, 1)
+        asked: list[str] = []
+
+        def method(result: Changed) -> str:
+            asked.append(result.before.namespace)
+            return "status"
+
+        recapture._method = method  # type: ignore[method-assign]
+
+        def choose() -> None:
+            recapture._choose_methods(results)
+            assert len(asked) == count
+
+        return choose
+
+    assert growth(work) < 5

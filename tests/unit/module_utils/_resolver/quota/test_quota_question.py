@@ -10,6 +10,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.manifests import by_namespace
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.item import of_manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import (
@@ -17,6 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     quotas,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.usage import usage
+from growth import growth
 
 GUEST = {"domain": {"devices": {}, "memory": {"guest": "2Gi"}, "cpu": {"sockets": 1}}}
 AAQ = {"spec": {"namespaceSelector": {}}}
@@ -289,3 +291,37 @@ def test_cluster_quotas_that_do_not_count() -> None:
     assert problem(vm(), namespaces=TEAM, cluster_quotas=[others], aaq=ALLOWING) == (
         "ApplicationAwareClusterResourceQuota both lacks 1 of instances/vmi (1 wanted, 0 left)"
     )
+
+
+def test_many_namespaces_do_not_go_through_the_quotas_and_guests_of_each_other() -> None:
+    def work(count: int) -> Any:
+        def within(number: int, name: str) -> dict[str, Any]:
+            return {"metadata": {"name": name, "namespace": f"ns-{number}"}}
+
+        numbers = range(count)
+        vms = [{**vm(), **within(number, "web")} for number in numbers]
+        cluster = {
+            "quotas": [{**quota(requests_memory="3Gi"), **within(number, "team")} for number in numbers],
+            "cluster_quotas": [{**quota(requests_memory="3Gi"), **within(number, "copy")} for number in numbers],
+            "limit_ranges": [within(number, "limits") for number in numbers],
+            "guests": [within(number, "web") for number in numbers],
+            "aaq": {"spec": {**AAQ["spec"], "configuration": {"allowApplicationAwareClusterResourceQuota": True}}},
+        }
+
+        def find() -> None:
+            # The copies are one quota.
+            assert len(ask(*vms, **cluster)["quotas"]) == count + 1
+
+        return find
+
+    assert growth(work) < 5
+
+
+def test_what_has_no_namespace_counts_in_all_in_the_given_order() -> None:
+    manifests = [{"metadata": {"name": name, **more}} for name, more in (("a", {}), ("b", {"namespace": "shop"}))]
+    broken: dict[str, Any] = {"metadata": {"name": "d", "namespace": 5}}
+    within = by_namespace([*manifests, {"metadata": {"name": "c"}}, broken])
+    assert [[one["metadata"]["name"] for one in within(name)] for name in ("shop", "lab")] == [
+        ["a", "b", "c"],
+        ["a", "c"],
+    ]
