@@ -26,7 +26,7 @@ MOST = {
     "instancetype": 330,
     "instancetype_info": 190,
     "lease": 90,
-    "placement_info": 440,
+    "placement_info": 446,
     "preference": 330,
     "preference_info": 190,
     "quota_info": 435,

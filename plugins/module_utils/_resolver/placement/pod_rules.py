@@ -26,7 +26,8 @@ def _affinity(state: State, pod: Workload) -> Iterator[Rule]:
     if not terms:
         return
     tests = [term_test(term, pod.namespace, state.namespaces) for term in terms]
-    counts = state.count(_key("affinity", pod, terms), lambda other: all(test(other) for test in tests))
+    selector = terms[0].get("labelSelector")
+    counts = state.count(_key("affinity", pod, terms), lambda other: all(test(other) for test in tests), selector)
     domains = [(term.get("topologyKey", ""), state.domains(term.get("topologyKey", ""), counts)) for term in terms]
     # The first of several pods with affinity to each other may run anywhere.
     first = not any(any(found.values()) for _topology, found in domains) and all(test(pod) for test in tests)
@@ -45,7 +46,8 @@ def _anti_affinity(state: State, pod: Workload) -> Iterator[Rule]:
     for term in pod.required("podAntiAffinity"):
         test = term_test(term, pod.namespace, state.namespaces)
         topology = term.get("topologyKey", "")
-        domains = state.domains(topology, state.count(_key("affinity", pod, [term]), test))
+        counts = state.count(_key("affinity", pod, [term]), test, term.get("labelSelector"))
+        domains = state.domains(topology, counts)
         yield _avoiding(topology, {value for value, amount in domains.items() if amount}, "distance from other pods")
 
 
@@ -68,7 +70,7 @@ def _spread(state: State, pod: Workload) -> Iterator[Rule]:
 def _spread_rule(state: State, pod: Workload, constraint: Mapping[str, Any], keys: list[str]) -> Rule:
     topology, most = constraint.get("topologyKey", ""), constraint.get("maxSkew", 1)
     selector = _selector(constraint, pod)
-    counts = state.count(_key(f"spread {topology}", pod, [selector]), _spread_test(selector, pod.namespace))
+    counts = state.count(_key(f"spread {topology}", pod, [selector]), _spread_test(selector, pod.namespace), selector)
     found: dict[str, int] = {}
     for node, amount in zip(state.nodes, counts):
         if all(key in node.labels for key in keys) and _counts(node, pod, constraint):

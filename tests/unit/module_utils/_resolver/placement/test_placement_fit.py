@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     is_over,
     of_manifest,
 )
+from growth import growth
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 HOSTNAME = "kubernetes.io/hostname"
@@ -145,6 +147,22 @@ def test_anti_affinity_both_ways() -> None:
     shy = pod_of("shy", node="a", affinity=apart(term("web", "zone")))
     assert where(pod_of(labels={"app": "web"}), shy) == "cd"
     assert where(pod_of(labels={"app": "db"}), shy) == "abcd"
+
+
+@pytest.mark.parametrize("given", [apart, beside])
+def test_pods_that_mind_their_own_are_not_compared_with_all_others(given: Callable[..., dict[str, Any]]) -> None:
+    def work(count: int) -> Callable[[], None]:
+        names = [f"vm-{number}" for number in range(count)]
+        pods = [pod_of(name, node="a", labels={"app": name}, affinity=given(term(name))) for name in names]
+
+        def place() -> None:
+            large = {"cpu": "1000", "memory": "1Ti", "pods": "1000"}
+            batch = Batch(state_of(node_of("a", **large), node_of("b", **large), pods=pods))
+            assert {batch.place(pod) for pod in pods} == {1 if given is apart else 0}
+
+        return place
+
+    assert growth(work) < 5
 
 
 def test_affinity() -> None:
