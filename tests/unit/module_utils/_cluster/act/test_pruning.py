@@ -78,7 +78,7 @@ class Server:
         self.asked.append((method, path))
         if method != "GET":
             return 200, {}
-        collection, _, name = path.rpartition("/")
+        collection, _slash, name = path.rpartition("/")
         if collection == REVISIONS:
             named = [one for one in self.lists[REVISIONS] if one["metadata"]["name"] == name]
             return (200, named[0]) if named else status(404, f"{name} not found", "NotFound")

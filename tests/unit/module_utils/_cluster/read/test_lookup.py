@@ -51,7 +51,7 @@ def test_threads_that_share_it_ask_once() -> None:
 
     with session_with(answer) as session, ThreadPoolExecutor(4) as pool:
         lookup = ClusterLookup(session)
-        found = list(pool.map(lambda _: lookup.get("VirtualMachineClusterInstancetype", "", "small"), range(4)))
+        found = list(pool.map(lambda _number: lookup.get("VirtualMachineClusterInstancetype", "", "small"), range(4)))
     assert [isinstance(one, dict) for one in found] == [True] * 4
     assert store.asked == [("GET", ALL_INSTANCETYPES)]
 

@@ -72,8 +72,8 @@ def test_a_claim_that_cdi_has_written_meanwhile_is_read_again(file: BinaryIO, co
         met = method == "PUT" and store.writes.count(("PUT", f"{CLAIM}/golden")) <= conflicts
         return status(409, "the object has been modified", "Conflict") if met else told
 
-    given_up = conflicts >= puts
-    with session_with(answer) as session, pytest.raises(ApiError) if given_up else contextlib.nullcontext():
+    ends = pytest.raises(ApiError) if conflicts >= puts else contextlib.nullcontext()
+    with ends, session_with(answer) as session:
         upload(session, Upload("shop", "golden", True, create=False), file, way(Time(), timeout=0))
     assert store.writes.count(("PUT", f"{CLAIM}/golden")) == puts
 
