@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from interface_specs import LAN, POD, spec, state
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.interface_plug import (
@@ -12,18 +13,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 
 Manifest = dict[str, Any]
-
-POD = ({"name": "default", "masquerade": {}}, {"name": "default", "pod": {}})
-LAN = ({"name": "lan", "bridge": {}}, {"name": "lan", "multus": {"networkName": "lan"}})
-
-
-def spec(*pairs: tuple[Manifest, Manifest]) -> Manifest:
-    interfaces, networks = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return {"domain": {"devices": {"interfaces": interfaces}}, "networks": networks}
-
-
-def state(pair: tuple[Manifest, Manifest], value: str) -> tuple[Manifest, Manifest]:
-    return {**pair[0], "state": value}, pair[1]
 
 
 WAN = (LAN[0], {"name": "lan", "multus": {"networkName": "wan"}})
