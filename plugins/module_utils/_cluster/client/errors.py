@@ -58,6 +58,9 @@ class ConnectionFailed(Exception):
         self.final = final
 
 
+# urllib3 begins with what was asked, which the message names already.
+_ASKED: Final = re.compile(r"^\S*HTTPS?Connection.*?[)>]: ")
+
 # The API server's messages for a resource that it does not serve, as JSON and as text.
 _NO_SUCH_API = ("could not find the requested resource", "page not found")
 
@@ -101,6 +104,16 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     if error.code == 409 and error.causes:
         return _conflict(error)
     return message
+
+
+def reason_of(error: Exception) -> str:
+    """The innermost reason of an error of a connection, a file or a certificate, as one line."""
+    reason = getattr(error, "reason", None)
+    reason = reason if isinstance(reason, Exception) else error
+    told = getattr(reason, "strerror", None)
+    # urllib3's ProtocolError has its cause as another argument.
+    parts = reason.args if any(isinstance(part, Exception) for part in reason.args) else (told or reason,)
+    return " ".join(_ASKED.sub("", " ".join(map(str, parts))).split()) or type(error).__name__
 
 
 def lacks_right(error: ApiError) -> bool:

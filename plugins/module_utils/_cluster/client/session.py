@@ -16,7 +16,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.names import shown
 from .backoff import Backoff
 from .configuration import configure
-from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another
+from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another, reason_of
 from .libraries import HTTPHeaderDict, urllib3
 from .rate import TokenBucket
 from .transport import connections, deadline, opener
@@ -53,8 +53,6 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\ud
 _LOOKED_AT: Final = 4096
 _HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
-# urllib3 begins with what was asked, which the message names already.
-_CONNECTION: Final = re.compile(r"^\S*HTTPS?Connection.*?[)>]: ")
 _WRONG_HOST: Final = "; set host to the address of an API server, not of a console, a login page or a proxy"
 _CHUNK: Final = 65536
 
@@ -400,7 +398,7 @@ class Session:
                     response.close()
                     raise ConnectionFailed(f"{self.host} answered with more than {_LARGEST >> 20} MiB", final=True)
         except urllib3.exceptions.DecodeError as error:
-            raise ConnectionFailed(f"cannot decompress the answer of {self.host}: {_words(error)}") from error
+            raise ConnectionFailed(f"cannot decompress the answer of {self.host}: {reason_of(error)}") from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self._unreachable(error) from error
         return b"".join(parts)
@@ -459,18 +457,18 @@ class Session:
             body = json.loads(data)
         except (ValueError, RecursionError) as error:
             if data and "json" in response.headers.get("Content-Type", ""):
-                return ConnectionFailed(f"{self.host} answered {response.status} with invalid JSON: {_words(error)}")
+                return ConnectionFailed(f"{self.host} answered {response.status} with invalid JSON: {reason_of(error)}")
             body = _plain(data)
         after = response.headers.get("Retry-After", "")
         return ApiError(response.status, body, float(after) if after.isdigit() else None)
 
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None
-        told = f"cannot reach the API server {self.host}: {_words(error)}"
+        told = f"cannot reach the API server {self.host}: {reason_of(error)}"
         # The certificate error of TLS and that of urllib3, which compares names itself at times, are both ValueErrors.
         if isinstance(error, urllib3.exceptions.SSLError) and isinstance(cause, ValueError):
             told = (
-                f"cannot verify the certificate of {self.host}: {_words(error)}; set ca_cert to the CA that"
+                f"cannot verify the certificate of {self.host}: {reason_of(error)}; set ca_cert to the CA that"
                 " signed the server's certificate"
             )
             return ConnectionFailed(told, sent=False, final=True)
@@ -544,7 +542,7 @@ def _encoded(body: Any) -> bytes:
 def _instead_of_json(data: bytes, error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "JSON that is nested too deeply"
-    return f"the web page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"invalid JSON: {_words(error)}"
+    return f"the web page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"invalid JSON: {reason_of(error)}"
 
 
 def _plain(data: bytes) -> str:
@@ -565,11 +563,3 @@ def _lines(response: Any) -> Iterator[bytes]:
     for chunk in response.stream(65536):
         *lines, rest = (rest + chunk).split(b"\n")
         yield from (line for line in lines if line.strip())
-
-
-def _words(error: Exception) -> str:
-    """The innermost reason of a connection error, as one line."""
-    reason = getattr(error, "reason", None)
-    reason = reason if isinstance(reason, Exception) else error
-    parts = reason.args if isinstance(reason, urllib3.exceptions.ProtocolError) else [reason]
-    return " ".join(_CONNECTION.sub("", " ".join(map(str, parts))).split()) or type(error).__name__

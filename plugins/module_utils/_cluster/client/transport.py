@@ -12,7 +12,7 @@ from typing import Any
 
 from . import tls
 from .configuration import forget_files
-from .errors import ConnectionFailed
+from .errors import ConnectionFailed, reason_of
 from .libraries import RESTClientObject, urllib3
 
 deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
@@ -53,7 +53,7 @@ def opener(manager: Any, host: str) -> Callable[..., Any]:
         try:
             pool, prefix = manager.connection_from_url(host), urllib3.util.parse_url(host).path or ""
         except urllib3.exceptions.LocationValueError as error:
-            raise ConnectionFailed(f"cannot reach the API server {host}: {_words(error)}", final=True) from error
+            raise ConnectionFailed(f"cannot reach the API server {host}: {reason_of(error)}", final=True) from error
 
     def send(method: str, path: str, **named: Any) -> Any:
         # Unlike request() of urllib3 1, this leaves repeated headers as they are if there is a body.
@@ -127,15 +127,11 @@ def _context(configuration: Any) -> ssl.SSLContext:
         # Without a CA file, the CAs of the system count.
         made = tls.context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
     except (OSError, ValueError) as error:
-        raise ConnectionFailed(f"ca_cert {configuration.ssl_ca_cert}: cannot be used: {_words(error)}") from error
+        raise ConnectionFailed(f"ca_cert {configuration.ssl_ca_cert}: cannot be used: {reason_of(error)}") from error
     if configuration.cert_file:
         try:
             made.load_cert_chain(configuration.cert_file, configuration.key_file or None)
         except (OSError, ValueError) as error:
             told = f"client_cert {configuration.cert_file} with client_key {configuration.key_file}"
-            raise ConnectionFailed(f"{told}: cannot be used: {_words(error)}") from error
+            raise ConnectionFailed(f"{told}: cannot be used: {reason_of(error)}") from error
     return made
-
-
-def _words(error: Exception) -> str:
-    return getattr(error, "strerror", None) or " ".join(str(error).split())

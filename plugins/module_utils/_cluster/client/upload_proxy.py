@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from . import tls
+from .errors import reason_of
 from .libraries import urllib3
 
 _TIMEOUT: Final = 60
@@ -54,7 +55,7 @@ def unreachable(pool: Any, url: str) -> str:
     try:
         pool.request("GET", url, timeout=_TIMEOUT, retries=False)
     except (urllib3.exceptions.HTTPError, OSError) as error:
-        return f"the upload proxy at {url} cannot be reached, so nothing was created: {' '.join(str(error).split())}"
+        return f"the upload proxy at {url} cannot be reached, so nothing was created: {reason_of(error)}"
     return ""
 
 
@@ -80,9 +81,9 @@ def send(pool: Any, url: str, token: str, file: BinaryIO, length: int, told: Cal
     try:
         response = pool.request("POST", url, body=body, headers=headers, timeout=timeout, retries=False)
     except urllib3.exceptions.SSLError as error:
-        return Answer(None, " ".join(str(error).split()), final=True)
+        return Answer(None, reason_of(error), final=True)
     except (urllib3.exceptions.HTTPError, OSError) as error:
-        return Answer(None, " ".join(str(error).split()))
+        return Answer(None, reason_of(error))
     return Answer(response.status, response.data[:_SHOWN].decode("utf-8", "replace").strip())
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from ..client.errors import reason_of
 from ..client.libraries import urllib3
 from .catalog_text import LARGEST, TextError, documents
 
@@ -193,7 +194,7 @@ def _download(url: str, sources: Sources) -> bytes:
             response.close()
             problem, again = f"HTTP {response.status}", response.status in _RETRIED
         except urllib3.exceptions.HTTPError as error:
-            problem, again = _words(error), True
+            problem, again = reason_of(error), True
             if isinstance(getattr(error, "reason", None), urllib3.exceptions.SSLError) and "verify failed" in problem:
                 # A retry would fail in the same way.
                 raise SourceError(
@@ -232,7 +233,7 @@ def _pool(url: str, sources: Sources) -> Any:
     try:
         return urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
     except (urllib3.exceptions.HTTPError, OSError) as error:
-        raise SourceError(f"download_proxy: {proxy!r} cannot be used: {_words(error)}") from error
+        raise SourceError(f"download_proxy: {proxy!r} cannot be used: {reason_of(error)}") from error
 
 
 def _read(path: Path) -> bytes | None:
@@ -255,8 +256,3 @@ def _write(path: Path, content: bytes) -> None:
         Path(name).replace(path)
     except OSError:
         pass
-
-
-def _words(error: Exception) -> str:
-    reason = getattr(error, "reason", None)
-    return " ".join(str(reason if isinstance(reason, Exception) else error).split()) or type(error).__name__

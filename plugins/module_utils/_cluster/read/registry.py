@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference
 from ..client import tls
+from ..client.errors import reason_of
 from ..client.libraries import urllib3
 
 _TIMEOUT: Final = 30
@@ -47,7 +48,7 @@ class Registry:
         try:
             context = tls.context(ca_text=certificates or None, check=not insecure)
         except ssl.SSLError as error:
-            raise RegistryError(f"the certificates for the registry cannot be read: {_words(error)}") from error
+            raise RegistryError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
         if certificates:
             context.load_default_certs()
         if insecure:
@@ -119,7 +120,7 @@ class Registry:
                 return self._pool.request("GET", url, headers=headers, preload_content=False)
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 problem = error
-        raise RegistryError(f"cannot reach {reference.host}: {_words(problem)}") from problem
+        raise RegistryError(f"cannot reach {reference.host}: {reason_of(problem)}") from problem
 
     def _authorized(self, reference: Reference, header: str) -> str:
         """The Authorization header for a registry's challenge."""
@@ -136,12 +137,7 @@ class Registry:
             answer = json.loads(response.data)
             token = answer.get("token") or answer.get("access_token") if response.status == 200 else None
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
-            raise RegistryError(f"{reference.host} gives no token: {_words(error)}") from error
+            raise RegistryError(f"{reference.host} gives no token: {reason_of(error)}") from error
         if not token:
             raise RegistryError(f"{reference.host} gives no token: HTTP {response.status}; check the credentials")
         return f"Bearer {token}"
-
-
-def _words(error: Exception) -> str:
-    reason = getattr(error, "reason", None)
-    return " ".join(str(reason if isinstance(reason, Exception) else error).split())
