@@ -18,6 +18,7 @@ from ...module_utils._resolver.catalog.modernize import modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.declare import preflight
 from ...module_utils._resolver.declare.outlook import admit
+from ...module_utils._resolver.declare.references import EXISTING
 from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
 from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.instancetype.webhooks import validate_vm
@@ -63,9 +64,9 @@ class Known:
             self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), []).append(manifest)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """See Lookup. A missing boot source may exist in the cluster."""
+        """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
         found = self._objects.get(kind, namespace, name)
-        if found is None and kind in _STORAGE:
+        if found is None and (kind in _STORAGE or kind in EXISTING):
             return Problem(f"the {kind} {namespace}/{name} {_ELSEWHERE}", "Unchecked", 403)
         return found
 

@@ -73,6 +73,10 @@ def virtual_machine(play: Play) -> None:
     )
     names = [{"name": one["name"]} for one in entries]
     play.step(**where, virtual_machines=names, state="absent", wait=True)
+    # One object of a kind is read by its name, many by a list.
+    for count in (1, 4):
+        lacking = [play.vm(f"{count}-{number}", **_lacking(f"x{number}")) for number in range(count)]
+        play.step(**where, virtual_machines=lacking)
     with _private_registry(play) as image:
         secrets = {"secret_ref": play.name, "cert_config_map": play.name}
         disk = {"name": "root", "import": {"registry": {"url": f"docker://{image}", **secrets}, "size": "1Gi"}}
@@ -254,6 +258,22 @@ def _private_image(play: Play, where: dict[str, Any]) -> None:
     with _private_registry(play) as image:
         asked = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
         play.step(**where, name=f"{play.name}-image", image=image, **asked)
+
+
+def _lacking(name: str) -> dict[str, Any]:
+    """Options of a VM that names objects of each kind, none of which exist."""
+    sources = {
+        "persistentVolumeClaim": {"claimName": name},
+        "dataVolume": {"name": name},
+        "secret": {"secretName": name},
+        "configMap": {"name": name},
+        "serviceAccount": {"serviceAccountName": name},
+    }
+    volumes = [{"name": f"v{number}", key: value} for number, (key, value) in enumerate(sources.items())]
+    network = {"name": "red", "multus": {"networkName": name}}
+    domain = {"devices": {"interfaces": [{"name": "red", "bridge": {}}], "disks": [{"name": "v0", "disk": {}}]}}
+    spec = {"domain": domain, "volumes": volumes, "networks": [network], "priorityClassName": name}
+    return {"template": {"spec": spec}, "run_strategy": "Halted"}
 
 
 @contextlib.contextmanager

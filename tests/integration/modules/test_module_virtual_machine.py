@@ -155,6 +155,27 @@ def test_preflight_can_warn_in_place_of_refusing(run: Run, shop: str, api: Any) 
     assert vms(api).get(name="web", namespace=shop).spec.instancetype.name == "nowhere"
 
 
+def test_an_object_that_the_guest_needs_and_nobody_has_created_is_named(run: Run, shop: str, api: Any) -> None:
+    users, disk = (
+        {"name": "users", "cloudInitNoCloud": {"secretRef": {"name": "web-init"}}},
+        {"name": "users", "disk": {}},
+    )
+    spec = {"volumes": [users], "domain": {"devices": {"disks": [disk]}}}
+    entry = {**vm("web"), "namespace": shop, "template": {"spec": spec}, "run_strategy": "Halted"}
+    told = (
+        "spec.template.spec.volumes[1].cloudInitNoCloud.secretRef.name: no Secret web-init in the namespace"
+        f" {shop}; create it before the VM starts"
+    )
+    foreseen = run("virtual_machine", check=True, **entry)
+    assert [one.partition("; an earlier")[0] for one in foreseen["result"]["warnings"]] == [told], foreseen
+    created = run("virtual_machine", **entry)
+    assert created["changed"] and created["result"]["warnings"] == [told], created
+    secrets = api.resources.get(api_version="v1", kind="Secret")
+    secrets.create(body={"metadata": {"name": "web-init"}, "stringData": {"userdata": "#cloud-config"}}, namespace=shop)
+    changed = run("virtual_machine", **entry, labels={"tier": "web"})
+    assert changed["changed"] and "warnings" not in changed["result"], changed
+
+
 def test_one_refused_vm_does_not_stop_the_others(run: Run, shop: str, api: Any) -> None:
     done = run("virtual_machine", namespace=shop, virtual_machines=[vm("a"), vm("b", "tiny"), vm("c")])
     assert (done["failed"], done["changed"]) == (True, True)

@@ -116,10 +116,11 @@ class Session:
     def host(self) -> str:
         return self._host
 
-    def get(self, kind: Kind, namespace: str | None, name: str) -> dict[str, Any] | None:
-        """The object, or None if it does not exist."""
+    def get(self, kind: Kind, namespace: str | None, name: str, metadata_only: bool = False) -> dict[str, Any] | None:
+        """The object, or None if it does not exist. metadata_only: return only the metadata."""
+        accept = _METADATA.format("") if metadata_only else _JSON
         try:
-            result: dict[str, Any] = self.request("GET", kind.path(namespace, name))
+            result: dict[str, Any] = self.request("GET", kind.path(namespace, name), accept=accept)
         except ApiError as error:
             if error.code == 404 and error.reason == "NotFound":
                 return None
@@ -542,7 +543,9 @@ def _encoded(body: Any) -> bytes:
 def _instead_of_json(data: bytes, error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "JSON that is nested too deeply"
-    return f"the web page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"invalid JSON: {reason_of(error)}"
+    return (
+        f"the web page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"invalid JSON: {reason_of(error)}"
+    )
 
 
 def _plain(data: bytes) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare.needs import Need, then
+from ..._resolver.declare.references import EXISTING
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.pool import each
@@ -27,7 +28,8 @@ _SIDE_BY_SIDE = 8
 class ClusterLookup:
     """A find.Lookup on an API server: few GETs, or one LIST, for each kind and namespace.
 
-    Call `gather` first for the expected objects; others are read on demand. Threads may share it.
+    Call `gather` first for the expected objects; others are read on demand. Threads may share it. Of Secrets and other
+    objects that matter only by their existence it reads the metadata.
     """
 
     def __init__(self, session: Session) -> None:
@@ -49,7 +51,7 @@ class ClusterLookup:
             found = self._listed[place]
             return found if isinstance(found, Problem) else found.get(name)
         try:
-            known[name] = self._session.get(BY_NAME[kind], namespace or None, name)
+            known[name] = self._session.get(BY_NAME[kind], namespace or None, name, kind in EXISTING)
         except (ApiError, ConnectionFailed) as error:
             return problem(error, "GET", BY_NAME[kind])
         return known[name]
@@ -104,7 +106,7 @@ class ClusterLookup:
 
     def _answer(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
         try:
-            items, _version = self._session.list(kind, namespace or None)
+            items, _version = self._session.list(kind, namespace or None, kind.kind in EXISTING)
         except (ApiError, ConnectionFailed) as error:
             # If the API does not exist, for example without CDI, there are no such objects.
             missing = isinstance(error, ApiError) and error.code == 404

@@ -18,7 +18,7 @@ from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.webhooks import validate_vm
 from ..instancetype.webhooks.admission import invalid
 from ..instancetype.webhooks.configured import barred
-from . import sources, starts
+from . import references, sources, starts
 from .minimum import too_small
 from .outlook import Outlook
 from .status import HALTED, has_guest, run_strategy
@@ -79,6 +79,15 @@ def _admitted(
     unknown += [Issue(text, missing=True) for text in sources.missing(vm, live, cluster.objects, listed)]
     if unknown:
         return unknown
+    return [*_judged(admitted, live, cluster, listed), *_absent(vm, cluster)]
+
+
+def _absent(vm: Manifest, cluster: Cluster) -> list[Issue]:
+    """What must exist before the VM starts: somebody else may still create it."""
+    return [Issue(text, certain=False, missing=True) for text in references.absent(vm, cluster.objects)]
+
+
+def _judged(admitted: Manifest, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
     # The validating webhook applies instancetype, preference and defaults to its input.
     applied = copy(admitted)
     answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()

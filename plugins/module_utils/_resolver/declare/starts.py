@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..admission import cluster as configured
-from ..admission import order
+from ..admission import launcher_pod, order
 from ..admission.cause import INVALID, Cause
 from ..api.errors import Crash
 from ..api.tree import copy
@@ -17,8 +17,8 @@ Manifest = dict[str, Any]
 
 
 def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Cause]:
-    """Why KubeVirt will not create the VMI of a VM (startVMI), with the fields of the VM; empty if it will, or if it
-    already rejects the VM.
+    """Why KubeVirt will not create the VMI of a VM (startVMI) or its pod, with the fields of the VM; empty if it will,
+    or if it already rejects the VM.
 
     vm: the admitted VM, canonical. applied: the same with instancetype, preference and defaults in its template.
     live: the live VM.
@@ -38,4 +38,4 @@ def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cl
     except Crash:
         # virt-api crashes on the VM, too.
         return []
-    return causes
+    return causes or list(launcher_pod.causes(spec, "spec.template.spec"))

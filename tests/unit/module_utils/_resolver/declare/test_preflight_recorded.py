@@ -24,15 +24,21 @@ VMI_VALIDATOR = "virtualmachineinstances-create-validator.kubevirt.io"
 # VMIs that a VM's own webhook refuses as well.
 OF_VMS = {"vmi network twice", "vmi old slirp", "vmi label"}
 VMIS = [name for name in CASES if RECORDED[name].get("webhook") == VMI_VALIDATOR and name not in OF_VMS]
+# VMs that virt-api accepts and for which virt-controller cannot create a pod, and others.
+PODS: dict[str, dict[str, Any]] = json.loads((ADMISSION / "pods.json").read_text())
 LIVE_UPDATES = [name for name in VMS if name.startswith("maxGuest") and RECORDED[name]["code"] != 201]
 
 
 def certain(name: str) -> list[str]:
     """What preflight is sure that the cluster refuses. The cluster has none of the objects that a VM may name."""
-    return [issue.text for issue in issues(CASES[name]) if issue.certain and not issue.missing]
+    return [issue.text for issue in issues(CASES[name]) if issue.certain]
 
 
 def issues(case: Case) -> list[preflight.Issue]:
+    return [issue for issue in _issues(case) if not issue.missing]
+
+
+def _issues(case: Case) -> list[preflight.Issue]:
     manifest = case.manifest()
     manifest["metadata"]["namespace"] = "default"
     kubevirt = kubevirt_of({"spec": {"configuration": case.configuration}}, "v1.9.0")
@@ -75,3 +81,16 @@ def test_what_keeps_an_accepted_vm_from_starting_is_foreseen(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(OF_VMS))
 def test_what_a_vm_is_refused_for_is_not_told_of_its_start(name: str) -> None:
     assert issues(CASES[name]._replace(kind="VirtualMachine", vm={"runStrategy": "Always"})) == []
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_what_the_api_server_refuses_of_a_pod_is_foreseen(name: str) -> None:
+    disk = {"name": "a", "containerDisk": {"image": "registry.example.com/disk:1"}}
+    domain = {"memory": {"guest": "1Gi"}, **PODS[name]["spec"].get("domain", {})}
+    spec = {"volumes": [disk], **PODS[name]["spec"], "domain": {"devices": {}, **domain}}
+    found = issues(Case("VirtualMachine", spec, {"runStrategy": "Always"}, {}, {}))
+    refused = " ".join((PODS[name]["refused"] or "").split())
+    told = [issue.text.partition(": ")[2].partition("; KubeVirt")[0] for issue in found]
+    assert all(issue.certain and not issue.starts for issue in found)
+    assert all(text in refused for text in told)
+    assert bool(told) == bool(refused)

@@ -1,0 +1,103 @@
+"""What must exist beside a VM before its guest starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.references import (
+    absent,
+    references,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
+    Objects,
+    Problem,
+)
+
+NOTHING = Objects([])
+
+
+def vm(*created: str, **spec: Any) -> dict[str, Any]:
+    templates = [{"metadata": {"name": name}} for name in created]
+    metadata = {"name": "web", "namespace": "shop"}
+    return {"metadata": metadata, "spec": {"dataVolumeTemplates": templates, "template": {"spec": spec}}}
+
+
+def volume(**source: Any) -> dict[str, Any]:
+    return vm(volumes=[{"name": "one", **source}])
+
+
+def existing(kind: str, name: str, namespace: str = "shop") -> Objects:
+    return Objects([{"kind": kind, "metadata": {"name": name, "namespace": namespace}}])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path", "kind"),
+    [
+        (volume(persistentVolumeClaim={"claimName": "x"}), "persistentVolumeClaim.claimName", "PersistentVolumeClaim"),
+        (
+            volume(ephemeral={"persistentVolumeClaim": {"claimName": "x"}}),
+            "ephemeral.persistentVolumeClaim.claimName",
+            "PersistentVolumeClaim",
+        ),
+        (volume(dataVolume={"name": "x"}), "dataVolume.name", "DataVolume"),
+        (volume(secret={"secretName": "x"}), "secret.secretName", "Secret"),
+        (volume(configMap={"name": "x"}), "configMap.name", "ConfigMap"),
+        (volume(serviceAccount={"serviceAccountName": "x"}), "serviceAccount.serviceAccountName", "ServiceAccount"),
+        (volume(sysprep={"secret": {"name": "x"}}), "sysprep.secret.name", "Secret"),
+        (volume(sysprep={"configMap": {"name": "x"}}), "sysprep.configMap.name", "ConfigMap"),
+        (volume(cloudInitNoCloud={"secretRef": {"name": "x"}}), "cloudInitNoCloud.secretRef.name", "Secret"),
+        (
+            volume(cloudInitConfigDrive={"networkDataSecretRef": {"name": "x"}}),
+            "cloudInitConfigDrive.networkDataSecretRef.name",
+            "Secret",
+        ),
+    ],
+)
+def test_an_object_of_a_volume(manifest: dict[str, Any], path: str, kind: str) -> None:
+    told = f"spec.template.spec.volumes[0].{path}: no {kind} x in the namespace shop; create it before the VM starts"
+    assert list(absent(manifest, NOTHING)) == [told]
+    assert list(absent(manifest, existing(kind, "x"))) == []
+    assert list(absent(manifest, existing(kind, "x", "lab"))) == [told]
+
+
+def test_objects_beside_the_volumes() -> None:
+    key = {"sshPublicKey": {"source": {"secret": {"secretName": "keys"}}, "propagationMethod": {}}}
+    networks = [{"name": "pod", "pod": {}}, {"name": "a", "multus": {"networkName": "red"}}]
+    networks.append({"name": "b", "multus": {"networkName": "lab/blue"}})
+    found = references(vm(networks=networks, accessCredentials=[key], priorityClassName="high"))
+    network = ("NetworkAttachmentDefinition",)
+    assert [tuple(one) for one in found] == [
+        ("spec.template.spec.networks[1].multus.networkName", network, "shop", "red"),
+        ("spec.template.spec.networks[2].multus.networkName", network, "lab", "blue"),
+        (
+            "spec.template.spec.accessCredentials[0].sshPublicKey.source.secret.secretName",
+            ("Secret",),
+            "shop",
+            "keys",
+        ),
+        ("spec.template.spec.priorityClassName", ("PriorityClass",), "", "high"),
+    ]
+    assert list(absent(vm(priorityClassName="high"), NOTHING)) == [
+        "spec.template.spec.priorityClassName: no PriorityClass high; create it before the VM starts"
+    ]
+
+
+def test_what_the_vm_creates_or_may_lack_needs_not_exist() -> None:
+    disk, claim = {"name": "a", "dataVolume": {"name": "x"}}, {"name": "b", "persistentVolumeClaim": {"claimName": "x"}}
+    optional = [{"name": "c", "secret": {"secretName": "s", "optional": True}}]
+    optional.append({"name": "d", "configMap": {"name": "m", "optional": True}})
+    assert list(references(vm("x", volumes=[disk, claim, *optional]))) == []
+
+
+def test_the_claim_of_a_data_volume_is_enough() -> None:
+    assert list(absent(volume(dataVolume={"name": "x"}), existing("PersistentVolumeClaim", "x"))) == []
+
+
+def test_what_may_not_be_read_may_exist() -> None:
+    class Closed:
+        def get(self, kind: str, namespace: str, name: str) -> Problem:
+            return Problem(f"{kind} is forbidden", "Forbidden", 403)
+
+    assert list(absent(volume(secret={"secretName": "x"}), Closed())) == []
