@@ -20,6 +20,7 @@ _WIDE = (
     "virtualmachinecluster",
     "customresourcedefinitions.",
     "nodes",
+    "priorityclasses.",
     "namespaces",
     "aaqs.",
     "storageclasses.",

@@ -167,7 +167,7 @@ def test_an_object_that_the_guest_needs_and_nobody_has_created_is_named(run: Run
         f" {shop}; create it before the VM starts"
     )
     foreseen = run("virtual_machine", check=True, **entry)
-    assert [one.partition("; an earlier")[0] for one in foreseen["result"]["warnings"]] == [told], foreseen
+    assert [one.partition("; check mode")[0] for one in foreseen["result"]["warnings"]] == [told], foreseen
     created = run("virtual_machine", **entry)
     assert created["changed"] and created["result"]["warnings"] == [told], created
     secrets = api.resources.get(api_version="v1", kind="Secret")
