@@ -14,7 +14,8 @@ from container_image import documents
 
 
 class LoopbackRegistry(http.server.ThreadingHTTPServer):
-    """auth: "" for everybody, "bearer" or "basic". login: who may read; None lets a token be had by anybody."""
+    """auth: "" for everybody, "bearer" or "basic". login: who may read; None lets a token be had by anybody. asked,
+    agents: paths and User-Agents of the requests."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -22,6 +23,7 @@ class LoopbackRegistry(http.server.ThreadingHTTPServer):
         self.login: tuple[str, str] | None = None
         self.content: dict[str, tuple[str, bytes]] = {}
         self.asked: list[str] = []
+        self.agents: list[str] = []
         self.seen_by_storage: list[Any] = []
         self.storage = ""
         self.scheme = "http"
@@ -49,6 +51,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         registry, parts = self.server, urlsplit(self.path)
         registry.asked.append(parts.path)
+        registry.agents.append(self.headers.get("User-Agent", ""))
         given = self.headers.get("Authorization", "")
         if registry.broken:
             self._answer(500, "", b"")

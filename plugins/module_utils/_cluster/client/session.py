@@ -19,7 +19,7 @@ from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another, reason_of
 from .libraries import HTTPHeaderDict, urllib3
 from .rate import TokenBucket
-from .transport import connections, deadline, opener
+from .transport import USER_AGENT, connections, deadline, opener
 
 FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
@@ -480,7 +480,7 @@ class Session:
 
 def _headers(options: dict[str, Any]) -> Any:
     """The headers of all requests: a dict, or what is like one."""
-    headers: Any = {"User-Agent": "virtshape.instancetypes"}
+    headers: Any = {"User-Agent": USER_AGENT}
     if options.get("impersonate_user"):
         headers["Impersonate-User"] = options["impersonate_user"]
     groups = options.get("impersonate_groups") or []

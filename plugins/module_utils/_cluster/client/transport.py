@@ -8,12 +8,15 @@ import io
 import ssl
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from . import tls
 from .configuration import forget_files
 from .errors import ConnectionFailed, reason_of
 from .libraries import RESTClientObject, urllib3
+
+USER_AGENT: Final = "virtshape.instancetypes"
+"""Who the requests say they are from, in the logs of servers."""
 
 deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 """The deadline of this thread's response, as time.monotonic."""

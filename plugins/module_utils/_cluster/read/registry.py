@@ -13,6 +13,7 @@ from ..._resolver.boot.image import ImageError, Reference
 from ..client import tls
 from ..client.errors import reason_of
 from ..client.libraries import urllib3
+from ..client.transport import USER_AGENT
 
 _TIMEOUT: Final = 30
 _REDIRECTS: Final = 3
@@ -111,7 +112,7 @@ class Registry:
         return found, text
 
     def _asked(self, reference: Reference, path: str) -> Any:
-        headers = {"Accept": ", ".join(image.ACCEPTED)}
+        headers = {"Accept": ", ".join(image.ACCEPTED), "User-Agent": USER_AGENT}
         if self._authorization:
             headers["Authorization"] = self._authorization
         for scheme in self._schemes:
