@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubevirt_emulation.controllers import persistent_state
+from kubevirt_emulation.controllers import persistent_state, prerequisites
 
 EFI = {"bootloader": {"efi": {"persistent": True}}}
 
@@ -46,11 +46,11 @@ def test_the_class_of_the_volume(configuration: dict[str, Any], classes: list[di
 
 
 def test_a_vmi_that_waits_says_so_once() -> None:
-    patch = persistent_state.wait({"metadata": {}})
+    patch = prerequisites.waiting({"metadata": {}}, persistent_state.NO_CLASS)
     assert patch is not None
     assert patch["status"]["phase"] == "Pending"
     assert [(entry["type"], entry["reason"]) for entry in patch["status"]["conditions"]] == [
         ("Ready", "PodNotExists"),
         ("Synchronized", "FailedBackendStorageCreate"),
     ]
-    assert persistent_state.wait({"metadata": {}, **patch}) is None
+    assert prerequisites.waiting({"metadata": {}, **patch}, persistent_state.NO_CLASS) is None

@@ -78,7 +78,7 @@ async def _run(config: Config, connection: Connection, end: asyncio.Event) -> No
     context = Context(controller, caches, objects, configuration, recorder)
 
     vm_controller = VirtualMachineController(context)
-    node = Node(handler, caches["VirtualMachineInstance"], caches["StorageClass"], configuration)
+    node = Node(handler, {**caches, **cdi.caches}, configuration)
     kubevirt_status = KubeVirtStatus(installing, caches["KubeVirt"], config.kubevirt_version)
     validate = InstancetypeValidator(caches, configuration.release).answer
     webhooks: dict[names.Webhook, server.Answerer] = {

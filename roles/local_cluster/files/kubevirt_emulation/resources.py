@@ -44,6 +44,7 @@ _BUILT_IN = [
     Resource("", "v1", "Secret", "secrets", True),
     Resource("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", True),
     Resource("storage.k8s.io", "v1", "StorageClass", "storageclasses", False),
+    Resource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False),
     Resource("apps", "v1", "ControllerRevision", "controllerrevisions", True),
     Resource("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False),
     Resource("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", False),

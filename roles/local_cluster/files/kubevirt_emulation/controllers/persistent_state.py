@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from _resolver.boot.storage_class import default_class
-from kubevirt_emulation.clock import now
-from kubevirt_emulation.controllers import vmi_state
+from kubevirt_emulation.controllers.prerequisites import Missing
 
 Manifest = dict[str, Any]
+
+NO_CLASS = Missing("FailedBackendStorageCreate", "no default storage class found")
 
 
 def is_needed(spec: Manifest) -> bool:
@@ -28,25 +29,3 @@ def has_class(configuration: Manifest, classes: Iterable[Manifest]) -> bool:
     one exists.
     """
     return bool(configuration.get("vmStateStorageClass")) or default_class(classes) is not None
-
-
-def wait(vmi: Manifest) -> Manifest | None:
-    """Pure except for the time: the merge patch of a VMI that cannot start; None if its status says so already."""
-    if vmi_state.phase(vmi) == "Pending":
-        return None
-    conditions = [
-        _condition("Ready", "PodNotExists", "virt-launcher pod has not yet been scheduled"),
-        _condition("Synchronized", "FailedBackendStorageCreate", "no default storage class found"),
-    ]
-    return {"status": {"phase": "Pending", "conditions": conditions}}
-
-
-def _condition(name: str, reason: str, message: str) -> Manifest:
-    return {
-        "type": name,
-        "status": "False",
-        "reason": reason,
-        "message": message,
-        "lastProbeTime": None,
-        "lastTransitionTime": now(),
-    }

@@ -129,6 +129,8 @@ def _printable(work: Work) -> str:
         return "Paused"
     if running:
         return "Running"
+    if vmi is not None and vmi_state.lacks_claim(vmi):
+        return "ErrorPvcNotFound"
     if work.provisioning:
         return "Provisioning"
     return "Starting" if vmi is not None and vmi_state.phase(vmi) in _STARTING_PHASES else "Stopped"

@@ -44,3 +44,10 @@ def paused(time: str) -> list[Manifest]:
 def condition(vmi: Manifest, name: str) -> Manifest | None:
     """The condition of that type if it is True."""
     return next((entry for entry in conditions(vmi) if entry["type"] == name and entry["status"] == "True"), None)
+
+
+def lacks_claim(vmi: Manifest) -> bool:
+    """Whether the VMI waits for a claim."""
+    return any(
+        entry["type"] == "Synchronized" and entry.get("reason") == "FailedPvcNotFound" for entry in conditions(vmi)
+    )
