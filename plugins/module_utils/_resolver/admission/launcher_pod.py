@@ -5,13 +5,12 @@ KubeVirt copies these fields into the pod as they are; the VMI then stays in `St
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..api.quantity import parse
 from . import names
-from .cause import INVALID, Cause, Spec
+from .cause import INVALID, Cause, Spec, quoted
 
 _DEVICES: Final = ("gpus", "hostDevices")
 _NANO: Final = 10**9
@@ -80,11 +79,7 @@ def _is_standard(name: str) -> bool:
 
 def _invalid(field: str, value: Any, *details: str) -> Iterator[Cause]:
     for detail in details:
-        yield _cause(field, f"Invalid value: {_shown(value)}: {detail}")
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        yield _cause(field, f"Invalid value: {quoted(value)}: {detail}")
 
 
 def _cause(field: str, told: str) -> Cause:

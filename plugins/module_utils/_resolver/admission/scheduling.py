@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
 from . import names
-from .cause import INVALID, Cause, Spec
+from .cause import INVALID, Cause, Spec, quoted
 from .cluster import Cluster
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -58,8 +57,8 @@ def topology_spread(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]
         else:
             yield _required(f"{field}.topologyKey", "can not be empty")
         if action not in _UNSATISFIABLE:
-            supported = ", ".join(map(_shown, _UNSATISFIABLE))
-            message = f"Unsupported value: {_shown(action)}: supported values: {supported}"
+            supported = ", ".join(map(quoted, _UNSATISFIABLE))
+            message = f"Unsupported value: {quoted(action)}: supported values: {supported}"
             yield _error(f"{field}.whenUnsatisfiable", message)
         # The field lacks the constraint's index.
         yield from _label_selector(constraint.get("labelSelector"), f"{path}.labelSelector")
@@ -154,7 +153,7 @@ def _label_name(name: str, field: str) -> Iterator[Cause]:
 
 def _invalid(field: str, value: Any, detail: str) -> Cause:
     """field.Invalid."""
-    return _error(field, f"Invalid value: {_shown(value)}: {detail}")
+    return _error(field, f"Invalid value: {quoted(value)}: {detail}")
 
 
 def _required(field: str, detail: str) -> Cause:
@@ -165,7 +164,3 @@ def _required(field: str, detail: str) -> Cause:
 def _error(field: str, body: str) -> Cause:
     """KubeVirt reports every error of Kubernetes as an invalid value."""
     return Cause(INVALID, f"{field}: {body}", field)
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
