@@ -32,8 +32,9 @@ options:
         instancetype, does not meet the requirements of its preference, or could never start.
       - With V(strict) the object fails and is not sent. With V(warn) the object is sent with a warning. With V(off)
         the task checks nothing.
-      - A claim, DataVolume, Secret, ConfigMap, service account, network or priority class that a VM names and that
-        does not exist yet is always only a warning, because something else may create it in time.
+      - A claim, DataVolume, ConfigMap, service account, network or priority class that a VM names and that does not
+        exist yet is always only a warning, because something else may create it in time. The task does not look for
+        Secrets, because that requires the right to read them.
     type: str
     choices:
       - strict

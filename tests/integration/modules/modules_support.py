@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -75,6 +76,13 @@ def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]
         "volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}],
         **options,
     }
+
+
+def until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline, "it has not come to that"
+        time.sleep(0.5)
 
 
 def by_name(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from modules_support import until
+
 Run = Callable[..., dict[str, Any]]
 
 SIZE: dict[str, Any] = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
@@ -171,10 +173,3 @@ def condition(vms: Any, namespace: str) -> bool:
         seen = now["metadata"]["resourceVersion"]
         time.sleep(2)
     return any(one["type"] == "RestartRequired" for one in now["status"].get("conditions") or [])
-
-
-def until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not done():
-        assert time.monotonic() < deadline, "it has not come to that"
-        time.sleep(0.5)

@@ -265,7 +265,6 @@ def _lacking(name: str) -> dict[str, Any]:
     sources = {
         "persistentVolumeClaim": {"claimName": name},
         "dataVolume": {"name": name},
-        "secret": {"secretName": name},
         "configMap": {"name": name},
         "serviceAccount": {"serviceAccountName": name},
     }

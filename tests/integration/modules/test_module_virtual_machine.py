@@ -157,21 +157,21 @@ def test_preflight_can_warn_in_place_of_refusing(run: Run, shop: str, api: Any) 
 
 def test_an_object_that_the_guest_needs_and_nobody_has_created_is_named(run: Run, shop: str, api: Any) -> None:
     users, disk = (
-        {"name": "users", "cloudInitNoCloud": {"secretRef": {"name": "web-init"}}},
+        {"name": "users", "configMap": {"name": "users"}},
         {"name": "users", "disk": {}},
     )
     spec = {"volumes": [users], "domain": {"devices": {"disks": [disk]}}}
     entry = {**vm("web"), "namespace": shop, "template": {"spec": spec}, "run_strategy": "Halted"}
     told = (
-        "spec.template.spec.volumes[1].cloudInitNoCloud.secretRef.name: no Secret web-init in the namespace"
+        "spec.template.spec.volumes[1].configMap.name: no ConfigMap users in the namespace"
         f" {shop}; create it before the VM starts"
     )
     foreseen = run("virtual_machine", check=True, **entry)
     assert [one.partition("; check mode")[0] for one in foreseen["result"]["warnings"]] == [told], foreseen
     created = run("virtual_machine", **entry)
     assert created["changed"] and created["result"]["warnings"] == [told], created
-    secrets = api.resources.get(api_version="v1", kind="Secret")
-    secrets.create(body={"metadata": {"name": "web-init"}, "stringData": {"userdata": "#cloud-config"}}, namespace=shop)
+    maps = api.resources.get(api_version="v1", kind="ConfigMap")
+    maps.create(body={"metadata": {"name": "users"}, "data": {"users": "ada"}}, namespace=shop)
     changed = run("virtual_machine", **entry, labels={"tier": "web"})
     assert changed["changed"] and "warnings" not in changed["result"], changed
 

@@ -28,8 +28,8 @@ _SIDE_BY_SIDE = 8
 class ClusterLookup:
     """A find.Lookup on an API server: few GETs, or one LIST, for each kind and namespace.
 
-    Call `gather` first for the expected objects; others are read on demand. Threads may share it. Of Secrets and other
-    objects that matter only by their existence it reads the metadata.
+    Call `gather` first for the expected objects; others are read on demand. Threads may share it. Of objects that
+    matter only by their existence it reads the metadata.
     """
 
     def __init__(self, session: Session) -> None:

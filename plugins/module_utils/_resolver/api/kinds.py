@@ -53,7 +53,6 @@ BY_NAME: dict[str, Kind] = {
         Kind("Node", "", "v1", "nodes", False),
         Kind("Service", "", "v1", "services", True),
         Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True),
-        Kind("Secret", "", "v1", "secrets", True),
         Kind("ConfigMap", "", "v1", "configmaps", True),
         Kind("ServiceAccount", "", "v1", "serviceaccounts", True),
         Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io", "v1", "network-attachment-definitions", True),

@@ -1,4 +1,7 @@
-"""The objects beside a VM without which its guest does not start: claims, Secrets, networks and others."""
+"""The objects beside a VM without which its guest does not start: claims, networks and others.
+
+Secrets are not looked for, because whoever may look for them may read them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from ..instancetype.find.lookup import Lookup
 Manifest = dict[str, Any]
 _Fields = dict[str, tuple[str, ...]]
 
-EXISTING: Final = frozenset({"Secret", "ConfigMap", "ServiceAccount", "NetworkAttachmentDefinition", "PriorityClass"})
+EXISTING: Final = frozenset({"ConfigMap", "ServiceAccount", "NetworkAttachmentDefinition", "PriorityClass"})
 """The kinds whose contents do not matter here, only whether the objects exist."""
 
 _TEMPLATE: Final = "spec.template.spec"
@@ -22,22 +25,12 @@ _VOLUME: Final[_Fields] = {
     "persistentVolumeClaim.claimName": (_CLAIM,),
     "ephemeral.persistentVolumeClaim.claimName": (_CLAIM,),
     "dataVolume.name": _DATA,
-    "secret.secretName": ("Secret",),
     "configMap.name": ("ConfigMap",),
     "serviceAccount.serviceAccountName": ("ServiceAccount",),
-    "sysprep.secret.name": ("Secret",),
     "sysprep.configMap.name": ("ConfigMap",),
-    "cloudInitNoCloud.secretRef.name": ("Secret",),
-    "cloudInitNoCloud.networkDataSecretRef.name": ("Secret",),
-    "cloudInitConfigDrive.secretRef.name": ("Secret",),
-    "cloudInitConfigDrive.networkDataSecretRef.name": ("Secret",),
-}
-_CREDENTIAL: Final[_Fields] = {
-    "sshPublicKey.source.secret.secretName": ("Secret",),
-    "userPassword.source.secret.secretName": ("Secret",),
 }
 _NETWORK: Final[_Fields] = {"multus.networkName": ("NetworkAttachmentDefinition",)}
-_LISTS: Final = {"volumes": _VOLUME, "networks": _NETWORK, "accessCredentials": _CREDENTIAL}
+_LISTS: Final = {"volumes": _VOLUME, "networks": _NETWORK}
 
 
 class Reference(NamedTuple):

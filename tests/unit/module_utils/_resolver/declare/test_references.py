@@ -42,17 +42,9 @@ def existing(kind: str, name: str, namespace: str = "shop") -> Objects:
             "PersistentVolumeClaim",
         ),
         (volume(dataVolume={"name": "x"}), "dataVolume.name", "DataVolume"),
-        (volume(secret={"secretName": "x"}), "secret.secretName", "Secret"),
         (volume(configMap={"name": "x"}), "configMap.name", "ConfigMap"),
         (volume(serviceAccount={"serviceAccountName": "x"}), "serviceAccount.serviceAccountName", "ServiceAccount"),
-        (volume(sysprep={"secret": {"name": "x"}}), "sysprep.secret.name", "Secret"),
         (volume(sysprep={"configMap": {"name": "x"}}), "sysprep.configMap.name", "ConfigMap"),
-        (volume(cloudInitNoCloud={"secretRef": {"name": "x"}}), "cloudInitNoCloud.secretRef.name", "Secret"),
-        (
-            volume(cloudInitConfigDrive={"networkDataSecretRef": {"name": "x"}}),
-            "cloudInitConfigDrive.networkDataSecretRef.name",
-            "Secret",
-        ),
     ],
 )
 def test_an_object_of_a_volume(manifest: dict[str, Any], path: str, kind: str) -> None:
@@ -63,20 +55,13 @@ def test_an_object_of_a_volume(manifest: dict[str, Any], path: str, kind: str) -
 
 
 def test_objects_beside_the_volumes() -> None:
-    key = {"sshPublicKey": {"source": {"secret": {"secretName": "keys"}}, "propagationMethod": {}}}
     networks = [{"name": "pod", "pod": {}}, {"name": "a", "multus": {"networkName": "red"}}]
     networks.append({"name": "b", "multus": {"networkName": "lab/blue"}})
-    found = references(vm(networks=networks, accessCredentials=[key], priorityClassName="high"))
+    found = references(vm(networks=networks, priorityClassName="high"))
     network = ("NetworkAttachmentDefinition",)
     assert [tuple(one) for one in found] == [
         ("spec.template.spec.networks[1].multus.networkName", network, "shop", "red"),
         ("spec.template.spec.networks[2].multus.networkName", network, "lab", "blue"),
-        (
-            "spec.template.spec.accessCredentials[0].sshPublicKey.source.secret.secretName",
-            ("Secret",),
-            "shop",
-            "keys",
-        ),
         ("spec.template.spec.priorityClassName", ("PriorityClass",), "", "high"),
     ]
     assert list(absent(vm(priorityClassName="high"), NOTHING)) == [
@@ -86,9 +71,8 @@ def test_objects_beside_the_volumes() -> None:
 
 def test_what_the_vm_creates_or_may_lack_needs_not_exist() -> None:
     disk, claim = {"name": "a", "dataVolume": {"name": "x"}}, {"name": "b", "persistentVolumeClaim": {"claimName": "x"}}
-    optional = [{"name": "c", "secret": {"secretName": "s", "optional": True}}]
-    optional.append({"name": "d", "configMap": {"name": "m", "optional": True}})
-    assert list(references(vm("x", volumes=[disk, claim, *optional]))) == []
+    optional = {"name": "c", "configMap": {"name": "m", "optional": True}}
+    assert list(references(vm("x", volumes=[disk, claim, optional]))) == []
 
 
 def test_the_claim_of_a_data_volume_is_enough() -> None:
@@ -100,4 +84,13 @@ def test_what_may_not_be_read_may_exist() -> None:
         def get(self, kind: str, namespace: str, name: str) -> Problem:
             return Problem(f"{kind} is forbidden", "Forbidden", 403)
 
-    assert list(absent(volume(secret={"secretName": "x"}), Closed())) == []
+    assert list(absent(volume(configMap={"name": "x"}), Closed())) == []
+
+
+def test_secrets_are_not_looked_for() -> None:
+    key = {"sshPublicKey": {"source": {"secret": {"secretName": "keys"}}}}
+    volumes = [
+        {"name": "a", "cloudInitNoCloud": {"secretRef": {"name": "x"}}},
+        {"name": "b", "secret": {"secretName": "x"}},
+    ]
+    assert list(references(vm(volumes=volumes, accessCredentials=[key]))) == []
