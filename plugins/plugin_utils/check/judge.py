@@ -9,6 +9,7 @@ from ...module_utils._resolver.admission import cluster as configured
 from ...module_utils._resolver.admission import order
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import Crash, FieldError
+from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import copy
@@ -18,7 +19,6 @@ from ...module_utils._resolver.catalog.modernize import modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.declare import preflight
 from ...module_utils._resolver.declare.outlook import admit
-from ...module_utils._resolver.declare.references import EXISTING
 from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
 from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.instancetype.webhooks import validate_vm

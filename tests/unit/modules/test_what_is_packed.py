@@ -16,7 +16,7 @@ COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 # KiB of source at most, with a hundredth to spare for what a module does itself. One that outgrows its line imports
 # something for one function of it: move that function.
 MOST = {
-    "boot_source": 470,
+    "boot_source": 465,
     "boot_source_info": 285,
     "catalog": 590,
     "catalog_info": 195,
@@ -26,7 +26,7 @@ MOST = {
     "instancetype": 335,
     "instancetype_info": 195,
     "lease": 90,
-    "placement_info": 455,
+    "placement_info": 445,
     "preference": 335,
     "preference_info": 195,
     "quota_info": 440,

@@ -20,6 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.alike import features
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import needs, then
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.references import beside
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
@@ -348,7 +349,7 @@ class Gathered(Objects):
 
     def __init__(self, world: list[Manifest], wanted: Iterable[Manifest], release: Release) -> None:
         super().__init__(world)
-        due = [need for vm in wanted for need in needs(vm, release)]
+        due = [need for vm in wanted for need in (*needs(vm, release), *beside(vm))]
         self.known: set[tuple[str, str, str]] = set()
         while due:
             self.known.update(need[:3] for need in due)

@@ -8,6 +8,7 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.declare.claims import claims, only_owner
+from ..._resolver.declare.references import created
 from ..._resolver.instancetype.find import naming
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -36,7 +37,7 @@ def kept(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
 
 def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
     namespace, uid = vm["metadata"]["namespace"], vm["metadata"]["uid"]
-    templates = {one["metadata"].get("name") for one in vm["spec"].get("dataVolumeTemplates") or []}
+    templates = created(vm)
 
     def outlives(name: str) -> bool:
         claim = lookup.get("PersistentVolumeClaim", namespace, name)

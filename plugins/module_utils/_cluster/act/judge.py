@@ -11,6 +11,7 @@ from ..._resolver.declare.alike import features
 from ..._resolver.declare.impact import impact, outgrown
 from ..._resolver.declare.needs import needs, of_guest
 from ..._resolver.declare.outlook import Outlook, admit
+from ..._resolver.declare.references import beside
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
@@ -42,7 +43,8 @@ class Judge:
         """Findings for each planned VM, in order."""
         cluster = self._cluster
         vms = [plan.merged(step.plan, step.live) for step in planned]
-        self._lookup.gather(dict.fromkeys(need for vm in vms for need in needs(vm, cluster.release)))
+        wanted = (need for vm in vms for need in (*needs(vm, cluster.release), *beside(vm)))
+        self._lookup.gather(dict.fromkeys(wanted))
         doubt = [Finding(cluster.kubevirt.doubt, note=True)] if cluster.kubevirt.doubt else []
         known: dict[str, list[Finding]] = {}
         told = []

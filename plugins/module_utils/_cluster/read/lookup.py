@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
 from ..._resolver.declare.needs import Need, then
-from ..._resolver.declare.references import EXISTING
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.pool import each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 
@@ -63,3 +63,6 @@ BY_NAME: dict[str, Kind] = {
         Kind("VolumeSnapshot", "snapshot.storage.k8s.io", "v1", "volumesnapshots", True),
     )
 }
+
+EXISTING: Final = frozenset({"ConfigMap", "ServiceAccount", "NetworkAttachmentDefinition", "PriorityClass"})
+"""The kinds whose contents do not matter here, only whether the objects exist."""

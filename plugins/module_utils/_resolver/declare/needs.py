@@ -9,7 +9,6 @@ from ..api.kinds import BY_NAME
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
 from ..instancetype.find import naming
-from .references import references
 
 Manifest = dict[str, Any]
 
@@ -31,13 +30,12 @@ class Need(NamedTuple):
 
 
 def needs(vm: Manifest, release: Release) -> list[Need]:
-    """The objects that admission of a VM needs first: its references, the sources of its disks, and what
-    its guest needs beside it.
+    """The objects that admission of a VM needs first: its references, and the sources of its disks.
 
     vm: a plain manifest. A VM that does not match the schema needs none, because it is rejected anyway.
     """
     try:
-        return [*_referred(vm, release), *_copied(vm), *_beside(vm)]
+        return [*_referred(vm, release), *_copied(vm)]
     except (AttributeError, KeyError, TypeError):
         return []
 
@@ -98,12 +96,6 @@ def _copied(vm: Manifest) -> Iterator[Need]:
     """The DataSources of a VM's disks, which name their architecture."""
     for template in vm["spec"].get("dataVolumeTemplates") or ():
         yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, _home(vm))
-
-
-def _beside(vm: Manifest) -> Iterator[Need]:
-    for reference in references(vm):
-        for kind in reference.kinds:
-            yield Need(kind, reference.namespace, reference.name, _home(vm))
 
 
 def _volume(spec: Manifest, name: str, home: str) -> Iterator[Need]:

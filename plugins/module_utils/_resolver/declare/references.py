@@ -5,32 +5,29 @@ Secrets are not looked for, because whoever may look for them may read them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ..instancetype.find.lookup import Lookup
+from .needs import Need
 
 Manifest = dict[str, Any]
-_Fields = dict[str, tuple[str, ...]]
-
-EXISTING: Final = frozenset({"ConfigMap", "ServiceAccount", "NetworkAttachmentDefinition", "PriorityClass"})
-"""The kinds whose contents do not matter here, only whether the objects exist."""
+_Sources = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
 
 _TEMPLATE: Final = "spec.template.spec"
 _CLAIM: Final = "PersistentVolumeClaim"
-# A DataVolume that CDI has garbage-collected leaves its claim.
-_DATA: Final = ("DataVolume", _CLAIM)
-# The fields of a volume that name an object, and the object's kind.
-_VOLUME: Final[_Fields] = {
-    "persistentVolumeClaim.claimName": (_CLAIM,),
-    "ephemeral.persistentVolumeClaim.claimName": (_CLAIM,),
-    "dataVolume.name": _DATA,
-    "configMap.name": ("ConfigMap",),
-    "serviceAccount.serviceAccountName": ("ServiceAccount",),
-    "sysprep.configMap.name": ("ConfigMap",),
+# A source of volumes or networks → where it has an object's name, and the object's kinds. CDI may delete a DataVolume
+# and leave its claim.
+_VOLUMES: Final[_Sources] = {
+    "persistentVolumeClaim": (("claimName",), (_CLAIM,)),
+    "ephemeral": (("persistentVolumeClaim", "claimName"), (_CLAIM,)),
+    "dataVolume": (("name",), ("DataVolume", _CLAIM)),
+    "configMap": (("name",), ("ConfigMap",)),
+    "serviceAccount": (("serviceAccountName",), ("ServiceAccount",)),
+    "sysprep": (("configMap", "name"), ("ConfigMap",)),
 }
-_NETWORK: Final[_Fields] = {"multus.networkName": ("NetworkAttachmentDefinition",)}
-_LISTS: Final = {"volumes": _VOLUME, "networks": _NETWORK}
+_NETWORKS: Final[_Sources] = {"multus": (("networkName",), ("NetworkAttachmentDefinition",))}
+_LISTS: Final = {"volumes": _VOLUMES, "networks": _NETWORKS}
 
 
 class Reference(NamedTuple):
@@ -46,15 +43,29 @@ def references(vm: Manifest) -> Iterator[Reference]:
     """The objects that a VM needs at its start and does not create itself, in the order of the VM's fields."""
     own = str(vm["metadata"].get("namespace") or "")
     spec = (vm["spec"].get("template") or {}).get("spec") or {}
-    created = {(one.get("metadata") or {}).get("name") for one in vm["spec"].get("dataVolumeTemplates") or ()}
-    for field, named in _LISTS.items():
+    own_volumes = created(vm)
+    for field, sources in _LISTS.items():
         for index, entry in enumerate(spec.get(field) or ()):
-            for path, kinds, name in _named(entry, named):
+            for path, kinds, name in _named(entry, sources):
                 namespace, _slash, rest = name.rpartition("/") if field == "networks" else ("", "", name)
-                if not (_CLAIM in kinds and name in created):
+                if not (_CLAIM in kinds and name in own_volumes):
                     yield Reference(f"{_TEMPLATE}.{field}[{index}].{path}", kinds, namespace or own, rest)
     if spec.get("priorityClassName"):
         yield Reference(f"{_TEMPLATE}.priorityClassName", ("PriorityClass",), "", spec["priorityClassName"])
+
+
+def created(vm: Manifest) -> set[str]:
+    """The names of the DataVolumes, and of their claims, that KubeVirt creates for a VM."""
+    templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or []
+    return {str((template.get("metadata") or {}).get("name")) for template in templates}
+
+
+def beside(vm: Manifest) -> Iterator[Need]:
+    """The objects that `absent` asks for."""
+    home = str(vm["metadata"].get("namespace") or "")
+    for reference in references(vm):
+        for kind in reference.kinds:
+            yield Need(kind, reference.namespace, reference.name, home)
 
 
 def absent(vm: Manifest, objects: Lookup) -> Iterator[str]:
@@ -65,11 +76,13 @@ def absent(vm: Manifest, objects: Lookup) -> Iterator[str]:
             yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; create it before the VM starts"
 
 
-def _named(entry: Manifest, fields: _Fields) -> Iterable[tuple[str, tuple[str, ...], str]]:
-    for path, kinds in fields.items():
-        holder: Any = entry
-        *parents, last = path.split(".")
+def _named(entry: Manifest, sources: _Sources) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    for source in entry:
+        if source not in sources:
+            continue
+        (*parents, last), kinds = sources[source]
+        holder = entry[source] or {}
         for parent in parents:
             holder = holder.get(parent) or {}
         if holder.get(last) and not holder.get("optional"):
-            yield path, kinds, str(holder[last])
+            yield ".".join((source, *parents, last)), kinds, str(holder[last])

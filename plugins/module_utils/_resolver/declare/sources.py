@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find.lookup import Lookup
+from .references import created
 
 Manifest = dict[str, Any]
 
@@ -31,18 +32,13 @@ def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names)
     live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
     existing, because KubeVirt itself checks the permission to clone.
     """
-    for source in _sources(vm, _templates(live or {})):
+    for source in _sources(vm, created(live or {})):
         if objects.get(source.kind, source.namespace, source.name) is None:
             names = [manifest["metadata"]["name"] for manifest in listed(source.kind, source.namespace)]
             close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
             hint = f"did you mean {either(close)}?" if close else "create the object first, or name an existing object"
             place = f"in the namespace {source.namespace}"
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
-
-
-def _templates(vm: Manifest) -> set[str]:
-    templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or []
-    return {str((template.get("metadata") or {}).get("name")) for template in templates}
 
 
 def _sources(vm: Manifest, known: set[str]) -> Iterator[_Source]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubevirt_emulation.clock import now
+from kubevirt_emulation.controllers.vmi_state import stated
 
 Manifest = dict[str, Any]
 
@@ -13,10 +13,6 @@ def conditions(present: list[Manifest], paused: bool) -> list[Manifest]:
     """The conditions of a running VMI after it was paused or resumed."""
     others = [entry for entry in present if entry["type"] not in ("Ready", "Paused")]
     if not paused:
-        return [_condition("Ready", "True"), *others]
-    told = _condition("Paused", "True", reason="PausedByUser", message="VMI was paused by user")
-    return [_condition("Ready", "False", reason="ReadinessGatesNotReady"), told, *others]
-
-
-def _condition(name: str, state: str, **said: str) -> Manifest:
-    return {"type": name, "status": state, "lastProbeTime": None, "lastTransitionTime": now(), **said}
+        return [stated("Ready", "True"), *others]
+    told = stated("Paused", "True", reason="PausedByUser", message="VMI was paused by user")
+    return [stated("Ready", "False", reason="ReadinessGatesNotReady"), told, *others]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kubevirt_emulation.clock import now
 from kubevirt_emulation.controllers import vmi_state
+from kubevirt_emulation.controllers.vmi_state import stated
 
 Manifest = dict[str, Any]
 
@@ -72,23 +72,21 @@ def waiting(vmi: Manifest, missing: Missing) -> Manifest | None:
     """Pure except for the time: the merge patch of a VMI whose pod cannot be created; None if its status says so
     already.
     """
-    told = next((one for one in vmi_state.conditions(vmi) if one["type"] == "Synchronized"), None)
-    if told is not None and told["message"] == missing.message:
+    if _told(vmi).get("message") == missing.message:
         return None
+    unscheduled = stated("PodScheduled", "False", reason="Unschedulable", message=missing.message)
     conditions = [
-        _condition("Ready", "PodNotExists", "virt-launcher pod has not yet been scheduled"),
-        _condition("Synchronized", missing.reason, missing.message),
-        *([_condition("PodScheduled", "Unschedulable", missing.message)] if missing.unscheduled else ()),
+        stated("Ready", "False", reason="PodNotExists", message="virt-launcher pod has not yet been scheduled"),
+        stated("Synchronized", "False", reason=missing.reason, message=missing.message),
+        *([unscheduled] if missing.unscheduled else ()),
     ]
     return {"status": {"phase": "Pending", "conditions": conditions}}
 
 
-def _condition(name: str, reason: str, message: str) -> Manifest:
-    return {
-        "type": name,
-        "status": "False",
-        "reason": reason,
-        "message": message,
-        "lastProbeTime": None,
-        "lastTransitionTime": now(),
-    }
+def lacks_claim(vmi: Manifest) -> bool:
+    """Whether the VMI waits for a claim."""
+    return _told(vmi).get("reason") == _NO_CLAIM
+
+
+def _told(vmi: Manifest) -> Manifest:
+    return next((one for one in vmi_state.conditions(vmi) if one["type"] == "Synchronized"), {})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubevirt_emulation.clock import now
-from kubevirt_emulation.controllers import generations, vm_state, vmi_state
+from kubevirt_emulation.controllers import generations, prerequisites, vm_state, vmi_state
 from kubevirt_emulation.controllers.context import Context, Work
+from kubevirt_emulation.controllers.vmi_state import stated
 
 Manifest = dict[str, Any]
 
@@ -84,7 +84,7 @@ def _conditions(work: Work) -> list[Manifest]:
         found.pop("Failure", None)
     wanted = [_ready(vmi)]
     if work.failure is not None:
-        wanted.append(_condition("Failure", "True", work.failure.reason, str(work.failure)))
+        wanted.append(stated("Failure", "True", reason=work.failure.reason, message=str(work.failure)))
     if vmi is not None:
         wanted += (entry for entry in vmi_state.conditions(vmi) if entry["type"] not in _OF_THE_VM)
         kept = {*_OF_THE_VM, *(entry["type"] for entry in wanted)}
@@ -98,24 +98,14 @@ def _conditions(work: Work) -> list[Manifest]:
 
 def _ready(vmi: Manifest | None) -> Manifest:
     if vmi is None:
-        return _condition("Ready", "False", "VMINotExists", "VMI does not exist")
+        return stated("Ready", "False", reason="VMINotExists", message="VMI does not exist")
     found = next((entry for entry in vmi_state.conditions(vmi) if entry["type"] == "Ready"), None)
-    return found or _condition("Ready", "False", "VMIConditionMissing", "VMI is missing the Ready condition")
+    return found or stated("Ready", "False", reason="VMIConditionMissing", message="VMI is missing the Ready condition")
 
 
 def _said(condition: Manifest) -> tuple[str, str]:
     """The part of a condition that counts for a change; a new message alone is neither a change nor copied."""
     return condition["status"], condition.get("reason") or ""
-
-
-def _condition(name: str, state: str, reason: str, message: str) -> Manifest:
-    time = now()
-    condition: Manifest = {"type": name, "status": state, "lastProbeTime": None, "lastTransitionTime": time}
-    if reason:
-        condition["reason"] = reason
-    if message:
-        condition["message"] = message
-    return condition
 
 
 def _printable(work: Work) -> str:
@@ -129,7 +119,7 @@ def _printable(work: Work) -> str:
         return "Paused"
     if running:
         return "Running"
-    if vmi is not None and vmi_state.lacks_claim(vmi):
+    if vmi is not None and prerequisites.lacks_claim(vmi):
         return "ErrorPvcNotFound"
     if work.provisioning:
         return "Provisioning"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kubevirt_emulation.clock import now
+
 Manifest = dict[str, Any]
 
 FINAL_PHASES = ("Succeeded", "Failed")
@@ -41,13 +43,12 @@ def paused(time: str) -> list[Manifest]:
     ]
 
 
+def stated(name: str, state: str, **said: str) -> Manifest:
+    """A new condition. said: reason and message; empty ones are left out."""
+    filled = {key: text for key, text in said.items() if text}
+    return {"type": name, "status": state, "lastProbeTime": None, "lastTransitionTime": now(), **filled}
+
+
 def condition(vmi: Manifest, name: str) -> Manifest | None:
     """The condition of that type if it is True."""
     return next((entry for entry in conditions(vmi) if entry["type"] == name and entry["status"] == "True"), None)
-
-
-def lacks_claim(vmi: Manifest) -> bool:
-    """Whether the VMI waits for a claim."""
-    return any(
-        entry["type"] == "Synchronized" and entry.get("reason") == "FailedPvcNotFound" for entry in conditions(vmi)
-    )

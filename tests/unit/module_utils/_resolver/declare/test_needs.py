@@ -14,12 +14,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 
 CLUSTER = "VirtualMachineClusterInstancetype"
-CLAIM = "PersistentVolumeClaim"
 
 
 def asked(**spec: Any) -> list[tuple[str, str, str]]:
     vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
-    return list(dict.fromkeys(need[:3] for need in needs(vm, NEWEST)))
+    return [need[:3] for need in needs(vm, NEWEST)]
 
 
 def inferred(volume: dict[str, Any], *templates: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -39,8 +38,7 @@ def test_what_is_named() -> None:
 
 def test_what_is_inferred_from() -> None:
     assert inferred({"persistentVolumeClaim": {"claimName": "disk"}}) == [("PersistentVolumeClaim", "shop", "disk")]
-    # Beside the volume, its claim, which CDI may have left alone.
-    assert inferred({"dataVolume": {"name": "disk"}}) == [(kind, "shop", "disk") for kind in ("DataVolume", CLAIM)]
+    assert inferred({"dataVolume": {"name": "disk"}}) == [("DataVolume", "shop", "disk")]
     assert inferred({"cloudInitNoCloud": {}}) == []
 
 
@@ -52,7 +50,8 @@ def test_what_a_template_is_copied_from() -> None:
     source = {"pvc": {"name": "gold", "namespace": "images"}, "snapshot": {"name": "gold", "namespace": "images"}}
     assert copied(source=source) == [("PersistentVolumeClaim", "images", "gold"), ("VolumeSnapshot", "images", "gold")]
     reference = {"kind": "DataSource", "name": "os"}
-    assert copied(sourceRef=reference) == [("DataSource", "shop", "os")]
+    # Once for what is inferred, once for its architecture.
+    assert copied(sourceRef=reference) == [("DataSource", "shop", "os")] * 2
 
 
 def test_what_disks_are_copied_from_is_not_needed_to_expand_a_vm() -> None:

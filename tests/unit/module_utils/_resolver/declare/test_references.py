@@ -8,6 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.references import (
     absent,
+    beside,
     references,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
@@ -77,6 +78,15 @@ def test_what_the_vm_creates_or_may_lack_needs_not_exist() -> None:
 
 def test_the_claim_of_a_data_volume_is_enough() -> None:
     assert list(absent(volume(dataVolume={"name": "x"}), existing("PersistentVolumeClaim", "x"))) == []
+
+
+def test_what_is_read_beforehand() -> None:
+    wanted = beside(vm(volumes=[{"name": "a", "dataVolume": {"name": "x"}}], priorityClassName="high"))
+    assert [tuple(need)[:4] for need in wanted] == [
+        ("DataVolume", "shop", "x", "shop"),
+        ("PersistentVolumeClaim", "shop", "x", "shop"),
+        ("PriorityClass", "", "high", "shop"),
+    ]
 
 
 def test_what_may_not_be_read_may_exist() -> None:
