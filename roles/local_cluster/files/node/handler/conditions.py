@@ -1,0 +1,32 @@
+"""Conditions of a VMI's status, which is changed in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from node.api.clock import now
+
+Manifest = dict[str, Any]
+
+
+def has(status: Manifest, kind: str) -> bool:
+    return any(entry["type"] == kind for entry in status.get("conditions") or [])
+
+
+def put(status: Manifest, kind: str, reason: str = "", message: str = "") -> None:
+    """Adds a condition that is true, if there is none."""
+    if has(status, kind):
+        return
+    entry = {"type": kind, "status": "True", "lastProbeTime": now(), "lastTransitionTime": now()}
+    if reason:
+        entry.update(reason=reason, message=message)
+    status.setdefault("conditions", []).append(entry)
+
+
+def drop(status: Manifest, kind: str) -> bool:
+    """Removes a condition. Returns whether it was there."""
+    before = status.get("conditions") or []
+    left = [entry for entry in before if entry["type"] != kind]
+    if len(left) != len(before):
+        status["conditions"] = left
+    return len(left) != len(before)

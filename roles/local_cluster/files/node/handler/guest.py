@@ -1,0 +1,68 @@
+"""What is told of a guest that does not exist: its operating system, its disks' targets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+Manifest = dict[str, Any]
+
+SYSTEM: Final = {
+    "id": "fedora",
+    "name": "Fedora Linux",
+    "version": "42 (Cloud Edition)",
+    "versionId": "42",
+    "prettyName": "Fedora Linux 42 (Cloud Edition)",
+    "kernelRelease": "6.14.0-63.fc42.x86_64",
+    "kernelVersion": "#1 SMP PREEMPT_DYNAMIC",
+    "machine": "x86_64",
+}
+AGENT_VERSION: Final = "9.2.0"
+_NEWEST_MACHINES: Final = {"": "pc-q35-9.2", "q35": "pc-q35-9.2", "virt": "virt-9.2"}
+_PREFIXES: Final = {"virtio": "vd", "sata": "sd", "scsi": "sd", "usb": "sd", "fdc": "fd"}
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+
+
+def machine(spec: Manifest) -> str:
+    """The machine type that the hypervisor makes of the one in the spec."""
+    asked = (spec["domain"].get("machine") or {}).get("type") or ""
+    return _NEWEST_MACHINES.get(asked, asked)
+
+
+def targets(spec: Manifest) -> dict[str, str]:
+    """The device of each disk of a VMI's spec in the guest, such as vda."""
+    found: dict[str, str] = {}
+    used: Counter[str] = Counter()
+    for disk in spec["domain"].get("devices", {}).get("disks") or []:
+        kind = disk.get("disk") or disk.get("cdrom") or disk.get("lun") or {}
+        prefix = _PREFIXES.get(kind.get("bus") or "sata", "sd")
+        found[disk["name"]] = prefix + _letters(used[prefix])
+        used[prefix] += 1
+    return found
+
+
+def _letters(number: int) -> str:
+    """a to z, then aa, ab and so on."""
+    text = ""
+    while number >= 0:
+        text = _LETTERS[number % len(_LETTERS)] + text
+        number = number // len(_LETTERS) - 1
+    return text
+
+
+def agent_info(vmi: Manifest) -> Manifest:
+    """What the guest agent answers to virt-api's guestosinfo."""
+    return {
+        "apiVersion": "subresources.kubevirt.io/v1",
+        "kind": "VirtualMachineInstanceGuestAgentInfo",
+        "guestAgentVersion": AGENT_VERSION,
+        "hostname": vmi["spec"].get("hostname") or vmi["metadata"]["name"],
+        "os": SYSTEM,
+        "timezone": "UTC, 0",
+        "fsInfo": {"disks": []},
+    }
+
+
+def list_of(kind: str) -> Manifest:
+    """An empty list of what an agent can tell of: users or filesystems."""
+    return {"apiVersion": "subresources.kubevirt.io/v1", "kind": kind, "metadata": {}, "items": []}

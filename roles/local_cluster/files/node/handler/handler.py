@@ -1,0 +1,122 @@
+"""Plays virt-handler of each node: VMIs run, and end when they are deleted or their pod is."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Collection
+from typing import Any, Callable
+
+from node.agents import Agents
+from node.api.client import ApiError, Client
+from node.api.controller import Controller
+from node.api.informer import Informer, Key, key_of
+from node.api.resources import VMI
+from node.handler import vmi as steps
+from node.handler.vmi import Traits
+from node.launchers import FINAL, Launchers, holds_guest, phase
+
+Manifest = dict[str, Any]
+
+_HERE = ("Scheduled", "Running")
+_GRACE = 30  # seconds, KubeVirt's default
+
+
+class Handler(Controller):
+    """All virt-handlers. client: for reading; stop_seconds: how long a guest takes to shut down."""
+
+    workers = 16
+
+    def __init__(
+        self,
+        client: Client,
+        agents: Agents,
+        vmis: Informer,
+        migrations: Informer,
+        launchers: Launchers,
+        nodes: Collection[str],
+        traits: Traits,
+        stop_seconds: float,
+    ) -> None:
+        super().__init__(vmis)
+        self._client = client
+        self._agents = agents
+        self._migrations = migrations
+        self._launchers = launchers
+        self._nodes = nodes
+        self._traits = traits
+        self._stop_seconds = stop_seconds
+        self._stopping: dict[str, float] = {}  # by uid of the VMI: since when its guest shuts down
+        self._phases: dict[str, str] = {}  # of migrations, by uid
+        launchers.tell_of_pods(self.queue.add)
+        migrations.on_change(self._migration_changed)
+
+    def _migration_changed(self, key: Key) -> None:
+        found = self._migrations.get(key)
+        if found is not None:
+            self._phases[found["metadata"]["uid"]] = phase(found)
+            self.queue.add((key[0], found["spec"]["vmiName"]))
+
+    async def sync(self, key: Key) -> None:
+        vmi = self.cache.get(key)
+        if vmi is None or phase(vmi) in FINAL:
+            if vmi is not None:
+                self._stopping.pop(vmi["metadata"]["uid"], None)
+            return
+        if phase(vmi) not in _HERE or vmi["status"].get("nodeName") not in self._nodes:
+            return
+        if self._is_asked_to_stop(vmi):
+            await self._stop(vmi)
+        else:
+            move = vmi["status"].get("migrationState") or {}
+            migration_phase = self._phases.get(move.get("migrationUid", ""), "")
+            await self.change(vmi, lambda copied: self._advance(copied, migration_phase))
+
+    def _advance(self, vmi: Manifest, migration_phase: str) -> None:
+        steps.advance(vmi, self._traits, self._pod_ip(vmi), migration_phase)
+
+    async def change(self, vmi: Manifest, step: Callable[[Manifest], None]) -> None:
+        """Lets a step change the VMI, and writes it as the virt-handler of its node if it has."""
+        wanted = copy.deepcopy(vmi)
+        step(wanted)
+        if wanted == vmi:
+            return
+        client = self._agents.client(vmi["status"]["nodeName"])
+        self.cache.observe(await client.update(VMI, wanted))
+
+    async def insist(self, key: Key, step: Callable[[Manifest], None]) -> None:
+        """As `change`, again with the newest VMI whenever somebody else has written it. Raises ApiError."""
+        vmi = self.cache.get(key)
+        while True:
+            try:
+                await self.change(vmi or await self._client.get(VMI, *key), step)
+                return
+            except ApiError as error:
+                if error.code != 409:
+                    raise
+                vmi = None
+
+    def _is_asked_to_stop(self, vmi: Manifest) -> bool:
+        """virt-launcher shuts its guest down, too, when its pod is deleted."""
+        if vmi["metadata"].get("deletionTimestamp") or vmi["metadata"]["uid"] in self._stopping:
+            return True
+        return any(
+            pod["metadata"].get("deletionTimestamp") and holds_guest(pod, vmi) for pod in self._launchers.of(vmi)
+        )
+
+    async def _stop(self, vmi: Manifest) -> None:
+        """Ends the VMI once its guest has shut down; a forced stop gives it less time meanwhile."""
+        clock = asyncio.get_running_loop().time
+        began = self._stopping.setdefault(vmi["metadata"]["uid"], clock())
+        grace = vmi["spec"].get("terminationGracePeriodSeconds", _GRACE)
+        left = began + min(self._stop_seconds, grace) - clock()
+        if left > 0:
+            self.queue.add_after(key_of(vmi), left)
+        else:
+            await self.change(vmi, steps.end)
+
+    def _pod_ip(self, vmi: Manifest) -> str:
+        for pod in self._launchers.of(vmi):
+            if holds_guest(pod, vmi):
+                return str((pod.get("status") or {}).get("podIP") or "")
+        return ""

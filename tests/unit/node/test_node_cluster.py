@@ -1,0 +1,163 @@
+"""Nodes, the pods of virt-handler, the scheduler, and virt-handler's server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from played import Api, pod, vmi
+
+from node import hosts
+from node.agents import Agents
+from node.api.client import ApiError, Connection
+from node.api.controller import NotYet
+from node.api.resources import POD, VMI, Resource
+from node.config import NodeConfig
+from node.handler.handler import Handler
+from node.handler.server import Server
+from node.scheduler import Scheduler
+
+Manifest = dict[str, Any]
+
+
+def test_a_node_has_what_is_configured_and_what_virt_handler_gives() -> None:
+    taint = {"key": "a", "effect": "NoSchedule"}
+    config = NodeConfig("a", "4", "8Gi", labels={"zone": "x"}, taints=[taint], devices={"example.com/gpu": "2"})
+    manifest = hosts.manifest(config)
+    labels = manifest["metadata"]["labels"]
+    assert labels["zone"] == "x" and labels["kubevirt.io/schedulable"] == "true"
+    assert manifest["spec"]["taints"] == [taint]
+    status = hosts.status(config, "v1.34.0")
+    room = status["allocatable"]
+    assert (room["cpu"], room["example.com/gpu"], room["devices.kubevirt.io/kvm"]) == ("4", "2", "1k")
+    ready = {entry["type"]: entry["status"] for entry in status["conditions"]}
+    assert ready["Ready"] == "True" and ready["MemoryPressure"] == "False"
+
+
+class Requests(Api):
+    """An API that knows requests by path, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sent: list[tuple[str, str, Any]] = []
+        self.refused = 0
+
+    async def request(self, method: str, path: str, body: Any = None) -> Manifest:
+        self.sent.append((method, path, body))
+        if self.refused:
+            self.refused -= 1
+            raise ApiError(404, {"message": "no account"})
+        return {"status": {"token": "secret"}}
+
+
+def agents(api: Requests) -> Agents:
+    return Agents(cast(Connection, None), api.client, api.cache(POD), ["node01"], "virt-handler")
+
+
+def test_each_node_gets_its_virt_handler_and_a_token_for_it() -> None:
+    async def run() -> None:
+        api = Requests()
+        api.refused = 1
+        found = agents(api)
+        key = ("kubevirt", "virt-handler-node01")
+        with pytest.raises(NotYet):
+            found.client("node01")
+        with pytest.raises(NotYet):
+            await found.sync(key)
+        assert not found.ready.is_set()
+        await found.sync(key)
+        assert found.ready.is_set() and found.client("node01")
+        made = api.objects[POD.path(*key)]
+        assert made["spec"]["nodeName"] == "node01" and made["metadata"]["labels"] == {"kubevirt.io": "virt-handler"}
+        _method, path, asked = api.sent[-1]
+        assert path.endswith("/namespaces/kubevirt/serviceaccounts/kubevirt-handler/token")
+        assert asked["spec"]["boundObjectRef"]["uid"] == made["metadata"]["uid"]
+        await found.sync(key)
+        assert len(api.sent) == 2
+        api.add(POD, {**made, "metadata": {**made["metadata"], "uid": "another"}})
+        await found.sync(key)
+        assert len(api.sent) == 3
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("spec", "bound"), [({"nodeName": None}, 1), ({}, 0), ({"nodeName": None, "schedulingGates": [{"name": "g"}]}, 0)]
+)
+def test_pods_are_bound_to_the_only_node(spec: Manifest, bound: int) -> None:
+    api = Requests()
+    scheduler = Scheduler(api.client, api.cache(POD, pod(**spec)), "node01")
+    asyncio.run(scheduler.sync(("ns", "p")))
+    assert [body["target"]["name"] for _method, _path, body in api.sent] == ["node01"] * bound
+
+
+class _Handler:
+    """Lets commands change one VMI."""
+
+    def __init__(self) -> None:
+        self.vmi = vmi("Running")
+
+    async def insist(self, key: tuple[str, str], step: Any) -> None:
+        if key[1] != "vm":
+            raise ApiError(404, {"message": "not found"})
+        step(self.vmi)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("PUT", "vm/pause", 202),
+        ("PUT", "vm/unpause", 202),
+        ("PUT", "vm/freeze", 202),
+        ("PUT", "vm/unfreeze", 202),
+        ("PUT", "vm/reset", 202),
+        ("PUT", "vm/softreboot", 202),
+        ("PUT", "none/pause", 404),
+        ("GET", "vm/guestosinfo", 200),
+        ("GET", "vm/userlist", 200),
+        ("GET", "vm/filesystemlist", 200),
+        ("GET", "none/userlist", 404),
+        ("GET", "vm/console", 404),
+        ("GET", "vm/vnc", 404),
+    ],
+)
+def test_subresources(method: str, path: str, status: int) -> None:
+    api = Api()
+    server = Server(cast(Handler, _Handler()), api.cache(VMI, vmi("Running")), agent=True)
+
+    async def run() -> int:
+        application = web.Application()
+        application.add_routes(server.routes())
+        async with TestClient(TestServer(application)) as client:
+            response = await client.request(method, f"/v1/namespaces/ns/virtualmachineinstances/{path}", json={})
+            return response.status
+
+    assert asyncio.run(run()) == status
+
+
+def test_what_commands_leave() -> None:
+    handler = _Handler()
+    server = Server(cast(Handler, handler), Api().cache(VMI), agent=False)
+
+    async def run(name: str) -> None:
+        application = web.Application()
+        application.add_routes(server.routes())
+        async with TestClient(TestServer(application)) as client:
+            await client.put(f"/v1/namespaces/ns/virtualmachineinstances/vm/{name}", json={})
+
+    asyncio.run(run("pause"))
+    assert handler.vmi["status"]["conditions"][0]["reason"] == "PausedByUser"
+    asyncio.run(run("freeze"))
+    assert handler.vmi["status"]["fsFreezeStatus"] == "frozen"
+    asyncio.run(run("unfreeze"))
+    asyncio.run(run("unpause"))
+    assert handler.vmi["status"]["conditions"] == [] and "fsFreezeStatus" not in handler.vmi["status"]
+
+
+def test_paths_of_resources() -> None:
+    assert Resource("", "v1", "Node", "nodes", False).path("ignored", "a") == "/api/v1/nodes/a"
+    path = VMI.path("ns", "a", "status")
+    assert path == "/apis/kubevirt.io/v1/namespaces/ns/virtualmachineinstances/a/status"

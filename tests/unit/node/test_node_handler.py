@@ -1,0 +1,148 @@
+"""virt-handler: VMIs run on its nodes, and take their time to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, Callable, cast
+
+from played import Api, launcher, named, vmi
+
+from node.agents import Agents
+from node.api.client import Client
+from node.api.resources import MIGRATION, POD, VMI
+from node.handler import conditions
+from node.handler import vmi as steps
+from node.handler.handler import Handler
+from node.handler.vmi import Traits
+from node.launchers import Launchers
+
+Manifest = dict[str, Any]
+KEY = ("ns", "vm")
+PATH = VMI.path(*KEY)
+
+
+class _Agents:
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def client(self, _node: str) -> Client:
+        return self._api.client
+
+
+class Cluster:
+    """A handler and the API that it works on."""
+
+    def __init__(self, stop_seconds: float = 0) -> None:
+        self.api = Api()
+        pods, vmis, migrations = self.api.cache(POD), self.api.cache(VMI), self.api.cache(MIGRATION)
+        launchers = Launchers(pods, vmis)
+        agents = cast(Agents, _Agents(self.api))
+        self.handler = Handler(self.api.client, agents, vmis, migrations, launchers, ["node01"], Traits(), stop_seconds)
+
+    async def sync(self) -> Manifest:
+        await self.handler.sync(KEY)
+        return self.api.objects[PATH]["status"]  # type: ignore[no-any-return]
+
+
+def played(scenario: Callable[[], Awaitable[None]]) -> None:
+    async def run() -> None:
+        await asyncio.wait_for(scenario(), 10)
+
+    asyncio.run(run())
+
+
+def deleted(phase: str = "Running", grace: int = 30) -> Manifest:
+    found = vmi(phase, terminationGracePeriodSeconds=grace)
+    found["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    return found
+
+
+def test_a_vmi_runs_with_the_address_of_its_pod() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        guest = vmi(devices={"interfaces": [{"name": "default"}]}, networks=[{"name": "default", "pod": {}}])
+        pod = launcher("p", guest)
+        pod["status"] = {"podIP": "10.0.0.1"}
+        cluster.api.add(VMI, guest)
+        cluster.api.add(POD, pod)
+        status = await cluster.sync()
+        assert status["phase"] == "Running" and status["interfaces"][0]["ipAddress"] == "10.0.0.1"
+        written = len(cluster.api.written)
+        await cluster.sync()
+        assert len(cluster.api.written) == written
+
+    played(scenario)
+
+
+def test_other_nodes_and_phases_are_left_alone() -> None:
+    async def scenario() -> None:
+        for phase, node in (("Scheduling", "node01"), ("Scheduled", "node02"), ("Failed", "node01")):
+            cluster = Cluster()
+            guest = vmi(phase)
+            guest["status"]["nodeName"] = node
+            cluster.api.add(VMI, guest)
+            assert await cluster.sync() == guest["status"]
+
+    played(scenario)
+
+
+def test_a_deleted_vmi_ends_at_once() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        cluster.api.add(VMI, deleted())
+        assert (await cluster.sync())["phase"] == "Succeeded"
+
+    played(scenario)
+
+
+def test_a_guest_takes_its_time_unless_it_is_forced() -> None:
+    async def scenario() -> None:
+        cluster = Cluster(stop_seconds=60)
+        cluster.api.add(VMI, deleted())
+        assert (await cluster.sync())["phase"] == "Running"
+        cluster.api.add(VMI, deleted(grace=0))
+        assert (await cluster.sync())["phase"] == "Succeeded"
+
+    played(scenario)
+
+
+def test_a_guest_stops_when_its_pod_is_deleted() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        cluster.api.add(VMI, vmi("Running"))
+        pod = launcher("p", vmi())
+        pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        cluster.api.add(POD, pod)
+        assert (await cluster.sync())["phase"] == "Succeeded"
+
+    played(scenario)
+
+
+def test_the_phase_of_the_migration_moves_it_on() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        guest = vmi("Running")
+        guest["status"]["migrationState"] = {
+            "targetNode": "node01",
+            "targetNodeAddress": "127.0.0.1",
+            "migrationUid": "uid-of-m",
+        }
+        cluster.api.add(VMI, guest)
+        await cluster.sync()
+        assert "startTimestamp" not in cluster.api.objects[PATH]["status"]["migrationState"]
+        migration = {"metadata": named("m"), "spec": {"vmiName": "vm"}, "status": {"phase": "TargetReady"}}
+        cluster.api.add(MIGRATION, migration)
+        assert "startTimestamp" in (await cluster.sync())["migrationState"]
+
+    played(scenario)
+
+
+def test_a_command_is_written_on_the_newest_vmi() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        cluster.api.add(VMI, vmi("Running"))
+        await cluster.handler.insist(KEY, lambda found: steps.pause(found["status"]))
+        assert conditions.has(cluster.api.objects[PATH]["status"], "Paused")
+
+    played(scenario)

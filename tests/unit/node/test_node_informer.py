@@ -1,0 +1,95 @@
+"""The caches, fed by a list and a watch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from node.api.client import ApiError
+from node.api.informer import Informer
+from node.api.resources import VMI
+
+Manifest = dict[str, Any]
+KEY = ("ns", "a")
+
+
+def vm(version: int, uid: str = "1", **extra: Any) -> Manifest:
+    metadata = {"namespace": "ns", "name": "a", "uid": uid, "resourceVersion": str(version), "managedFields": []}
+    return {"metadata": metadata, **extra}
+
+
+class Server:
+    """Answers lists in turn, and to each watch the events that belong to it."""
+
+    def __init__(self, lists: list[list[Manifest]], watches: list[list[tuple[str, Manifest]]]) -> None:
+        self._lists, self._watches = iter(lists), iter(watches)
+        self.exhausted = asyncio.Event()
+
+    async def list(self, _resource: object) -> Manifest:
+        items = next(self._lists, None)
+        if items is None:
+            self.exhausted.set()
+            await asyncio.Event().wait()
+        return {"items": items, "metadata": {"resourceVersion": "1"}}
+
+    async def watch(self, _resource: object, _version: str) -> AsyncIterator[Manifest]:
+        for kind, manifest in next(self._watches, []):
+            yield {"type": kind, "object": manifest}
+        raise ApiError(410, {"message": "too old"})
+
+
+def after(lists: list[list[Manifest]], watches: list[list[tuple[str, Manifest]]]) -> tuple[Informer, list[Any]]:
+    """The cache after all that, and the keys its handlers were told."""
+
+    async def scenario() -> tuple[Informer, list[Any]]:
+        server = Server(lists, watches)
+        informer = Informer(server, VMI)  # type: ignore[arg-type]
+        told: list[Any] = []
+        informer.on_change(told.append)
+        running = asyncio.create_task(informer.run())
+        await asyncio.wait_for(server.exhausted.wait(), 10)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return informer, told
+
+    return asyncio.run(scenario())
+
+
+def test_lists_and_watches() -> None:
+    informer, told = after([[vm(1)]], [[("MODIFIED", vm(2, spec={"x": 1}))]])
+    found = informer.get(KEY)
+    assert found is not None and found["spec"] == {"x": 1}
+    assert "managedFields" not in found["metadata"]
+    assert told == [KEY, KEY]
+
+
+def test_deleted() -> None:
+    informer, told = after([[vm(1)]], [[("DELETED", vm(2))]])
+    assert informer.get(KEY) is None
+    assert told == [KEY, KEY]
+
+
+def test_a_second_list_tells_what_has_gone() -> None:
+    informer, told = after([[vm(1)], []], [])
+    assert informer.get(KEY) is None
+    assert told == [KEY, KEY]
+
+
+def test_an_observed_write_counts_at_once_and_is_not_told_again() -> None:
+    informer, _unused = after([[vm(1)]], [])
+    told: list[Any] = []
+    informer.on_change(told.append)
+    informer.observe(vm(3))
+    informer.observe(vm(2))
+    found = informer.get(KEY)
+    assert found is not None and found["metadata"]["resourceVersion"] == "3"
+    assert told == [KEY]
+
+
+def test_an_answer_that_comes_after_the_deletion_brings_nothing_back() -> None:
+    informer, _unused = after([[vm(1)]], [[("DELETED", vm(5))]])
+    informer.observe(vm(4))
+    assert informer.get(KEY) is None
+    informer.observe(vm(6, uid="2"))
+    assert informer.get(KEY) is not None

@@ -1,0 +1,68 @@
+"""Which of its pods a guest is in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from played import Api, launcher, vmi
+
+from node.api.informer import key_of
+from node.api.resources import POD, VMI
+from node.launchers import Launchers, guest_of, has_left, holds_guest
+
+Manifest = dict[str, Any]
+
+
+def moved(**state: Any) -> Manifest:
+    found = vmi("Running")
+    found["status"]["migrationState"] = {"sourcePod": "a", "targetPod": "b", **state}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("guest", "inside", "left"),
+    [
+        (vmi("Running"), ["a", "b"], []),
+        (vmi("Succeeded"), [], ["a", "b"]),
+        (vmi("Scheduling"), [], []),
+        (moved(), ["a"], []),
+        (moved(completed=True), ["b"], ["a"]),
+        (moved(completed=True, failed=True), ["a", "b"], []),
+    ],
+)
+def test_where_a_guest_is(guest: Manifest, inside: list[str], left: list[str]) -> None:
+    pods = [launcher(name, guest) for name in ("a", "b")]
+    assert [pod["metadata"]["name"] for pod in pods if holds_guest(pod, guest)] == inside
+    assert [pod["metadata"]["name"] for pod in pods if has_left(pod, guest)] == left
+
+
+def test_without_the_name_of_the_source_the_target_of_the_next_migration_stays() -> None:
+    guest = moved(completed=True, sourcePod="", startTimestamp="2026-01-01T00:00:05Z")
+    old, new = launcher("a", guest), launcher("c", guest)
+    old["metadata"]["creationTimestamp"] = "2026-01-01T00:00:01Z"
+    new["metadata"]["creationTimestamp"] = "2026-01-01T00:00:09Z"
+    assert has_left(old, guest) and not has_left(new, guest)
+
+
+def test_pods_and_vmis_know_each_other() -> None:
+    api = Api()
+    pods, vmis = api.cache(POD), api.cache(VMI)
+    launchers = Launchers(pods, vmis)
+    told: list[Any] = []
+    launchers.tell_of_pods(told.append)
+    launchers.tell_of_vmis(told.append)
+    guest = vmi("Running")
+    api.add(VMI, guest)
+    pod = launcher("a", guest)
+    api.add(POD, pod)
+    assert told == [key_of(guest)]
+    api.add(VMI, guest)
+    assert told == [key_of(guest), key_of(pod)]
+    assert guest_of(pod) == guest["metadata"]["uid"]
+    assert [entry["metadata"]["name"] for entry in launchers.of(guest)] == ["a"]
+    found = launchers.vmi(pod)
+    assert found is not None and key_of(found) == key_of(guest)
+    other = {**guest, "metadata": {**guest["metadata"], "uid": "another"}}
+    api.add(VMI, other)
+    assert launchers.vmi(pod) is None
