@@ -1,8 +1,8 @@
-"""Describe another version of Kubernetes for the local cluster: `python tools/control_plane_version.py 1.35.4`.
+"""Describe another version of the local cluster: `python tools/control_plane_version.py --kubevirt 1.8.4`.
 
-Writes roles/local_cluster/files/control_plane/go-VERSION.mod and .sum, which `go build -modfile` takes instead of
-go.mod.
-The version becomes one that the role offers once it is among the choices in the role's argument specs.
+`--kubernetes VERSION` writes go-VERSION.mod and .sum in roles/local_cluster/files/control_plane, `--kubevirt VERSION`
+writes kubevirt-VERSION.mod and .sum. `go build -modfile` takes them instead of go.mod.
+The role offers the version once it is among the choices in the role's argument specs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent.parent / "roles" / "local_cluster" / "files" / "control_plane"
-TEMPLATE = """\
+OLDEST_GO = (1, 24)
+"""The oldest Go that knows `tool`."""
+KUBERNETES = """\
 // Kubernetes {version}; written by tools/control_plane_version.py.
 module virtshape.dev/local-cluster/control-plane
 
@@ -33,43 +37,112 @@ replace (
 {replaces}
 )
 """
+KUBEVIRT = """\
+// KubeVirt {version}; written by tools/control_plane_version.py.
+module virtshape.dev/local-cluster/control-plane
+
+go {go}
+
+tool (
+\tkubevirt.io/kubevirt/cmd/virt-api
+\tkubevirt.io/kubevirt/cmd/virt-controller
+)
+
+require (
+\tkubevirt.io/api v{version}
+\tkubevirt.io/client-go v{version}
+\tkubevirt.io/kubevirt v{version}
+)
+
+// Replaces of a dependency do not count, so those of KubeVirt are said again here;
+// the folders of its own that it replaces modules by are published as modules.
+replace (
+{replaces}
+)
+"""
 
 
-def _go(*arguments: str) -> str:
+def _go(folder: Path, *arguments: str) -> str:
     environment = {**os.environ, "GOWORK": "off", "GOTOOLCHAIN": "local"}
     command = ["go", *arguments]
-    done = subprocess.run(command, cwd=SOURCES, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
 
 
 def _one(pattern: str, text: str) -> str:
     found = re.search(pattern, text, re.MULTILINE)
     if not found:
-        raise SystemExit(f"the go.mod of k8s.io/kubernetes has no line like {pattern}")
+        raise SystemExit(f"the module file has no line like {pattern}")
     return found[1]
 
 
-def describe(version: str) -> Path:
-    """Write the module file of `version` (such as 1.35.4) and return its path."""
-    module = json.loads(_go("mod", "download", "-json", f"k8s.io/kubernetes@v{version}"))
-    theirs = Path(module["GoMod"]).read_text()
+def _download(module: str, version: str) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        answer: dict[str, str] = json.loads(_go(Path(folder), "mod", "download", "-json", f"{module}@v{version}"))
+    return answer
+
+
+def kubernetes(version: str) -> Path:
+    """Write the module file of a version of Kubernetes (such as 1.35.4) and return its path."""
+    theirs = Path(_download("k8s.io/kubernetes", version)["GoMod"]).read_text()
     staging = f"v0.{version.partition('.')[2]}"
     replaced = re.findall(r"^\s*(\S+) => \./staging/", theirs, re.MULTILINE)
-    file = SOURCES / f"go-{version}.mod"
-    file.write_text(
-        TEMPLATE.format(
-            version=version,
-            go=_one(r"^go (\S+)$", theirs),
-            etcd=_one(r"^\s*go\.etcd\.io/etcd/server/v3 (\S+)", theirs),
-            staging=staging,
-            replaces="\n".join(f"\t{name} => {name} {staging}" for name in replaced),
-        )
+    text = KUBERNETES.format(
+        version=version,
+        go=_one(r"^go (\S+)$", theirs),
+        etcd=_one(r"^\s*go\.etcd\.io/etcd/server/v3 (\S+)", theirs),
+        staging=staging,
+        replaces="\n".join(f"\t{name} => {name} {staging}" for name in replaced),
     )
-    _go("mod", "tidy", f"-modfile={file.name}")
+    return _write(SOURCES / f"go-{version}.mod", text, "main.go")
+
+
+def kubevirt(version: str) -> Path:
+    """Write the module file of a release of KubeVirt (such as 1.8.4) and return its path."""
+    module = _download("kubevirt.io/kubevirt", version)
+    theirs = Path(module["GoMod"]).read_text()
+    # A "go" of 1.22 would do for KubeVirt, not for this file.
+    major, minor = (int(number) for number in _one(r"^go (\d+\.\d+)", theirs).split("."))
+    text = KUBEVIRT.format(
+        version=version,
+        go=".".join(map(str, (*max(OLDEST_GO, (major, minor)), 0))),
+        replaces="\n".join(f"\t{line}" for line in _replaces(theirs, version)),
+    )
+    # Some of its dependencies are in no database of checksums: theirs are those that KubeVirt has recorded.
+    checksums = Path(module["Dir"]) / "go.sum"
+    return _write(SOURCES / f"kubevirt-{version}.mod", text, "kubevirt/main.go", checksums)
+
+
+def _replaces(theirs: str, version: str) -> list[str]:
+    """KubeVirt's replace lines, with published modules instead of folders."""
+    lines = []
+    for name, by in re.findall(r"^\s*(?:replace )?(\S+)(?: v\S+)? => (\S.*)$", theirs, re.MULTILINE):
+        if not by.startswith("./"):
+            lines.append(f"{name} => {by}")
+        elif name.startswith("kubevirt.io/"):
+            lines.append(f"{name} => {name} v{version}")
+    return lines
+
+
+def _write(file: Path, text: str, source: str, checksums: Path | None = None) -> Path:
+    """Write a module file and its checksums, tidied for the one source that it builds."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / source).parent.mkdir(exist_ok=True)
+        shutil.copy(SOURCES / source, folder / source)
+        (folder / "go.mod").write_text(text)
+        if checksums:
+            shutil.copyfile(checksums, folder / "go.sum")
+        _go(folder, "mod", "tidy")
+        shutil.copyfile(folder / "go.mod", file)
+        shutil.copyfile(folder / "go.sum", file.with_suffix(".sum"))
     return file
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("version", help="such as 1.35.4")
-    print(describe(parser.parse_args().version))
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--kubernetes", metavar="VERSION", help="such as 1.35.4")
+    wanted.add_argument("--kubevirt", metavar="VERSION", help="such as 1.8.4")
+    options = parser.parse_args()
+    print(kubernetes(options.kubernetes) if options.kubernetes else kubevirt(options.kubevirt))

@@ -21,7 +21,7 @@ def main(root: Path) -> dict[str, Any]:
     """What the launcher answers before, with and after a full disk, and which objects the cluster has at the end."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}m", "tmpfs", str(root)], check=True)
     directory = root / "cluster"
-    start = ("start", "--no-emulation", "--dir", str(directory))
+    start = ("start", "--no-kubevirt", "--dir", str(directory))
     try:
         result = {"started": _launch(*start)}
         core = client.CoreV1Api(config.new_client_from_config(str(directory / "kubeconfig")))

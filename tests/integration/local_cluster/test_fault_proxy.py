@@ -1,6 +1,6 @@
 """What a client meets that goes through the fault proxy, fault by fault, on a real API server.
 
-The cluster is one of its own, without the KubeVirt emulation.
+The cluster is one of its own, without KubeVirt.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Client:
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory, launch: Launch) -> Iterator[Faulty]:
     directory = str(tmp_path_factory.mktemp("faulty") / "cluster")
-    launch("start", "--no-emulation", "--faults", "--dir", directory)
+    launch("start", "--no-kubevirt", "--faults", "--dir", directory)
     yield Faulty(launch, directory)
     launch("stop", "--remove", "--dir", directory)
 
@@ -307,7 +307,7 @@ def test_wrong_rules_are_told_and_change_nothing(faulty: Faulty, client: Client)
 
 
 def test_rules_of_a_start_are_set_on_the_running_cluster(faulty: Faulty, client: Client) -> None:
-    start = ("start", "--no-emulation", "--faults", "--dir", faulty.directory)
+    start = ("start", "--no-kubevirt", "--faults", "--dir", faulty.directory)
     before = faulty.launch("status", "--dir", faulty.directory)["processes"]
     rules = ("--fault-rules", "[{fault: status, status: 500}]", "--fault-seed", "1")
     assert faulty.launch(*start, *rules, "--check")["changed"]
@@ -323,7 +323,7 @@ def test_rules_of_a_start_are_set_on_the_running_cluster(faulty: Faulty, client:
 
 def test_without_a_proxy_there_are_no_faults(launch: Launch, tmp_path: Path) -> None:
     directory = ("--dir", str(tmp_path / "cluster"))
-    refused = launch("start", "--no-emulation", "--fault-rules", "[]", *directory, check=False)
+    refused = launch("start", "--no-kubevirt", "--fault-rules", "[]", *directory, check=False)
     assert refused["msg"] == "fault_rules: the cluster has no fault proxy; set faults too"
     assert launch("faults", *directory, check=False)["msg"].endswith(
         "runs without a fault proxy; start the cluster with faults"

@@ -1,6 +1,6 @@
 """A cluster through its life, started and stopped by the launcher's command line.
 
-These tests start clusters of their own, whatever KUBECONFIG says, as API servers without the KubeVirt emulation.
+These tests start clusters of their own, whatever KUBECONFIG says, as API servers without KubeVirt.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from local_cluster.processes import started
 pytestmark = pytest.mark.own_cluster
 
 Launch = Callable[..., dict[str, Any]]
-START = ("start", "--no-emulation")
+START = ("start", "--no-kubevirt")
 
 
 @pytest.fixture

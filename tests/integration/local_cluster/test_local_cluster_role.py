@@ -1,6 +1,6 @@
 """The role as a playbook uses it: what it reports as changed, the facts it sets, check mode, one-line errors.
 
-API servers without the KubeVirt emulation: what the role does is the same.
+API servers without KubeVirt: what the role does is the same.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def play(tmp_path: Path, directory: Path, collections: dict[str, str]) -> Play:
     playbook.write_text(yaml.safe_dump(PLAY, sort_keys=False))
 
     def run(*arguments: str, **variables: Any) -> tuple[int, int, str]:
-        given = {"local_cluster_dir": str(directory), "local_cluster_emulation": False, **variables}
+        given = {"local_cluster_dir": str(directory), "local_cluster_kubevirt": False, **variables}
         done = subprocess.run(
             [
                 ANSIBLE_PLAYBOOK,
@@ -137,7 +137,7 @@ def test_several_clusters_are_a_loop(tmp_path: Path, collections: dict[str, str]
     playbook = tmp_path / "several.yml"
     playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     done = subprocess.run(
-        [ANSIBLE_PLAYBOOK, str(playbook), "-e", '{"local_cluster_emulation": false}'],
+        [ANSIBLE_PLAYBOOK, str(playbook), "-e", '{"local_cluster_kubevirt": false}'],
         env=collections,
         capture_output=True,
         text=True,
@@ -175,8 +175,13 @@ def test_check_mode_tells_what_would_change_and_changes_nothing(play: Play, dire
         ),
         (
             {"local_cluster_kubernetes_version": "1.2.3"},
-            "value of local_cluster_kubernetes_version must be one of: 1.34.4, 1.35.4, 1.36.3, got: 1.2.3",
+            "value of local_cluster_kubernetes_version must be one of: 1.34.4, got: 1.2.3",
         ),
+        (
+            {"local_cluster_kubevirt_version": "1.2.3"},
+            "value of local_cluster_kubevirt_version must be one of: 1.9.0",
+        ),
+        ({"local_cluster_nodes": [{"cpu": "4"}]}, "missing required arguments: name found in local_cluster_nodes"),
         (
             {"local_cluster_python": "/no/such/python"},
             "local_cluster_python: /no/such/python cannot run the launcher: ",

@@ -1,23 +1,28 @@
-"""The name of a built binary follows its sources, and a build says what it is doing."""
+"""The folder of built programs follows their sources, and a build says what it is doing."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from local_cluster import build, toolchain, versions
-from local_cluster.build import ControlPlane
+from local_cluster.build import Built, Programs
 from local_cluster.errors import LauncherError
 from local_cluster.locking import Lock
 from local_cluster.paths import CONTROL_PLANE_SOURCES
 
-DEFAULT = ControlPlane(versions.default())
-OTHERS = [version for version in versions.offered() if version != versions.default()]
+KUBERNETES, KUBEVIRT = versions.default_kubernetes(), versions.default_kubevirt()
+DEFAULT = Programs("go.mod")
+OTHERS = {
+    option: list(offered)[1:]
+    for option, offered in {"kubernetes": versions.kubernetes(), "kubevirt": versions.kubevirt()}.items()
+}
 
 
 @pytest.fixture
@@ -28,89 +33,117 @@ def sources(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder for built binaries."""
+    """An empty folder for built programs."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / "cache" / "virtshape" / "control-plane"
     folder.mkdir(parents=True)
     return folder
 
 
-def test_a_copy_of_the_sources_has_the_same_binary(sources: Path) -> None:
-    assert ControlPlane(DEFAULT.version, sources).binary == DEFAULT.binary
+def test_a_copy_of_the_sources_has_the_same_folder(sources: Path) -> None:
+    assert Programs("go.mod", sources).folder == DEFAULT.folder
 
 
-@pytest.mark.parametrize("name", ["main.go", "go.mod", "go.sum"])
-def test_a_change_of_any_source_leads_to_another_binary(sources: Path, name: str) -> None:
-    with (sources / name).open("a") as file:
-        file.write("\n")
-    assert ControlPlane(DEFAULT.version, sources).binary != DEFAULT.binary
+def _changed(file: Path) -> None:
+    with file.open("a") as output:
+        output.write("\n")
 
 
-@pytest.mark.parametrize("version", OTHERS)
-def test_another_version_is_another_binary_from_other_modules(sources: Path, version: str) -> None:
-    before = ControlPlane(version, sources).binary
-    assert before != DEFAULT.binary
-    with (sources / "go.sum").open("a") as file:
-        file.write("\n")
-    assert ControlPlane(version, sources).binary == before
-    with (sources / f"go-{version}.sum").open("a") as file:
-        file.write("\n")
-    assert ControlPlane(version, sources).binary != before
-    assert f"-modfile=go-{version}.mod" in ControlPlane(version).flags
+@pytest.mark.parametrize("name", DEFAULT.files)
+def test_a_change_of_any_source_leads_to_another_folder(sources: Path, name: str) -> None:
+    _changed(sources / name)
+    assert Programs("go.mod", sources).folder != DEFAULT.folder
 
 
-def test_the_role_offers_the_versions_that_have_module_files() -> None:
+def test_the_default_has_all_programs() -> None:
+    parts = Built(KUBERNETES, KUBEVIRT).parts()
+    assert parts == [DEFAULT]
+    assert set(DEFAULT.packages) == {"control-plane", "virt-api", "virt-controller", "kubevirt", "cdi"}
+    assert Built(KUBERNETES).parts() == parts
+
+
+@pytest.mark.parametrize("version", OTHERS["kubernetes"])
+def test_another_kubernetes_is_an_api_server_of_other_modules(sources: Path, version: str) -> None:
+    def folders() -> list[str]:
+        return Built(version, KUBEVIRT, sources).folders()
+
+    own, default = Built(version, KUBEVIRT, sources).parts()
+    assert (set(own.packages), default.module_file) == ({"control-plane"}, "go.mod")
+    assert f"-modfile=go-{version}.mod" in own.flags
+    before = folders()
+    _changed(sources / "go.sum")
+    assert (folders()[0], folders()[1] == before[1]) == (before[0], False)
+    _changed(sources / f"go-{version}.sum")
+    assert folders()[0] != before[0]
+
+
+@pytest.mark.parametrize("version", OTHERS["kubevirt"])
+def test_another_kubevirt_is_built_beside_the_default(version: str) -> None:
+    built = Built(KUBERNETES, version)
+    assert built.control_plane().parent == built.cdi() == DEFAULT.folder != built.kubevirt()
+    own = built.parts()[1]
+    assert set(own.packages) == {"virt-api", "virt-controller", "kubevirt"}
+    assert f"-modfile={own.module_file}" in own.flags
+
+
+@pytest.mark.parametrize("which", ["kubernetes", "kubevirt"])
+def test_the_role_offers_the_versions_that_have_module_files(which: str) -> None:
     role = CONTROL_PLANE_SOURCES.parents[1]
     specs = yaml.safe_load((role / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
-    option = specs["local_cluster_kubernetes_version"]
-    assert option["choices"] == list(versions.offered())
-    assert option["default"] == versions.default()
+    option = specs[f"local_cluster_{which}_version"]
+    default, offered = {
+        "kubernetes": (KUBERNETES, versions.kubernetes()),
+        "kubevirt": (KUBEVIRT, versions.kubevirt()),
+    }[which]
+    assert set(option["choices"]) == set(offered)
     defaults = yaml.safe_load((role / "defaults" / "main.yml").read_text())
-    assert defaults["local_cluster_kubernetes_version"] == versions.default()
+    assert default == option["default"] == defaults[f"local_cluster_{which}_version"]
 
 
-@pytest.mark.parametrize("version", ["1.2.3", "1.34", "1.34.4-rc.1", ""])
+@pytest.mark.parametrize("version", ["1.2.3", "1.34", "1.34.4-rc.1", "main"])
 def test_a_version_without_module_file_is_refused(version: str) -> None:
-    told = f"kubernetes_version: {version} cannot be built; use one of 1.34.4, "
+    told = f"kubernetes_version: {version} cannot be built; use one of {KUBERNETES}"
     with pytest.raises(LauncherError, match=f"^{re.escape(told)}"):
-        ControlPlane(version)
+        Built(version)
+    told = f"kubevirt_version: {version} cannot be built; use one of {KUBEVIRT}"
+    with pytest.raises(LauncherError, match=f"^{re.escape(told)}"):
+        Built(KUBERNETES, version)
 
 
-def test_a_binary_is_specific_to_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = DEFAULT.binary
+def test_programs_are_specific_to_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = DEFAULT.folder
     monkeypatch.setattr("platform.machine", lambda: "another")
-    assert DEFAULT.binary != before
+    assert DEFAULT.folder != before
 
 
-def test_binaries_are_kept_in_the_users_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_programs_are_kept_in_the_users_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert DEFAULT.binary.parent.parent == tmp_path / "virtshape" / "control-plane"
+    assert DEFAULT.folder.parent == tmp_path / "virtshape" / "control-plane"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative/is/ignored")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert DEFAULT.binary.parent.parent == tmp_path / "home" / ".cache" / "virtshape" / "control-plane"
+    assert DEFAULT.folder.parent == tmp_path / "home" / ".cache" / "virtshape" / "control-plane"
 
 
-def test_the_binary_calls_itself_what_its_module_file_names(sources: Path) -> None:
-    text = (
-        (sources / "go.mod").read_text().replace(f"k8s.io/kubernetes v{DEFAULT.version}", "k8s.io/kubernetes v1.99.7")
-    )
-    (sources / "go.mod").write_text(text)
-    assert versions.default(sources) == "1.99.7"
-    linker = ControlPlane("1.99.7", sources).flags[-1]
+def test_programs_call_themselves_what_their_module_file_names(sources: Path) -> None:
+    file = sources / "go.mod"
+    file.write_text(file.read_text().replace(f"k8s.io/kubernetes v{KUBERNETES}", "k8s.io/kubernetes v1.99.7"))
+    assert versions.default_kubernetes(sources) == "1.99.7"
+    linker = Programs("go.mod", sources).flags[-1]
     for part in ("gitVersion=v1.99.7", "gitMajor=1", "gitMinor=99"):
         assert f"-X k8s.io/component-base/version.{part}" in linker
+    assert f"-X kubevirt.io/client-go/version.gitVersion=v{KUBEVIRT}" in linker
 
 
 def _built(cache: Path, name: str, used: float) -> Path:
-    """A folder with a binary that was used at this time."""
+    """A folder with programs that were used at this time."""
     folder = cache / name
     folder.mkdir()
-    (folder / "control-plane").touch()
-    os.utime(folder / "control-plane", (used, used))
+    (folder / "complete").touch()
+    os.utime(folder / "complete", (used, used))
     return folder
 
 
-def test_binaries_that_were_not_used_for_long_are_removed(cache: Path) -> None:
+def test_programs_that_were_not_used_for_long_are_removed(cache: Path) -> None:
     now = 1e9
     old = _built(cache, "old", now - build.UNUSED - 1)
     kept = _built(cache, "kept", now - build.UNUSED - 1)
@@ -124,27 +157,28 @@ def test_binaries_that_were_not_used_for_long_are_removed(cache: Path) -> None:
     os.utime(failed / "build.log", (0, 0))
     lock = Lock(being_built / "build.lock")
     lock.acquire()
-    assert build.remove_unused(keep=kept, now=now) == [failed, old]
+    assert build.remove_unused(keep=[kept], now=now) == [failed, old]
     assert sorted(cache.iterdir()) == sorted([being_built, kept, other, young])
     lock.release()
 
 
-def test_asking_for_a_built_binary_counts_as_use(cache: Path) -> None:
-    binary = DEFAULT.binary
-    _built(cache, binary.parent.name, 0)
-    assert build.build(DEFAULT, lambda line: None) == (binary, False)
-    assert build.remove_unused(keep=cache) == []
+def test_asking_for_built_programs_counts_as_use(cache: Path) -> None:
+    wanted = Built(KUBERNETES, KUBEVIRT)
+    _built(cache, DEFAULT.folder.name, 0)
+    assert wanted.is_built()
+    assert not build.build(wanted, lambda line: None)
+    assert build.remove_unused(keep=[]) == []
 
 
 @pytest.mark.parametrize(
     ("lines", "now", "text"),
     [
-        (["# started 1000"], 1004, "looking for packages to compile (4 s)"),
-        (["# started 1000", "go: downloading a v1", "go: downloading b v1"], 1004, "downloaded 2 modules (4 s)"),
+        (["# started 1000 2950"], 1004, "looking for packages to compile (4 s)"),
+        (["# started 1000 2950", "go: downloading a v1", "go: downloading b v1"], 1004, "downloaded 2 modules (4 s)"),
         (
-            ["# started 1000", "go: downloading a v1"] + ["a/b"] * 1512,
+            ["# started 1000 2950", "go: downloading a v1"] + ["a/b"] * 1512,
             1070,
-            "compiled 1,512 of about 2,400 packages (1 min 10 s)",
+            "compiled 1,512 of about 2,950 packages (1 min 10 s)",
         ),
     ],
 )
@@ -189,19 +223,71 @@ def test_without_a_usable_go_the_remedy_is_told(tmp_path: Path, monkeypatch: pyt
         toolchain.find_go((1, 24))
 
 
-def test_each_version_tells_the_go_it_needs() -> None:
-    needed = [versions.needed_go(version) for version in versions.offered()]
-    assert needed[0] == (1, 24)
-    assert needed == sorted(needed)
+@pytest.mark.parametrize("name", sorted({*versions.kubernetes().values(), *versions.kubevirt().values()}))
+def test_each_module_file_tells_the_go_it_needs(name: str) -> None:
+    assert (1, 22) <= versions.needed_go(CONTROL_PLANE_SOURCES / name) <= (1, 26)
 
 
-def test_a_build_that_fails_tells_go_s_complaint_and_leaves_no_binary(sources: Path, cache: Path) -> None:
-    (sources / "main.go").write_text("package main\n\nthis is no Go\n")
-    broken = ControlPlane(DEFAULT.version, sources)
-    with pytest.raises(
-        LauncherError, match=r"building the API server failed: \./main\.go:3:1: syntax error.* \(log: .*build\.log\)"
-    ):
-        build.build(broken, lambda line: None)
-    assert {file.name for file in broken.binary.parent.iterdir()} == {"build.log", "build.lock"}
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """failing(text): how the failure of a build is told whose Go prints this."""
+
+    def told(text: str) -> str:
+        folder = tmp_path / "go"
+        folder.mkdir(exist_ok=True)
+        (folder / "printed").write_text(text)
+        go = folder / "go"
+        go.write_text(f'#!/bin/sh\n[ "$1" = env ] && echo go1.99.0 && exit\ncat {folder}/printed\nexit 1\n')
+        go.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:/bin:/usr/bin")
+        with pytest.raises(LauncherError) as refused:
+            build.build(Built(KUBERNETES, KUBEVIRT), lambda line: None)
+        return str(refused.value)
+
+    return told
+
+
+def test_a_build_that_fails_tells_go_s_complaint_and_leaves_no_program(
+    failing: Callable[[str], str], cache: Path
+) -> None:
+    told = failing("internal/cpu\n# virtshape.dev/local-cluster/control-plane\n./main.go:3:1: syntax error\n")
+    assert re.fullmatch(
+        r"building the API server and KubeVirt failed: \./main\.go:3:1: syntax error \(log: .*build\.log\)", told
+    )
+    broken = Built(KUBERNETES, KUBEVIRT)
+    assert {file.name for file in Path(broken.folders()[0]).iterdir()} == {"build.log", "build.lock"}
     assert not build.status(broken)["built"]
     assert not build.status(broken)["underway"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "remedy"),
+    [
+        ("go: a@v1.0.0: reading https://proxy/a/@v/v1.0.0.mod: 403 Forbidden", "set GOPROXY to a module proxy"),
+        ("go: a@v1.0.0: reading https://proxy/a/@v/v1.0.0.mod: 404 Not Found", "set GOPROXY to a module proxy"),
+        ('go: a@v1.0.0: Get "https://proxy/a": dial tcp: lookup proxy: no such host', "set GOPROXY or HTTPS_PROXY"),
+        ('go: a@v1.0.0: Get "https://proxy/a": x509: certificate signed by unknown', "set SSL_CERT_FILE"),
+        ("verifying a@v1.0.0: checksum mismatch", "set GOPROXY to one that passes modules on unchanged"),
+        ("write /x/_pkg_.a: no space left on device", "set GOCACHE, GOMODCACHE and XDG_CACHE_HOME"),
+    ],
+)
+def test_a_build_that_fails_tells_what_to_set(
+    failing: Callable[[str], str], cache: Path, printed: str, remedy: str
+) -> None:
+    told = failing(printed)
+    assert printed in told
+    assert remedy in told
+    assert "\n" not in told
+
+
+def test_modules_that_cannot_be_had_are_told_with_what_to_set(
+    sources: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOPROXY", "off")
+    monkeypatch.setenv("GOMODCACHE", str(tmp_path / "modules"))
+    with pytest.raises(LauncherError) as refused:
+        build.build(Built(KUBERNETES, KUBEVIRT, sources), lambda line: None)
+    text = str(refused.value)
+    assert "\n" not in text
+    assert "module lookup disabled by GOPROXY=off" in text
+    assert "set GOPROXY to a module proxy that has it" in text

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
 from kubernetes import config
 
 from local_cluster import kubeconfig, pki
@@ -36,7 +37,7 @@ def _names(path: Path) -> set[str]:
 
 def test_serving_certificates_carry_the_names_they_are_reached_by(folder: Path) -> None:
     assert {"127.0.0.1", "localhost", "kubernetes.default.svc"} <= _names(folder / "apiserver.crt")
-    assert {"127.0.0.1", "localhost", "virt-api.kubevirt.svc"} <= _names(folder / "webhook.crt")
+    assert {"127.0.0.1", "localhost", "virt-api.kubevirt.svc", "cdi-api.cdi.svc"} <= _names(folder / "services.crt")
 
 
 def test_every_file_is_its_owners_alone(folder: Path) -> None:
@@ -47,23 +48,28 @@ def test_every_file_is_its_owners_alone(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("certificate", "ca"),
-    [("apiserver", "ca"), ("webhook", "ca"), ("front-proxy-client", "front-proxy-ca")],
+    [
+        ("apiserver", "ca"),
+        *((name, "services-ca") for name in ("services", "virt-handler", "virt-handler-client")),
+        ("front-proxy-client", "front-proxy-ca"),
+    ],
 )
 def test_each_certificate_is_signed_by_its_ca_alone(folder: Path, certificate: str, ca: str) -> None:
     signed = _certificate(folder / f"{certificate}.crt")
     signed.verify_directly_issued_by(_certificate(folder / f"{ca}.crt"))
-    other = {"ca": "front-proxy-ca", "front-proxy-ca": "ca"}[ca]
-    with pytest.raises(ValueError, match="Issuer"):
-        signed.verify_directly_issued_by(_certificate(folder / f"{other}.crt"))
+    for other in {"ca", "services-ca", "front-proxy-ca"} - {ca}:
+        with pytest.raises(ValueError, match="Issuer"):
+            signed.verify_directly_issued_by(_certificate(folder / f"{other}.crt"))
 
 
 @pytest.mark.parametrize(
-    ("host", "accepted"), [("virt-api.kubevirt.svc", True), ("127.0.0.1", True), ("virt-api.other.svc", False)]
+    ("host", "accepted"),
+    [("virt-api.kubevirt.svc", True), ("cdi-api.cdi.svc", True), ("127.0.0.1", True), ("virt-api.other.svc", False)],
 )
 def test_a_strict_client_accepts_the_certificate_for_its_names_only(folder: Path, host: str, accepted: bool) -> None:
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(folder / "webhook.crt", folder / "webhook.key")
-    client = ssl.create_default_context(cafile=str(folder / "ca.crt"))
+    server.load_cert_chain(folder / "services.crt", folder / "services.key")
+    client = ssl.create_default_context(cafile=str(folder / "services-ca.crt"))
     client.verify_flags |= ssl.VERIFY_X509_STRICT
     ours, theirs = socket.socketpair()
 
@@ -86,19 +92,23 @@ def test_a_strict_client_accepts_the_certificate_for_its_names_only(folder: Path
         thread.join()
 
 
+def test_the_authority_of_uploads_has_a_key_with_which_cdi_can_sign(folder: Path) -> None:
+    assert isinstance(_certificate(folder / "services-ca.crt").public_key(), rsa.RSAPublicKey)
+
+
 def test_nothing_is_made_twice(folder: Path) -> None:
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     pki.ensure(folder, NOW + datetime.timedelta(days=300))
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", ["webhook.crt", "ca.key", "service-account.key"])
+@pytest.mark.parametrize("name", ["services.crt", "services-ca.key", "ca.key", "service-account.key"])
 def test_what_is_missing_is_made_again_and_tokens_stay(folder: Path, name: str) -> None:
     tokens = (folder / "tokens.csv").read_text()
     (folder / name).unlink()
     pki.ensure(folder, NOW)
     assert (folder / name).is_file()
-    _certificate(folder / "webhook.crt").verify_directly_issued_by(_certificate(folder / "ca.crt"))
+    _certificate(folder / "services.crt").verify_directly_issued_by(_certificate(folder / "services-ca.crt"))
     assert (folder / "tokens.csv").read_text() == tokens
 
 
@@ -134,3 +144,10 @@ def test_a_kubeconfig_works_by_itself_and_is_its_owners_alone(folder: Path, tmp_
     assert loaded.host == "https://127.0.0.1:1"
     assert list(loaded.api_key.values()) == ["Bearer the-token"]
     assert Path(loaded.ssl_ca_cert).read_bytes() == (folder / "ca.crt").read_bytes()
+
+
+def test_the_programs_of_kubevirt_have_the_rights_that_its_operator_gives_them() -> None:
+    for user in ("virt-api", "virt-controller"):
+        name, groups = pki.USERS[user]
+        assert name.startswith("system:serviceaccount:kubevirt:")
+        assert "system:masters" not in groups

@@ -133,8 +133,13 @@ def test_a_json_file_cut_off_by_a_crash_is_as_good_as_none(tmp_path: Path) -> No
 
 
 def test_nothing_listens_beyond_loopback_and_etcd_on_no_port_at_all(tmp_path: Path) -> None:
-    config = control_plane.config(Layout(tmp_path), 1234)
+    config = control_plane.config(Layout(tmp_path), 1234, schedules=True)
     assert config["etcd"]["clientURL"].startswith("unix:")
     assert config["etcd"]["peerURL"].startswith("unix:")
     assert {"--bind-address=127.0.0.1", "--secure-port=1234"} <= set(config["apiServer"])
-    assert "--secure-port=0" in config["controllerManager"]
+    for part in ("controllerManager", "scheduler"):
+        assert "--secure-port=0" in config[part]
+
+
+def test_only_declared_nodes_have_a_scheduler(tmp_path: Path) -> None:
+    assert control_plane.config(Layout(tmp_path), 1234, schedules=False)["scheduler"] == []

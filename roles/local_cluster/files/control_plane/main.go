@@ -1,4 +1,4 @@
-// Control-plane runs a real etcd, kube-apiserver and kube-controller-manager in one process.
+// Control-plane runs a real etcd, kube-apiserver, kube-controller-manager and, if asked to, kube-scheduler in one process.
 //
 // It decides nothing itself: ports, certificates and flags come from the JSON file that the role
 // local_cluster writes, so that a change of flags needs no rebuild. It ends on SIGTERM or SIGINT,
@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -14,10 +15,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/server/v3/embed"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	scheduleroptions "k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 )
 
 // config is the file named by the only argument.
@@ -31,6 +35,8 @@ type config struct {
 	} `json:"etcd"`
 	APIServer         []string `json:"apiServer"`
 	ControllerManager []string `json:"controllerManager"`
+	// Scheduler is empty if something else binds the pods.
+	Scheduler []string `json:"scheduler"`
 	// StartControllersFile appears when the kinds that the controllers are to know are served; they start then.
 	StartControllersFile string `json:"startControllersFile"`
 }
@@ -71,12 +77,18 @@ func run() error {
 
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM, syscall.SIGINT)
-	ended := make(chan error, 2)
+	ended := make(chan error, 3)
 	go func() { ended <- server.Execute() }()
 	go func() {
 		waitForFile(cfg.StartControllersFile)
 		ended <- controllers.Execute()
 	}()
+	if len(cfg.Scheduler) > 0 {
+		go func() {
+			waitForFile(cfg.StartControllersFile)
+			ended <- schedule(cfg.Scheduler)
+		}()
+	}
 	select {
 	case err := <-ended:
 		return err
@@ -92,6 +104,24 @@ func run() error {
 			return nil
 		}
 	}
+}
+
+// schedule runs kube-scheduler. Its command cannot be used: it handles signals, which only one part of a process may.
+func schedule(flags []string) error {
+	options := scheduleroptions.NewOptions()
+	set := pflag.NewFlagSet("kube-scheduler", pflag.ContinueOnError)
+	for _, group := range options.Flags.FlagSets {
+		set.AddFlagSet(group)
+	}
+	if err := set.Parse(flags); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	cfg, kubeScheduler, err := scheduler.Setup(ctx, options)
+	if err != nil {
+		return fmt.Errorf("kube-scheduler: %w", err)
+	}
+	return scheduler.Run(ctx, cfg, kubeScheduler)
 }
 
 func readConfig(path string) (*config, error) {

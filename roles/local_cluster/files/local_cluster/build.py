@@ -1,21 +1,23 @@
-"""Builds the control plane once, caches it, and reports progress.
+"""Builds the programs of a cluster once, caches them, and reports progress.
 
-The folder of a binary is named by the hash of everything that determines the binary. A change of the sources creates a
-new folder, and no binary is overwritten.
+Programs of one module file are built together. Their folder is named by the hash of everything that determines them: a
+change of the sources creates a new folder, and no program is overwritten.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,132 +25,241 @@ from typing import Any
 from local_cluster import versions
 from local_cluster.errors import LauncherError
 from local_cluster.locking import Lock
-from local_cluster.paths import CONTROL_PLANE_SOURCES, binary_cache
+from local_cluster.paths import CONTROL_PLANE_SOURCES, program_cache
 from local_cluster.toolchain import find_go
 
-PACKAGES = "about 2,400"
-"""The number of packages of the control plane, as `go build -v` counts them."""
 REPORT_EVERY = 5.0  # seconds
 _STARTED = "# started "
 _POLL = 0.2  # seconds
 _BEGINS_WITHIN = 3.0  # seconds
+WHEEL = "virtshape_local_cluster_programs"
+"""The Python package with programs that somebody else has built (tools/wheel.py makes it)."""
 UNUSED = 30 * 24 * 3600.0
-"""Seconds after which the next build removes an unused binary."""
+"""Seconds after which the next build removes unused programs."""
+
+_PACKAGES = {"go.mod": 2950}
+"""Module file → how many packages it compiles, as `go build -v` counts them."""
+_PACKAGES_OF_KUBEVIRT = 830
+"""Of another release, after the default's: they share the standard library and a part of the modules."""
+_KUBEVIRT = {
+    "kubevirt": "./kubevirt",
+    "virt-api": "kubevirt.io/kubevirt/cmd/virt-api",
+    "virt-controller": "kubevirt.io/kubevirt/cmd/virt-controller",
+}
+_VERSION_PACKAGES = {"kubernetes": "k8s.io/component-base/version", "kubevirt": "kubevirt.io/client-go/version"}
+_REMEDIES = {
+    r"GOPROXY=off|: (40[0-9]|410|451|5\d\d) ": (
+        "set GOPROXY to a module proxy that has it, such as https://proxy.golang.org,direct"
+    ),
+    r"x509: ": "set SSL_CERT_FILE to the certificates of your proxy's authority",
+    r"dial tcp|no such host|connection re|i/o timeout|TLS handshake|proxyconnect|network is unreachable": (
+        "set GOPROXY or HTTPS_PROXY to a proxy that this machine reaches"
+    ),
+    r"checksum mismatch|SECURITY ERROR": "set GOPROXY to one that passes modules on unchanged",
+    r"no space left on device": "free some space, or set GOCACHE, GOMODCACHE and XDG_CACHE_HOME to where there is more",
+}
+"""What go build says → what the user can do."""
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class ControlPlane:
-    """What to build: a version of Kubernetes (see `versions`) from the given sources.
+class Programs:
+    """What is built of one module file (see `versions`): the programs of a Kubernetes, of a KubeVirt, or of both."""
 
-    Raises LauncherError for a version that cannot be built.
-    """
-
-    version: str
+    module_file: str
     sources: Path = CONTROL_PLANE_SOURCES
 
-    def __post_init__(self) -> None:
-        versions.module_file(self.version, self.sources)
+    @property
+    def packages(self) -> dict[str, str]:
+        """Name of the program → its package."""
+        versions_here = versions.versions_of(self.sources / self.module_file)
+        has = {
+            "control-plane": "." if "kubernetes" in versions_here else "",
+            "cdi": "./cdi" if len(versions_here) == 2 else "",
+            **(_KUBEVIRT if "kubevirt" in versions_here else {}),
+        }
+        return {name: path for name, path in has.items() if path}
 
     @property
-    def modules(self) -> str:
-        """The name of its Go module file."""
-        return versions.module_file(self.version, self.sources)
+    def files(self) -> list[str]:
+        """The names of the sources that determine the programs."""
+        own = {".": ["main.go"], "./cdi": ["cdi/main.go"], "./kubevirt": ["kubevirt/main.go"]}
+        code = [name for package in self.packages.values() for name in own.get(package, [])]
+        stand_ins = sorted(path.relative_to(self.sources) for path in (self.sources / "stand_ins").rglob("*.*"))
+        modules = [self.module_file, str(Path(self.module_file).with_suffix(".sum"))]
+        return [*code, *modules, *(map(str, stand_ins) if "./stand_ins" in self._module_text else ())]
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """The names of the sources that determine the binary."""
-        return "main.go", self.modules, str(Path(self.modules).with_suffix(".sum"))
+    def _module_text(self) -> str:
+        return (self.sources / self.module_file).read_text()
 
     @property
     def flags(self) -> list[str]:
         """The flags of `go build`."""
-        major, minor, _patch = self.version.split(".")
-        # Otherwise the server would report v0.0.0-master, which clients cannot parse.
-        variables = {"gitVersion": f"v{self.version}", "gitMajor": major, "gitMinor": minor}
-        defined = " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in variables.items())
-        modules = [] if self.modules == "go.mod" else [f"-modfile={self.modules}"]
+        variables: dict[str, str] = {}
+        for name, version in versions.versions_of(self.sources / self.module_file).items():
+            major, minor, _patch = version.split(".")
+            # Otherwise the servers would report versions that clients cannot parse, such as v0.0.0-master.
+            values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
+            variables |= {f"{_VERSION_PACKAGES[name]}.{field}": value for field, value in values.items()}
+        defined = " ".join(f"-X {name}={value}" for name, value in variables.items())
+        modules = [] if self.module_file == "go.mod" else [f"-modfile={self.module_file}"]
         return ["-v", "-trimpath", "-mod=readonly", *modules, "-buildvcs=false", "-ldflags", f"-s -w {defined}"]
 
     @property
-    def binary(self) -> Path:
-        """The path of the binary, whether or not it exists."""
+    def folder(self) -> Path:
+        """The folder of the programs, whether or not they are built: of the cache, else of an installed wheel."""
         digest = hashlib.sha256("\n".join([sys.platform, platform.machine(), *self.flags]).encode())
         for name in self.files:
             text = (self.sources / name).read_bytes()
             digest.update(f"\n{name} {len(text)}\n".encode() + text)
-        return binary_cache() / digest.hexdigest()[:16] / "control-plane"
+        cached = program_cache() / digest.hexdigest()[:16]
+        return cached if (cached / "complete").is_file() else _of_wheel(cached.name) or cached
+
+    @property
+    def complete(self) -> Path:
+        """The file that appears when all programs and manifests of the folder are there."""
+        return self.folder / "complete"
 
 
-def build(wanted: ControlPlane, progress: Progress) -> tuple[Path, bool]:
-    """Build the control plane unless it exists. Return its path and whether it was built now.
+def _of_wheel(name: str) -> Path | None:
+    """The folder of the installed wheel with this name, if it has one."""
+    found = importlib.util.find_spec(WHEEL)
+    folders = [Path(root) / name for root in (found and found.submodule_search_locations) or ()]
+    return next((folder for folder in folders if (folder / "complete").is_file()), None)
 
-    Of concurrent builds the second waits for the first. Afterwards, binaries that have not been used for long are
+
+@dataclass(frozen=True)
+class Built:
+    """The programs of a cluster, in the folders of their module files.
+
+    Raises LauncherError for a version that cannot be built.
+    """
+
+    kubernetes_version: str
+    kubevirt_version: str = ""
+    """Empty for a cluster without KubeVirt."""
+    sources: Path = CONTROL_PLANE_SOURCES
+
+    def __post_init__(self) -> None:
+        self.parts()
+
+    def parts(self) -> list[Programs]:
+        """What is built, one entry for each module file."""
+        names = versions.module_files(self.kubernetes_version, self.kubevirt_version, self.sources)
+        return [Programs(name, self.sources) for name in names]
+
+    def is_built(self) -> bool:
+        return all(part.complete.is_file() for part in self.parts())
+
+    def control_plane(self) -> Path:
+        return self.parts()[0].folder / "control-plane"
+
+    def kubevirt(self) -> Path:
+        """The folder with virt-api, virt-controller and kubevirt.json, what virt-operator installs."""
+        file = versions.kubevirt(self.sources)[self.kubevirt_version]
+        return Programs(file, self.sources).folder
+
+    def cdi(self) -> Path:
+        """The folder with cdi and cdi.json, what CDI's operator installs."""
+        return Programs("go.mod", self.sources).folder
+
+    def folders(self) -> list[str]:
+        return [str(part.folder) for part in self.parts()]
+
+
+def build(wanted: Built, progress: Progress) -> bool:
+    """Build the programs that do not exist. Return whether there were any.
+
+    Of concurrent builds the second waits for the first. Afterwards, programs that have not been used for long are
     removed. Raises LauncherError if Go is missing or fails.
     """
-    binary = wanted.binary
-    if use(binary):
-        return binary, False
-    go = find_go(versions.needed_go(wanted.version, wanted.sources))
-    log = binary.with_name("build.log")
+    missing = [part for part in wanted.parts() if not use(part)]
+    for part in missing:
+        _build(part, progress)
+    if missing:
+        remove_unused(keep=[part.folder for part in wanted.parts()])
+    return bool(missing)
+
+
+def _build(part: Programs, progress: Progress) -> None:
+    go = find_go(versions.needed_go(part.sources / part.module_file))
+    log = part.folder / "build.log"
     report = _reporter(log, progress)
-    lock = _lock(binary)
+    lock = _lock(part.folder)
     lock.acquire(report)
     try:
-        if use(binary):
-            return binary, False
-        _run_go(go, wanted, binary, log, report, lock)
+        if not use(part):
+            _run_go(go, part, log, report, lock)
+            _write_manifests(part)
+            part.complete.touch()
     finally:
         lock.release()
-    remove_unused(keep=binary.parent)
-    return binary, True
 
 
-def use(binary: Path) -> bool:
-    """Record that the binary is in use. Return whether it exists."""
-    try:
-        os.utime(binary)
-    except FileNotFoundError:
-        return False
-    return True
+def _write_manifests(part: Programs) -> None:
+    """Write what the operators of the built release install, as JSON."""
+    versions_here = versions.versions_of(part.sources / part.module_file)
+    if "kubevirt" in versions_here:
+        tag = f"v{versions_here['kubevirt']}"
+        operator = {"VIRT_OPERATOR_IMAGE": f"quay.io/kubevirt/virt-operator:{tag}", "KUBEVIRT_VERSION": tag}
+        program = part.folder / "kubevirt"
+        _print_to(part.folder / "kubevirt.json", [str(program)], {**os.environ, **operator})
+        program.unlink()
+    if "cdi" in part.packages:
+        _print_to(part.folder / "cdi.json", [str(part.folder / "cdi"), "-manifests"], dict(os.environ))
 
 
-def remove_unused(keep: Path, now: float | None = None) -> list[Path]:
-    """Remove and return the folders of binaries and failed builds that were not used for `UNUSED` seconds.
+def _print_to(file: Path, command: list[str], env: dict[str, str]) -> None:
+    done = subprocess.run(command, env=env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise LauncherError(f"{Path(command[0]).name} does not print its manifests: {' '.join(last)}")
+    file.write_bytes(done.stdout)
+
+
+def use(part: Programs) -> bool:
+    """Record that the programs are in use. Return whether they exist."""
+    with contextlib.suppress(OSError):  # missing, or in a wheel that somebody else has installed
+        os.utime(part.complete)
+    return part.complete.is_file()
+
+
+def remove_unused(keep: Sequence[Path], now: float | None = None) -> list[Path]:
+    """Remove and return the folders of programs and failed builds that were not used for `UNUSED` seconds.
 
     `keep`, and folders of running builds, stay. now: seconds since the epoch.
     """
     oldest = (time.time() if now is None else now) - UNUSED
     removed = []
-    for folder in sorted(binary_cache().iterdir()):
-        binary = folder / "control-plane"
-        used = binary if binary.exists() else folder / "build.log"
+    for folder in sorted(program_cache().iterdir()):
+        complete = folder / "complete"
+        used = complete if complete.exists() else folder / "build.log"
         try:
             old = used.stat().st_mtime < oldest
         except OSError:
             continue  # not a build's folder
-        if old and folder != keep and not _lock(binary).is_held():
+        if old and folder not in keep and not _lock(folder).is_held():
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
     return removed
 
 
-def _run_go(
-    go: str, wanted: ControlPlane, binary: Path, log: Path, report: Callable[[float], None], lock: Lock
-) -> None:
-    temporary = binary.with_name(f".control-plane.{os.getpid()}")
+def _run_go(go: str, part: Programs, log: Path, report: Callable[[float], None], lock: Lock) -> None:
+    temporary = part.folder / f".building.{os.getpid()}"
+    temporary.mkdir(exist_ok=True)
     began = time.monotonic()
     try:
         with log.open("w") as output:
-            output.write(f"{_STARTED}{time.time():.0f}\n")
+            output.write(f"{_STARTED}{time.time():.0f} {_PACKAGES.get(part.module_file, _PACKAGES_OF_KUBEVIRT)}\n")
             output.flush()
             process = subprocess.Popen(
-                [go, "build", *wanted.flags, "-o", str(temporary), "."],
+                [go, "build", *part.flags, "-o", f"{temporary}{os.sep}", *part.packages.values()],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                cwd=wanted.sources,
+                cwd=part.sources,
                 env=_environment(),
                 start_new_session=True,
                 # Go holds the lock too: if this launcher is killed, the next one waits for the build that continues.
@@ -165,36 +276,42 @@ def _run_go(
             raise
         if process.returncode != 0:
             raise LauncherError(
-                f"building the API server failed: {_complaint(log) or f'exit code {process.returncode}'} (log: {log})"
+                f"building {_title(part)} failed: {_complaint(log) or f'exit code {process.returncode}'} (log: {log})"
             )
-        temporary.replace(binary)
+        for program in temporary.iterdir():
+            program.replace(part.folder / program.name)
     finally:
-        temporary.unlink(missing_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _title(part: Programs) -> str:
+    titles = {"kubernetes": "the API server", "kubevirt": "KubeVirt"}
+    return " and ".join(titles[name] for name in versions.versions_of(part.sources / part.module_file))
 
 
 def _complaint(log: Path) -> str:
-    """The first message of go build that is neither a package's name nor a download."""
+    """The first message of go build that is neither a package's name nor a download, with the remedy if it is known."""
     lines = log.read_text(errors="replace").splitlines()
-    return next((line for line in lines if ": " in line and not line.startswith(("#", "go: downloading "))), "")
+    said = next((line for line in lines if ": " in line and not line.startswith(("#", "go: downloading "))), "")
+    remedy = next((text for pattern, text in _REMEDIES.items() if re.search(pattern, said)), "")
+    return f"{said}; {remedy}" if remedy else said
 
 
-def status(wanted: ControlPlane) -> dict[str, Any]:
-    """Whether the control plane is `built`, `underway` or neither, and the progress."""
-    binary = wanted.binary
-    log = binary.with_name("build.log")
-    built = binary.is_file()
-    underway = not built and _lock(binary).is_held()
+def status(wanted: Built) -> dict[str, Any]:
+    """Whether the programs are `built`, their build is `underway` or neither, and the progress."""
+    missing = [part for part in wanted.parts() if not part.complete.is_file()]
+    running = next((part for part in missing if _lock(part.folder).is_held()), None)
     return {
-        "built": built,
-        "underway": underway,
-        "progress": describe(log) if underway else "",
-        "kubernetes_version": f"v{wanted.version}",
-        "binary": str(binary),
-        "log": str(log),
+        "built": not missing,
+        "underway": running is not None,
+        "progress": describe(running.folder / "build.log") if running else "",
+        "kubernetes_version": f"v{wanted.kubernetes_version}",
+        "kubevirt_version": f"v{wanted.kubevirt_version}" if wanted.kubevirt_version else None,
+        "folders": wanted.folders(),
     }
 
 
-def wait(wanted: ControlPlane, seconds: float) -> None:
+def wait(wanted: Built, seconds: float) -> None:
     """Return when the running build ends, or after `seconds`.
 
     A build that was just requested may take `_BEGINS_WITHIN` seconds to begin.
@@ -210,8 +327,8 @@ def wait(wanted: ControlPlane, seconds: float) -> None:
         time.sleep(_POLL)
 
 
-def _lock(binary: Path) -> Lock:
-    return Lock(binary.with_name("build.lock"))
+def _lock(folder: Path) -> Lock:
+    return Lock(folder / "build.lock")
 
 
 def _environment() -> dict[str, str]:
@@ -242,14 +359,15 @@ def describe(log: Path, now: float | None = None) -> str:
         lines = log.read_text(errors="replace").splitlines()
     except OSError:
         return "waiting for the build to begin"
-    began = next((float(line[len(_STARTED) :]) for line in lines if line.startswith(_STARTED)), None)
+    first = next((line[len(_STARTED) :].split() for line in lines if line.startswith(_STARTED)), [])
+    began, packages = (float(first[0]), int(first[1])) if len(first) == 2 else (None, 0)
     downloads = sum(line.startswith("go: downloading ") for line in lines)
     compiled = sum(not line.startswith(("#", "go: ")) for line in lines)
     if not compiled:
         # Go's cache may contain all packages; then only linking is left.
         text = f"downloaded {downloads} modules" if downloads else "looking for packages to compile"
     else:
-        text = f"compiled {compiled:,} of {PACKAGES} packages"
+        text = f"compiled {compiled:,} of about {packages:,} packages"
     if began is None:
         return text
     seconds = max(0, int((time.time() if now is None else now) - began))

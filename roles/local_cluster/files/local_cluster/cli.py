@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kubevirt_emulation import releases
 from local_cluster.errors import Interrupted, LauncherError
 from local_cluster.paths import Layout, check_name, default_state_dir
 
@@ -68,12 +67,15 @@ def _layout(options: argparse.Namespace) -> Layout:
 def _build(options: argparse.Namespace) -> dict[str, Any]:
     from local_cluster import build, versions
 
-    wanted = build.ControlPlane(options.kubernetes_version or versions.default())
+    wanted = build.Built(
+        options.kubernetes_version or versions.default_kubernetes(),
+        (options.kubevirt_version or versions.default_kubevirt()) if options.kubevirt else "",
+    )
     changed = False
     if options.wait is not None:
         build.wait(wanted, options.wait)
     elif not options.check:
-        _binary, changed = build.build(wanted, _progress)
+        changed = build.build(wanted, _progress)
     return {"changed": changed, **build.status(wanted)}
 
 
@@ -82,13 +84,16 @@ def _start(options: argparse.Namespace) -> dict[str, Any]:
 
     settings = cluster.Settings(
         name=options.name,
-        kubernetes_version=options.kubernetes_version or versions.default(),
-        emulation=options.emulation,
-        kubevirt_version=options.kubevirt_version,
+        kubernetes_version=options.kubernetes_version or versions.default_kubernetes(),
+        kubevirt=options.kubevirt,
+        kubevirt_version=options.kubevirt_version or versions.default_kubevirt(),
         api_port=options.api_port,
         log_level=options.log_level,
         data=options.data,
         faults=options.faults,
+        nodes=options.nodes,
+        migratable=options.migratable,
+        stop_seconds=options.stop_seconds,
     )
     adjustments = cluster.Adjustments(
         namespaces=options.namespaces,
@@ -141,18 +146,6 @@ def _parser() -> argparse.ArgumentParser:
     start = commands.add_parser("start", help="start a cluster that does not run yet")
     start.set_defaults(run=_start)
     _add_cluster_options(start)
-    start.add_argument(
-        "--emulation",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="whether the cluster behaves like KubeVirt, or is an API server only",
-    )
-    start.add_argument(
-        "--kubevirt-version",
-        default=releases.NEWEST,
-        metavar="VERSION",
-        help=f"the release of KubeVirt: {releases.NEWEST} (the default), {', '.join(releases.KNOWN[1:])}",
-    )
     start.add_argument("--api-port", type=_port, default=0, metavar="PORT", help="the API server's port; 0 for any")
     _add_version_option(start)
     start.add_argument(
@@ -169,8 +162,15 @@ def _parser() -> argparse.ArgumentParser:
         help="reference policy; unchanged by default, at first reference",
     )
     start.add_argument("--data", choices=["disk", "memory"], default="disk", help="place of the data")
+    start.add_argument(
+        "--nodes", type=_list, default=[], metavar="NODES", help="nodes, a list in JSON or YAML, or @FILE"
+    )
+    start.add_argument(
+        "--migratable", action=argparse.BooleanOptionalAction, default=True, help="whether guests can migrate"
+    )
+    start.add_argument("--stop-seconds", type=float, default=0, help="how long a guest takes to shut down")
     start.add_argument("--faults", action="store_true", help="start a fault proxy too, for kubeconfig-faults")
-    start.add_argument("--fault-rules", type=_rules, metavar="RULES", help="as --rules of the command faults")
+    start.add_argument("--fault-rules", type=_list, metavar="RULES", help="as --rules of the command faults")
     start.add_argument("--fault-seed", type=int, metavar="N", help="as --seed of the command faults")
     start.add_argument("--log-level", choices=["debug", "info", "warning", "error"], default="info")
     start.add_argument("--timeout", type=float, default=120, help="seconds for each part to become ready")
@@ -191,7 +191,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_cluster_options(faults, check=False)
     faults.add_argument(
         "--rules",
-        type=_rules,
+        type=_list,
         metavar="RULES",
         help="the new rules: a list in JSON or YAML, or @FILE; [] for none",
     )
@@ -203,11 +203,21 @@ def _parser() -> argparse.ArgumentParser:
 def _add_version_option(parser: argparse.ArgumentParser) -> None:
     from local_cluster import versions
 
-    first, *others = versions.offered()
-    parser.add_argument("--kubernetes-version", metavar="VERSION", help=f"{first} (the default), {' or '.join(others)}")
+    for option, offered in {
+        "--kubernetes-version": versions.kubernetes(),
+        "--kubevirt-version": versions.kubevirt(),
+    }.items():
+        first, *others = offered
+        parser.add_argument(option, metavar="VERSION", help=", ".join([f"{first} (the default)", *others]))
+    parser.add_argument(
+        "--kubevirt",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether KubeVirt and CDI run, or an API server only",
+    )
 
 
-def _rules(text: str) -> list[Any]:
+def _list(text: str) -> list[Any]:
     import yaml
 
     try:

@@ -1,11 +1,13 @@
 """Starts, stops and inspects a cluster.
 
-A cluster is up to three processes: `control-plane` (etcd, kube-apiserver and kube-controller-manager), `emulation` and
-`fault-proxy`. They outlive the launcher; later launchers find them by their records.
+A cluster is up to six processes: `control-plane` (etcd, kube-apiserver, kube-controller-manager and kube-scheduler),
+KubeVirt's `virt-api` and `virt-controller`, `cdi`, the `node` that is played for them, and `fault-proxy`. They outlive
+the launcher; later launchers find them by their records.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -15,23 +17,38 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kubevirt_emulation import releases
-from local_cluster import control_plane, data, emulation, faults, kubeconfig, pki, ports, processes, versions
+from local_cluster import (
+    control_plane,
+    data,
+    faults,
+    kubeconfig,
+    kubevirt,
+    kubevirt_start,
+    pki,
+    ports,
+    processes,
+    versions,
+)
 from local_cluster.api import ApiServer, answers
-from local_cluster.build import ControlPlane, build, use
+from local_cluster.build import Built, build, use
 from local_cluster.errors import Interrupted, LauncherError
 from local_cluster.locking import Lock
+from local_cluster.parts import (
+    CONTROL_PLANE,
+    FAULT_PROXY,
+    GRACE,
+    LAUNCHER,
+    NODE,
+    OF_KUBEVIRT,
+    TITLES,
+    VIRT_API,
+    Ended,
+    wait_until,
+    with_free_port,
+    without_proxy,
+)
 from local_cluster.paths import Layout, is_label, read_json, write_json
 
-CONTROL_PLANE = "control-plane"
-EMULATION = "emulation"
-FAULT_PROXY = "fault-proxy"
-LAUNCHER = "launcher"
-GRACE = {FAULT_PROXY: 5.0, EMULATION: 5.0, CONTROL_PLANE: 10.0}
-"""The parts in the order of stopping → seconds until each is killed."""
-TITLES = {CONTROL_PLANE: "the API server", EMULATION: "the KubeVirt emulation", FAULT_PROXY: "the fault proxy"}
-PORT_ATTEMPTS = 5
-_POLL = 0.05  # seconds
 _GIVE_UP_ON_LAUNCHER = 45.0  # seconds until a launcher that ignores SIGTERM is killed
 
 Progress = Callable[[str], None]
@@ -42,10 +59,10 @@ class Settings:
     """The user's settings of a cluster; a change needs a new start."""
 
     name: str
-    kubernetes_version: str = field(default_factory=versions.default)
-    emulation: bool = True
-    kubevirt_version: str = releases.NEWEST
-    """The emulated release of KubeVirt."""
+    kubernetes_version: str = field(default_factory=versions.default_kubernetes)
+    kubevirt: bool = True
+    """Whether KubeVirt and CDI run, or an API server only."""
+    kubevirt_version: str = field(default_factory=versions.default_kubevirt)
     api_port: int = 0
     """0 means any free port."""
     log_level: str = "info"
@@ -53,17 +70,20 @@ class Settings:
     """Or "memory"."""
     faults: bool = False
     """Whether a fault proxy runs too."""
+    nodes: Sequence[Any] = ()
+    """Nodes on which kube-scheduler puts pods; none means one node on which every pod fits."""
+    migratable: bool = True
+    """Whether guests can migrate, which a hotplug of CPUs or memory needs."""
+    stop_seconds: float = 0
+    """How long a guest takes to shut down."""
 
-    def check(self) -> None:
-        """Raise LauncherError for unknown values."""
-        problem = releases.problem(self.kubevirt_version)
-        if problem:
-            raise LauncherError(problem)
+    def programs(self) -> Built:
+        """What has to be built. Raises LauncherError for versions that cannot be."""
+        return Built(self.kubernetes_version, self.kubevirt_version if self.kubevirt else "")
 
     def parts(self) -> list[str]:
         """The processes of the cluster."""
-        wanted = {CONTROL_PLANE: True, EMULATION: self.emulation, FAULT_PROXY: self.faults}
-        return [part for part, present in wanted.items() if present]
+        return [CONTROL_PLANE, *(OF_KUBEVIRT if self.kubevirt else ()), *([FAULT_PROXY] if self.faults else [])]
 
 
 @dataclass(frozen=True)
@@ -83,17 +103,13 @@ class Adjustments:
                 raise LauncherError(
                     f"namespaces: {name!r} cannot name a namespace; use lower-case letters, digits, '-'"
                 )
-        if self.reference_policy and not settings.emulation:
-            raise LauncherError("reference_policy: the cluster does not emulate KubeVirt; leave the option out")
+        if self.reference_policy and not settings.kubevirt:
+            raise LauncherError("reference_policy: the cluster has no KubeVirt; leave the option out")
         if self.fault_rules is not None and not settings.faults:
             raise LauncherError("fault_rules: the cluster has no fault proxy; set faults too")
         if self.fault_seed is not None and self.fault_rules is None:
             raise LauncherError("fault_seed: requires fault_rules; set fault_rules too, or leave fault_seed out")
         faults.check(self.fault_rules or (), self.fault_seed)
-
-
-class _Ended(LauncherError):
-    """A part ended before it was ready."""
 
 
 class _Cluster:
@@ -148,7 +164,9 @@ class _Cluster:
         if not ApiServer(self.port(CONTROL_PLANE), ca, token).is_ready():
             return f"{TITLES[CONTROL_PLANE]} is not ready"
         for part in self.parts():
-            if part != CONTROL_PLANE and not answers(self.port(part), ca):
+            signer = self.layout.pki / "services-ca.crt" if part in OF_KUBEVIRT else ca
+            client = self.layout.pki / "virt-handler-client.crt" if part == NODE else None
+            if part != CONTROL_PLANE and not answers(self.port(part), signer, client):
                 return f"{TITLES[part]} does not answer"
         return ""
 
@@ -167,9 +185,8 @@ def start(
     an earlier run is stopped first; data that a stop has kept are reused. check: only report.
     """
     began = time.monotonic()
-    settings.check()
     adjustments.check(settings)
-    wanted = ControlPlane(settings.kubernetes_version)
+    wanted = settings.programs()
     if check:
         cluster = _Cluster(layout)
         reason = _why_start(cluster, settings, wanted)
@@ -180,19 +197,27 @@ def start(
         cluster = _Cluster(layout)
         reason = _why_start(cluster, settings, wanted)
         if not reason:
-            use(wanted.binary)
+            for part in wanted.parts():
+                use(part)
         else:
-            binary, _built = build(wanted, progress)
-            if settings.emulation or settings.faults:
-                emulation.check_installed()
+            build(wanted, progress)
+            if settings.kubevirt or settings.faults:
+                kubevirt.check_installed()
             try:
                 _stop_parts(layout)
+                if layout.unfinished.exists():
+                    layout.remove_data()  # a launcher was killed
                 data.place(layout.etcd, settings.data)
-                _start_parts(layout, cluster, settings, binary, progress, timeout)
+                if not data.present(layout.etcd):
+                    layout.unfinished.touch(mode=0o600)
+                _start_parts(layout, cluster, settings, wanted, progress, timeout)
+                layout.unfinished.unlink(missing_ok=True)
             except BaseException:
                 # After any failure, including Ctrl-C and `stop`, stop the parts that have started.
                 with _signals_ignored():
                     _stop_parts(layout)
+                    if layout.unfinished.exists():
+                        layout.remove_data()
                 raise
         cluster = _Cluster(layout)
         adjusted = _adjust(cluster, settings, adjustments, timeout)
@@ -207,14 +232,12 @@ def _adjust(cluster: _Cluster, settings: Settings, wanted: Adjustments, timeout:
     for name in missing:
         if not check:
             cluster.api().create_namespace(name)
-            if settings.emulation:
+            if settings.kubevirt:
                 cluster.api().create_boot_source(name)
     if wanted.reference_policy and wanted.reference_policy != cluster.api().reference_policy():
         changed = True
         if not check:
-            api = cluster.api()
-            generation = api.set_reference_policy(wanted.reference_policy)
-            _wait_until(lambda: api.follows_configuration(generation), cluster.layout, EMULATION, timeout)
+            cluster.api().set_reference_policy(wanted.reference_policy)
     if wanted.fault_rules is not None:
         changed |= set_faults(cluster.switch(), wanted.fault_rules, wanted.fault_seed, check=check)
     return changed
@@ -290,29 +313,29 @@ def _result(cluster: _Cluster, *, changed: bool, **more: Any) -> dict[str, Any]:
         known["server"] = cluster.server()
         known["kubernetes_version"] = cluster.state.get("kubernetes_version")
         known["name"] = cluster.state.get("settings", {}).get("name")
-        known["emulation"] = EMULATION in cluster.parts()
-        if known["emulation"]:
+        known["kubevirt"] = VIRT_API in cluster.parts()
+        if known["kubevirt"]:
             known["kubevirt_version"] = cluster.state["settings"]["kubevirt_version"]
         if FAULT_PROXY in cluster.parts():
             known["kubeconfig_faults"] = str(layout.kubeconfig_faults)
     return {**known, **more}
 
 
-def _planned(settings: Settings, wanted: ControlPlane) -> dict[str, Any]:
-    return {"name": settings.name, "emulation": settings.emulation, "built": wanted.binary.is_file()}
+def _planned(settings: Settings, wanted: Built) -> dict[str, Any]:
+    return {"name": settings.name, "kubevirt": settings.kubevirt, "built": wanted.is_built()}
 
 
-def _why_start(cluster: _Cluster, settings: Settings, wanted: ControlPlane) -> str:
+def _why_start(cluster: _Cluster, settings: Settings, wanted: Built) -> str:
     """Why the cluster must be started (again) to run with `settings`; "" if it does."""
     reason = cluster.why_not_healthy()
     if reason:
         return reason
-    if cluster.state.get("settings") != asdict(settings):
+    if cluster.state.get("settings") != json.loads(json.dumps(asdict(settings))):
         return "the settings changed"
-    if cluster.state.get("binary") != str(wanted.binary):
-        return "the sources of the API server changed"
-    if settings.emulation and cluster.state.get("emulation_sources") != emulation.sources_hash():
-        return "the sources of the KubeVirt emulation changed"
+    if cluster.state.get("programs") != wanted.folders():
+        return "the sources of the programs changed"
+    if settings.kubevirt and cluster.state.get("node_sources") != kubevirt.sources_hash():
+        return "the sources of the node changed"
     if settings.faults and cluster.state.get("fault_proxy_sources") != faults.sources_hash():
         return "the sources of the fault proxy changed"
     return ""
@@ -367,24 +390,18 @@ def _stop_parts(layout: Layout) -> None:
 
 
 def _start_parts(
-    layout: Layout, cluster: _Cluster, settings: Settings, binary: Path, progress: Progress, timeout: float
+    layout: Layout, cluster: _Cluster, settings: Settings, programs: Built, progress: Progress, timeout: float
 ) -> None:
     pki.ensure(layout.pki)
     used: dict[str, int] = {}
     progress("starting etcd, kube-apiserver and kube-controller-manager")
-    used[CONTROL_PLANE] = _start_control_plane(layout, cluster, settings, binary, progress, timeout)
-    if settings.emulation:
-        progress("starting the KubeVirt emulation")
-        used[EMULATION] = _with_free_port(
-            layout, EMULATION, cluster.port(EMULATION), lambda port: _run_emulation(layout, port, settings, timeout)
-        )
+    used[CONTROL_PLANE] = _start_control_plane(layout, cluster, settings, programs, progress, timeout)
     api = ApiServer(used[CONTROL_PLANE], layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
-    if settings.emulation:
-        # The garbage collector reads the kinds every 30 seconds; its first read must include KubeVirt's.
-        _wait_until(lambda: api.discovers("kubevirt.io", "virtualmachines"), layout, CONTROL_PLANE, timeout)
+    if settings.kubevirt:
+        used |= kubevirt_start.start(layout, settings, programs, api, progress, timeout)
     control_plane.start_controllers_file(layout).touch(mode=0o600)
     if settings.faults:
-        used[FAULT_PROXY] = _with_free_port(
+        used[FAULT_PROXY] = with_free_port(
             layout,
             FAULT_PROXY,
             cluster.port(FAULT_PROXY),
@@ -397,8 +414,8 @@ def _start_parts(
         {
             "settings": asdict(settings),
             "ports": used,
-            "binary": str(binary),
-            "emulation_sources": emulation.sources_hash() if settings.emulation else None,
+            "programs": programs.folders(),
+            "node_sources": kubevirt.sources_hash() if settings.kubevirt else None,
             "fault_proxy_sources": faults.sources_hash() if settings.faults else None,
             "kubernetes_version": api.version(),
         },
@@ -406,7 +423,7 @@ def _start_parts(
 
 
 def _start_control_plane(
-    layout: Layout, cluster: _Cluster, settings: Settings, binary: Path, progress: Progress, timeout: float
+    layout: Layout, cluster: _Cluster, settings: Settings, programs: Built, progress: Progress, timeout: float
 ) -> int:
     """Start the control plane and return its port."""
     if settings.api_port and not ports.is_free(settings.api_port):
@@ -415,36 +432,19 @@ def _start_control_plane(
     preferred = settings.api_port or cluster.port(CONTROL_PLANE)
 
     def run(port: int) -> None:
-        _run_control_plane(layout, port, settings, binary, timeout)
+        _run_control_plane(layout, port, settings, programs.control_plane(), timeout)
 
     try:
-        return _with_free_port(layout, CONTROL_PLANE, preferred, run, fixed=bool(settings.api_port))
-    except _Ended:
+        return with_free_port(layout, CONTROL_PLANE, preferred, run, fixed=bool(settings.api_port))
+    except Ended:
         if not had_data or layout.data_kept.exists():
             raise
         # A crash or a full disk may have damaged data that nobody asked to keep.
         progress("the data of an earlier run is unusable; starting without data")
         layout.remove_data()
+        layout.unfinished.touch(mode=0o600)
         data.place(layout.etcd, settings.data)
-        return _with_free_port(layout, CONTROL_PLANE, preferred, run, fixed=bool(settings.api_port))
-
-
-def _with_free_port(
-    layout: Layout, part: str, preferred: int, run: Callable[[int], None], *, fixed: bool = False
-) -> int:
-    """Call `run` with a free port, and again with another if that was taken meanwhile. Return the port."""
-    for attempt in range(PORT_ATTEMPTS):
-        port = ports.choose(preferred if attempt == 0 or fixed else 0)
-        try:
-            run(port)
-        except _Ended:
-            if attempt == PORT_ATTEMPTS - 1 or "address already in use" not in processes.last_lines(
-                layout.log(part), 20
-            ):
-                raise
-        else:
-            return port
-    raise AssertionError("unreachable: the last attempt returns or raises")
+        return with_free_port(layout, CONTROL_PLANE, preferred, run, fixed=bool(settings.api_port))
 
 
 def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Path, timeout: float) -> None:
@@ -452,7 +452,7 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
     users = {
         "admin": layout.kubeconfig,
         "controller-manager": control_plane.controller_manager_kubeconfig(layout),
-        "emulation": emulation.kubeconfig(layout),
+        **{user: kubevirt.kubeconfig(layout, user) for user in kubevirt.USERS},
     }
     for user, path in users.items():
         kubeconfig.write(
@@ -464,7 +464,7 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
             token=pki.token(layout.pki, user),
         )
     config_file = layout.run / "control-plane.json"
-    write_json(config_file, control_plane.config(layout, port))
+    write_json(config_file, control_plane.config(layout, port, schedules=bool(settings.nodes)))
     control_plane.start_controllers_file(layout).unlink(missing_ok=True)
     processes.spawn(
         [str(binary), str(config_file)],
@@ -473,24 +473,10 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
         cwd=layout.run,
         # Fewer garbage collections, which take a fifth of the CPU time while objects are created, for a third more
         # memory.
-        env=_without_proxy({"GOGC": "200", **os.environ}),
+        env=without_proxy({"GOGC": "200", **os.environ}),
     )
     api = ApiServer(port, layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
-    _wait_until(api.is_ready, layout, CONTROL_PLANE, timeout)
-
-
-def _run_emulation(layout: Layout, port: int, settings: Settings, timeout: float) -> None:
-    config_file = layout.run / "emulation.json"
-    write_json(config_file, emulation.config(layout, port, settings.kubevirt_version, settings.log_level))
-    emulation.ready_file(layout).unlink(missing_ok=True)
-    processes.spawn(
-        emulation.command(config_file),
-        record_as=layout.process(EMULATION),
-        log=layout.log(EMULATION),
-        cwd=layout.run,
-        env=_without_proxy(emulation.environment()),
-    )
-    _wait_until(emulation.ready_file(layout).exists, layout, EMULATION, timeout)
+    wait_until(api.is_ready, layout, CONTROL_PLANE, timeout)
 
 
 def _run_fault_proxy(layout: Layout, port: int, api_port: int, settings: Settings, timeout: float) -> None:
@@ -510,30 +496,9 @@ def _run_fault_proxy(layout: Layout, port: int, api_port: int, settings: Setting
         record_as=layout.process(FAULT_PROXY),
         log=layout.log(FAULT_PROXY),
         cwd=layout.run,
-        env=_without_proxy(emulation.environment()),
+        env=without_proxy(kubevirt.environment()),
     )
-    _wait_until(faults.ready_file(layout).exists, layout, FAULT_PROXY, timeout)
-
-
-def _wait_until(ready: Callable[[], bool], layout: Layout, part: str, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
-    record, log = layout.process(part), layout.log(part)
-    while not ready():
-        if processes.recorded(record) is None:
-            raise _Ended(f"{TITLES[part]} ended while starting: {processes.last_words(log)} (log: {log})")
-        if time.monotonic() > deadline:
-            raise LauncherError(
-                f"{TITLES[part]} was not ready after {timeout:.0f} seconds; its log, {log}, ends with\n"
-                f"{processes.last_lines(log, 8)}"
-            )
-        time.sleep(_POLL)
-
-
-def _without_proxy(env: dict[str, str]) -> dict[str, str]:
-    """The environment without proxies: the API server calls webhooks by their Service's name, but all are on
-    loopback.
-    """
-    return {name: value for name, value in env.items() if not name.lower().endswith("_proxy")}
+    wait_until(faults.ready_file(layout).exists, layout, FAULT_PROXY, timeout)
 
 
 def raise_interrupted(number: int, _frame: object) -> None:

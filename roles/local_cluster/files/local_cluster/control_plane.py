@@ -1,4 +1,4 @@
-"""The configuration of the control plane: all flags of etcd, kube-apiserver and kube-controller-manager."""
+"""The configuration of the control plane: all flags of etcd, kube-apiserver, the controllers and kube-scheduler."""
 
 from __future__ import annotations
 
@@ -25,11 +25,20 @@ CONTROLLERS = (
     # Otherwise a namespace with a PVC is never deleted: admission adds a finalizer to PVCs, which this controller
     # removes.
     "persistentvolumeclaim-protection-controller",
+    # What KubeVirt, CDI and ResourceQuotas need: claims get the volumes that the node's provisioner makes, CDI polls
+    # registries by CronJobs, and quotas are counted.
+    "persistentvolume-binder-controller",
+    "cronjob-controller",
+    "job-controller",
+    "resourcequota-controller",
 )
 
 
-def config(layout: Layout, port: int) -> dict[str, Any]:
-    """The contents of the configuration file (for its shape see `config` in control_plane/main.go)."""
+def config(layout: Layout, port: int, *, schedules: bool) -> dict[str, Any]:
+    """The contents of the configuration file (for its shape see `config` in control_plane/main.go).
+
+    schedules: whether kube-scheduler puts pods on nodes.
+    """
     return {
         "etcd": {
             "dir": str(layout.etcd),
@@ -39,6 +48,7 @@ def config(layout: Layout, port: int) -> dict[str, Any]:
         },
         "apiServer": _api_server(layout, port),
         "controllerManager": _controller_manager(layout),
+        "scheduler": _scheduler(layout) if schedules else [],
         "startControllersFile": str(start_controllers_file(layout)),
     }
 
@@ -96,3 +106,7 @@ def _controller_manager(layout: Layout) -> list[str]:
         f"--service-account-private-key-file={layout.pki / 'service-account.key'}",
         f"--controllers={','.join(CONTROLLERS)}",
     ]
+
+
+def _scheduler(layout: Layout) -> list[str]:
+    return [f"--kubeconfig={controller_manager_kubeconfig(layout)}", "--leader-elect=false", "--secure-port=0"]

@@ -40,7 +40,7 @@ def ready_file(layout: Layout) -> Path:
 
 
 def command(config_file: Path) -> list[str]:
-    """The command line, to be run with the emulation's environment."""
+    """The command line, to be run with `kubevirt.environment`."""
     return [sys.executable, "-m", "fault_proxy", "--config", str(config_file)]
 
 

@@ -1,6 +1,6 @@
-"""The paths of the cache of built binaries, and of a cluster's state directory.
+"""The paths of the cache of built programs, and of a cluster's state directory.
 
-    <cache>/virtshape/control-plane/<hash>/     control-plane, build.log
+    <cache>/virtshape/control-plane/<hash>/     programs, manifests, build.log
     <state>/virtshape/local-cluster/<name>/     see `Layout`
 
 <cache> is $XDG_CACHE_HOME or ~/.cache, <state> is $XDG_STATE_HOME or ~/.local/state.
@@ -21,13 +21,10 @@ from local_cluster import data
 from local_cluster.errors import LauncherError
 
 FILES = Path(__file__).resolve().parent.parent
-"""The role's files/ folder: it contains this package, control_plane/ (Go), kubevirt_emulation/ and fault_proxy/."""
+"""The role's files/ folder: it contains this package, control_plane/ (Go), node/ and fault_proxy/."""
 CONTROL_PLANE_SOURCES = FILES / "control_plane"
-EMULATION_SOURCES = FILES / "kubevirt_emulation"
+NODE_SOURCES = FILES / "node"
 FAULT_PROXY_SOURCES = FILES / "fault_proxy"
-MODULE_UTILS = FILES.parents[2] / "plugins" / "module_utils"
-"""The parent folder of `_resolver`, which the emulation imports by that name."""
-
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -37,8 +34,8 @@ def _xdg(variable: str, fallback: str) -> Path:
     return Path(value) if value.startswith("/") else Path.home() / fallback
 
 
-def binary_cache() -> Path:
-    """The folder with one folder for each built control plane."""
+def program_cache() -> Path:
+    """The folder with one folder for the programs of each module file."""
     return _xdg("XDG_CACHE_HOME", ".cache") / "virtshape" / "control-plane"
 
 
@@ -114,12 +111,17 @@ class Layout:
         """Exists if the last stop was to keep the data, which must then not be removed without a request."""
         return self.root / "data-kept"
 
+    @property
+    def unfinished(self) -> Path:
+        """Exists while the data are of a first start that has not finished: half installed, and nobody's."""
+        return self.root / "unfinished"
+
     def process(self, part: str) -> Path:
-        """The record (see `processes`) of `control-plane`, `emulation`, `fault-proxy` or `launcher`."""
+        """The record (see `processes`) of a part of the cluster, or of `launcher`."""
         return self.run / f"{part}.process.json"
 
     def log(self, part: str) -> Path:
-        """The log of `control-plane`, `emulation` or `fault-proxy`."""
+        """The log of a part of the cluster."""
         return self.logs / f"{part}.log"
 
     def create(self) -> None:
@@ -140,6 +142,7 @@ class Layout:
         """Remove etcd's data."""
         data.remove(self.etcd)
         self.data_kept.unlink(missing_ok=True)
+        self.unfinished.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove only files of launchers; the lock last, because it marks the directory as ours."""

@@ -1,8 +1,11 @@
 """Keys, certificates and tokens of a cluster.
 
-    ca.crt ca.key                   signs both serving certificates; clients trust it
+    ca.crt ca.key                   signs the API server's serving certificate; clients trust it
     apiserver.crt apiserver.key     the API server's serving certificate
-    webhook.crt webhook.key         the emulation's: admission webhooks and aggregated API
+    services-ca.crt .key            KubeVirt's and CDI's own CA: signs the next three, and those of CDI's uploads
+    services.crt services.key       the serving certificate of virt-api, virt-controller, cdi and the upload proxy
+    virt-handler.crt .key           that of virt-handler, which the node plays
+    virt-handler-client.crt .key    virt-api's client certificate for virt-handler
     front-proxy-ca.crt .key         the aggregation layer's own CA
     front-proxy-client.crt .key     the API server's client certificate for aggregated APIs
     service-account.key             signs service-account tokens
@@ -25,7 +28,7 @@ from typing import NamedTuple
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from local_cluster.paths import write_secret
@@ -44,19 +47,34 @@ APISERVER_NAMES = (
     "127.0.0.1",
     "10.0.0.1",  # the first address of the service range: the Service `kubernetes`
 )
-WEBHOOK_NAMES = ("virt-api.kubevirt.svc", "virt-api.kubevirt.svc.cluster.local", "localhost", "127.0.0.1")
+SERVICE_NAMES = ("virt-api.kubevirt.svc", "cdi-api.cdi.svc", "localhost", "127.0.0.1")
+HANDLER_NAMES = ("localhost", "127.0.0.1")
+
+
+def _account(namespace: str, name: str) -> tuple[str, tuple[str, ...]]:
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+    return f"system:serviceaccount:{namespace}:{name}", groups
+
 
 USERS = {
     "admin": ("kubernetes-admin", ("system:masters",)),
     "controller-manager": ("system:kube-controller-manager", ("system:masters",)),
-    "emulation": ("system:serviceaccount:kubevirt:kubevirt-controller", ("system:masters",)),
+    "virt-api": _account("kubevirt", "kubevirt-apiserver"),
+    "virt-controller": _account("kubevirt", "kubevirt-controller"),
+    # One process has the rights of CDI's two accounts.
+    "cdi": ("system:serviceaccount:cdi:cdi-sa", ("system:masters",)),
+    "node": ("system:node:local", ("system:masters",)),
 }
 """Who has a static token: user name and groups. system:masters may do everything and passes flow control; the
-names differ so that an audit log, an event or a webhook can tell who it was."""
+names differ so that an audit log, an event or a webhook can tell who it was. virt-api and virt-controller have only the
+rights that virt-operator gives them."""
+
+
+_Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 
 class _Signer(NamedTuple):
-    key: ec.EllipticCurvePrivateKey
+    key: _Key
     certificate: x509.Certificate
 
 
@@ -68,7 +86,7 @@ def ensure(folder: Path, now: datetime.datetime | None = None) -> None:
     now = now or datetime.datetime.now(datetime.timezone.utc)
     if not _is_complete(folder, now):
         _make_certificates(folder, now)
-    if not set(USERS) <= set(_read_tokens(folder)):
+    if set(USERS) != set(_read_tokens(folder)):
         write_secret(folder / "tokens.csv", _tokens_csv())
 
 
@@ -93,7 +111,16 @@ def _tokens_csv() -> str:
     return text.getvalue()
 
 
-_CERTIFICATES = ("ca", "apiserver", "webhook", "front-proxy-ca", "front-proxy-client")
+_CERTIFICATES = (
+    "ca",
+    "apiserver",
+    "services-ca",
+    "services",
+    "virt-handler",
+    "virt-handler-client",
+    "front-proxy-ca",
+    "front-proxy-client",
+)
 
 
 def _is_complete(folder: Path, now: datetime.datetime) -> bool:
@@ -112,7 +139,12 @@ def _is_complete(folder: Path, now: datetime.datetime) -> bool:
 def _make_certificates(folder: Path, now: datetime.datetime) -> None:
     ca = _make(folder, "ca", "virtshape local cluster CA", now)
     _make(folder, "apiserver", "kube-apiserver", now, signer=ca, names=APISERVER_NAMES)
-    _make(folder, "webhook", "virt-api.kubevirt.svc", now, signer=ca, names=WEBHOOK_NAMES)
+    # CDI signs the certificates of uploads with it, for which it wants an RSA key.
+    services = _make(folder, "services-ca", "kubevirt.io", now, key=rsa.generate_private_key(65537, 2048))
+    _make(folder, "services", "virt-api.kubevirt.svc", now, signer=services, names=SERVICE_NAMES)
+    # virt-api and virt-handler know each other by these names.
+    _make(folder, "virt-handler", "kubevirt.io:system:node:virt-handler", now, signer=services, names=HANDLER_NAMES)
+    _make(folder, "virt-handler-client", "kubevirt.io:system:client:virt-handler", now, signer=services)
     front_proxy_ca = _make(folder, "front-proxy-ca", "virtshape local cluster front proxy CA", now)
     _make(folder, "front-proxy-client", FRONT_PROXY_CLIENT, now, signer=front_proxy_ca)
     _write_key(folder / "service-account.key", ec.generate_private_key(ec.SECP256R1()))
@@ -125,11 +157,12 @@ def _make(
     now: datetime.datetime,
     signer: _Signer | None = None,
     names: Sequence[str] = (),
+    key: _Key | None = None,
 ) -> _Signer:
     """Create FILE.key and FILE.crt: without `signer` a CA; with `names` a serving certificate, else a client
     certificate.
     """
-    key = ec.generate_private_key(ec.SECP256R1())
+    key = key or ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
     is_ca = signer is None
     issuer_key = key if signer is None else signer.key
@@ -178,7 +211,7 @@ def _general_name(name: str) -> x509.GeneralName:
         return x509.DNSName(name)
 
 
-def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+def _write_key(path: Path, key: _Key) -> None:
     text = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     )

@@ -29,6 +29,16 @@ def choose(preferred: int = 0) -> int:
         return int(probe.getsockname()[1])
 
 
+def choose_several(count: int) -> list[int]:
+    """Different free ports."""
+    probes = [_bind(0) for _ in range(count)]
+    try:
+        return [int(probe.getsockname()[1]) for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
 def _bind(port: int) -> socket.socket:
     probe = socket.socket()
     try:

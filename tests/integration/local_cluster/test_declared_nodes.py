@@ -1,0 +1,141 @@
+"""Declared nodes: what the real kube-scheduler and the real admission refuse, the modules foresee.
+
+The cluster is one of the test's own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+
+sys.path.append(str(Path(__file__).parents[1] / "modules"))
+
+from modules_support import execute
+
+pytestmark = pytest.mark.own_cluster
+
+Manifest = dict[str, Any]
+VM, VMI, NODE = (BY_NAME[kind] for kind in ("VirtualMachine", "VirtualMachineInstance", "Node"))
+NODES = [
+    {"name": "small", "cpu": 4, "memory": "16Gi"},
+    {"name": "reserved", "cpu": 64, "memory": "64Gi", "taints": [{"key": "reserved", "effect": "NoSchedule"}]},
+]
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(tmp_path_factory: pytest.TempPathFactory, launch: Callable[..., Manifest]) -> Iterator[str]:
+    directory = str(tmp_path_factory.mktemp("nodes") / "cluster")
+    nodes = ("--nodes", json.dumps(NODES))
+    yield launch("start", *nodes, "--namespace", "shop", "--namespace", "team", "--dir", directory)["kubeconfig"]
+    launch("stop", "--remove", "--dir", directory)
+
+
+@pytest.fixture
+def api(kubeconfig: str) -> Session:
+    return Session({"kubeconfig": kubeconfig, "retry_timeout": 30})
+
+
+def _machine(name: str, memory: str = "1Gi", **domain: Any) -> Manifest:
+    domain = {"devices": {}, "memory": {"guest": memory}, **domain}
+    return {
+        "apiVersion": VM.api_version,
+        "kind": VM.kind,
+        "metadata": {"name": name},
+        "spec": {"runStrategy": "Always", "template": {"spec": {"domain": domain}}},
+    }
+
+
+def _until(look: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
+    end = time.monotonic() + 120
+    while True:
+        found = look()
+        if found is not None and holds(found):
+            return found
+        assert time.monotonic() < end, found
+        time.sleep(0.1)
+
+
+def _pods(api: Session, namespace: str) -> list[Manifest]:
+    found: list[Manifest] = api.request("GET", f"/api/v1/namespaces/{namespace}/pods")["items"]
+    return found
+
+
+def _status(name: str) -> Callable[[Manifest], bool]:
+    return lambda live: (live.get("status") or {}).get("printableStatus") == name
+
+
+def test_a_vm_that_fits_on_no_node_stays_unschedulable_as_foreseen(api: Session, kubeconfig: str) -> None:
+    manifests = [
+        _machine("fits", "4Gi"),
+        _machine("processors", resources={"requests": {"cpu": "8"}}),
+        _machine("memory", "32Gi"),
+    ]
+    found = execute("placement_info", {"kubeconfig": kubeconfig, "namespace": "shop", "manifests": manifests})
+    foreseen = {one["name"]: one for one in found["virtual_machines"]}
+    assert {name: one.get("node") for name, one in foreseen.items()} == {
+        "fits": "small",
+        "processors": None,
+        "memory": None,
+    }
+    for body in manifests:
+        api.create(VM, "shop", body)
+    _until(lambda: api.get(VM, "shop", "fits"), _status("Running"))
+    vmi = api.get(VMI, "shop", "fits")
+    assert vmi is not None and vmi["status"]["nodeName"] == "small"
+    for name, resource in (("processors", "cpu"), ("memory", "memory")):
+        _until(lambda name=name: api.get(VM, "shop", name), _status("ErrorUnschedulable"))
+        (pod,) = [
+            one
+            for one in _pods(api, "shop")
+            if (one["metadata"].get("annotations") or {}).get("kubevirt.io/domain") == name
+        ]
+        assert pod["status"]["phase"] == "Pending"
+        (scheduled,) = [one for one in pod["status"]["conditions"] if one["type"] == "PodScheduled"]
+        assert f"Insufficient {resource}" in scheduled["message"]
+        assert "untolerated taint" in scheduled["message"]
+        assert "small lacks" in foreseen[name]["problem"]
+        assert resource in foreseen[name]["problem"]
+        assert foreseen[name]["fits"] is False
+
+
+def test_a_quota_that_is_exceeded_refuses_the_pod_as_foreseen(api: Session, kubeconfig: str) -> None:
+    hard = {"requests.memory": "3Gi"}
+    quotas = "/api/v1/namespaces/team/resourcequotas"
+    api.request("POST", quotas, body={"metadata": {"name": "team"}, "spec": {"hard": hard}})
+    manifests = [_machine("one", "2Gi"), _machine("two", "2Gi")]
+    # The controller has counted what there is.
+    _until(
+        lambda: api.request("GET", f"{quotas}/team"),
+        lambda live: (live.get("status") or {}).get("used", {}).get("requests.memory") == "0",
+    )
+    found = execute("quota_info", {"kubeconfig": kubeconfig, "namespace": "team", "manifests": manifests})
+    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
+    assert "ResourceQuota team lacks " in found["virtual_machines"][1]["problem"]
+    api.create(VM, "team", manifests[0])
+    _until(lambda: api.get(VM, "team", "one"), _status("Running"))
+    used = api.request("GET", f"{quotas}/team")["status"]["used"]["requests.memory"]
+    assert used != "0"
+    api.create(VM, "team", manifests[1])
+
+    def refused(vmi: Manifest) -> bool:
+        conditions = (vmi.get("status") or {}).get("conditions") or []
+        return any("exceeded quota: team" in (one.get("message") or "") for one in conditions)
+
+    _until(lambda: api.get(VMI, "team", "two"), refused)
+    assert len(_pods(api, "team")) == 1
+
+
+def test_nodes_are_as_declared(api: Session) -> None:
+    nodes = {one["metadata"]["name"]: one for one in api.list(NODE, None)[0]}
+    assert set(nodes) == {"small", "reserved"}
+    assert nodes["small"]["status"]["allocatable"]["cpu"] == "4"
+    assert nodes["reserved"]["spec"]["taints"] == NODES[1]["taints"]
