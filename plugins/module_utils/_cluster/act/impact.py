@@ -86,15 +86,13 @@ class Restarts:
         go into the results.
 
         KubeVirt decides whether a VM needs a restart, once it has compared the change with the guest: one watch for
-        each namespace. An unchanged VM that needs a restart because of an earlier run is restarted too.
+        each namespace. An unchanged VM that needs a restart because of an earlier change is restarted too, even if
+        virt-controller has not looked at that change yet.
         """
         if not self._wanted:
             return
         seconds = max(0.0, deadline - time.monotonic())
-        changed = [
-            one for one in results if one.written and one.impact is not None and one.impact.needs != effects.NOTHING
-        ]
-        _await_observed(session, changed, deadline)
+        _await_observed(session, [one for one in results if _has_news(one)], deadline)
         asked = [one for one in results if not one.failed and one.live is not None]
         wanted = [one for one in asked if self.due(one) or _is_settled(one)]
         try:
@@ -127,6 +125,14 @@ class Restarts:
             else:
                 left.append(result)
         return left
+
+
+def _has_news(result: Result) -> bool:
+    """Whether virt-controller may ask for a restart that it has not asked for so far."""
+    if result.written:
+        return result.impact is not None and result.impact.needs != effects.NOTHING
+    live = result.live
+    return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
 
 
 def _is_settled(result: Result) -> bool:

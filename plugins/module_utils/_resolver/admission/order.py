@@ -142,25 +142,17 @@ def _vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
         yield from live_updates(template["spec"], f"{path}.spec")
 
 
-def vmi(metadata: Spec, spec: Spec, cluster: Cluster, by_kubevirt: bool, of_vm: str = "") -> Iterator[Cause]:
-    """VMICreateAdmitter.Admit of a new VMI with a canonical spec.
-
-    by_kubevirt: a service account of KubeVirt creates it. of_vm: path of metadata and spec in a VM: the causes name its
-    fields.
+def vmi(metadata: Spec, spec: Spec, cluster: Cluster) -> Iterator[Cause]:
+    """VMICreateAdmitter.Admit of a new VMI with a canonical spec, which KubeVirt creates for a VM. The causes name the
+    fields of the VM.
     """
-    path, own = f"{of_vm}spec", f"{of_vm}metadata"
+    path, own = "spec.template.spec", "spec.template.metadata"
     yield from gates.discontinued(spec, cluster.developer)
     yield from _apply(_VMI_RULES, spec, path, cluster)
-    yield from virtual_machine.metadata(metadata, own, cluster, by_kubevirt)
+    yield from virtual_machine.metadata(metadata, own, cluster, reserved_labels=True)
     yield from grace.template_annotations(spec, metadata.get("annotations") or {}, own, cluster)
     yield from vmi_only.hyperv(spec, path, cluster)
     yield from vmi_only.architecture(spec, path, cluster)
-
-
-def warnings(spec: Spec) -> list[str]:
-    """Warnings about an accepted VM. spec: the VM's."""
-    deprecated = "spec.running is deprecated, please use spec.runStrategy instead."
-    return [deprecated] if spec.get("running") is not None else []
 
 
 def _apply(rules: tuple[Rule, ...], spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:

@@ -106,12 +106,6 @@ def canonical(text: str) -> str:
     return parse(text).text
 
 
-def plus(text: str, nanos: int) -> str:
-    """The quantity plus nano units, in the quantity's format. Raises QuantityError."""
-    quantity = parse(text)
-    return _print(quantity.nanos + nanos, quantity.format)
-
-
 def add(first: Quantity, second: Quantity) -> Quantity:
     """The sum in the format of the first, or of the second if the first is zero (``Quantity.Add``)."""
     return of_nanos(first.nanos + second.nanos, first.format if first.nanos else second.format)

@@ -96,11 +96,6 @@ def is_known(expression: str, name: str, release: Release) -> bool:
     return since is None or release.has(since) or release.is_patched(notes.get("backported", ""))
 
 
-def is_required(expression: str, name: str, release: Release) -> bool:
-    """Whether a release requires a field of a type that later releases omit when empty."""
-    return _is_before(_notes(expression, name).get("written_until"), release)
-
-
 def _notes(expression: str, name: str) -> dict[str, str]:
     return schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
 

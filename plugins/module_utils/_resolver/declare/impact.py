@@ -43,7 +43,7 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
             update = live_update.compare(as_started, after, running, cluster)
         _grow(was, running["spec"])
     return Impact(
-        RESTART if update.restart_required is not None else LIVE if update.patch else NOTHING,
+        RESTART if update.restart_required is not None else LIVE if update.changes else NOTHING,
         update.restart_required,
         guest_before=guest(was),
         guest_after=guest(will),

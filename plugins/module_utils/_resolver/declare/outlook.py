@@ -12,13 +12,12 @@ Manifest = dict[str, Any]
 
 
 class Outlook(NamedTuple):
-    """vm: before admission. operation: CREATE or UPDATE.
+    """vm: before admission.
     admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM. refusal:
     the reason of the rejection.
     """
 
     vm: Manifest
-    operation: str
     admitted: Manifest | None = None
     refusal: Response | None = None
 
@@ -28,5 +27,5 @@ def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Outlook:
     operation = "CREATE" if live is None else "UPDATE"
     mutated = mutate.mutate(vm, cluster.objects, live, operation, cluster.release)
     if mutated.vm is None:
-        return Outlook(vm, operation, refusal=mutated.refusal)
-    return Outlook(vm, operation, architecture.of_sources(mutated.vm, cluster.objects, cluster.release))
+        return Outlook(vm, refusal=mutated.refusal)
+    return Outlook(vm, architecture.of_sources(mutated.vm, cluster.objects, cluster.release))

@@ -32,7 +32,7 @@ def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cl
     before = None if live is None else live["spec"]
     namespace = vm["metadata"].get("namespace", "")
     try:
-        causes = list(dict.fromkeys(order.vmi(metadata, spec, known, by_kubevirt=True, of_vm="spec.template.")))
+        causes = list(dict.fromkeys(order.vmi(metadata, spec, known)))
         if causes and order.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, known):
             return []
     except Crash:

@@ -108,7 +108,7 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
     seen = any(not one["field"].startswith(_NOT_SEEN) for one in changes)
     if has_guest(vm) and (seen or update.restart_required is not None):
         effect = RESTART
-    elif update.patch:
+    elif update.changes:
         effect = LIVE
     refresh = drift(vm, after.cluster.objects, after.cluster.kubevirt)
     return Machine(

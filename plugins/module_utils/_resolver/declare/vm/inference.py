@@ -19,7 +19,6 @@ Options = dict[str, Any]
 Manifest = dict[str, Any]
 
 AUTO: Final = "auto"
-REQUIRED: Final = "required"
 NONE: Final = "none"
 
 _FIELDS: Final = {"name": "name", "kind": "kind", "revision_name": "revisionName"}

@@ -7,9 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from ...api import errors, quantity
 
-Spec = dict[str, Any]
-
-
 DEFAULT_ARCHITECTURE: Final = "amd64"
 _MACHINE_TYPES: Final = {"amd64": "q35", "arm64": "virt", "s390x": "s390-ccw-virtio"}
 CPU_REQUEST: Final = "100m"

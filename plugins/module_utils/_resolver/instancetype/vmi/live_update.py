@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ...api import schema
+from ...api import schema, semantic
 from ...api.tree import copy
 from ..find.lookup import Problem
 from . import interface_plug, volume_plug
 from .cluster import Cluster, KubeVirt
-from .hot_plug import Update, memory, put, scheduling, sockets
+from .hot_plug import Update, memory, scheduling, sockets
 from .maximums import limits, set_maximums
 from .restart_required import OTHER_FIELD, applied, differs
 
@@ -40,33 +40,37 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster)
     if isinstance(past, Problem) or isinstance(template, Problem):
         return Update()
     wanted: Manifest = template["spec"]
-    instance = _settled({**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])})
+    instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
-    patch = tuple(_plugged(now, instance, kubevirt))
+    changes = tuple(_plugged(now, instance, kubevirt))
     live = kubevirt.live_updates
     if differs(now, past["spec"], wanted, running, live=live, release=cluster.release):
-        return Update(patch, OTHER_FIELD)
+        return Update(changes, OTHER_FIELD)
     if not live:
-        return Update(patch)
-    patch += scheduling(wanted, running)
+        return Update(changes)
+    changes += scheduling(wanted, running)
     restart = None
     for found in (sockets(wanted, instance), memory(wanted, instance), volume_plug.migrated(now, instance)):
-        patch += found.patch
+        changes += found.changes
         restart = restart or found.restart_required
-    return Update(patch, restart)
+    return Update(changes, restart)
 
 
-def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[Manifest]:
-    """What is plugged in and out, whether or not the rest needs a restart."""
+def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
+    """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
     spec, running = schema.canonical(_VMI_SPEC, vm["spec"]["template"]["spec"]), instance["spec"]
     connected = interface_plug.plugged(spec, instance, kubevirt.release)
     if connected.get("networks") != running.get("networks"):
-        yield put("networks", connected.get("networks"))
+        yield "networks"
     interfaces = connected["domain"]["devices"].get("interfaces")
     if interfaces != running["domain"]["devices"].get("interfaces"):
-        yield put("domain/devices/interfaces", interfaces)
+        yield "domain.devices.interfaces"
     if kubevirt.plugs_volumes:
-        yield from volume_plug.plugged({"spec": {**vm["spec"], "template": {"spec": spec}}}, instance)
+        volumes, disks = volume_plug.plugged({"spec": {**vm["spec"], "template": {"spec": spec}}}, instance)
+        if not semantic.equal("[]Volume", running.get("volumes") or [], volumes):
+            yield "volumes"
+        if not semantic.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):
+            yield "domain.devices.disks"
 
 
 def foreseen(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt) -> bool:
@@ -86,14 +90,3 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt
     guest = {"guestCurrent": running["domain"]["memory"].get("guest")}
     instance = {"spec": running, "status": {**status, "memory": guest}}
     return not any(found.restart_required for found in (sockets(after, instance), memory(after, instance)))
-
-
-def _settled(instance: Manifest) -> Manifest:
-    """The VMI with the changes that are under way."""
-    status = instance.get("status") or {}
-    conditions = [
-        entry
-        for entry in status.get("conditions") or []
-        if entry["type"] not in ("HotVCPUChange", "HotMemoryChange") or entry["status"] != "True"
-    ]
-    return {**instance, "status": {**status, "conditions": conditions}}

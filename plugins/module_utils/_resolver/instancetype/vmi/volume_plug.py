@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from ...api import semantic
-from .hot_plug import Update, put
+from .hot_plug import Update
 
 Manifest = dict[str, Any]
 
@@ -54,15 +53,16 @@ def disks_change_live(then: Manifest, wanted: Manifest) -> bool:
     )
 
 
-def plugged(vm: Manifest, instance: Manifest) -> Iterator[Manifest]:
-    """The JSON patch that plugs, replaces and unplugs volumes and disks of a running VMI (``patchHotplugVolumes``).
+def plugged(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Manifest]]:
+    """The volumes and disks of a running VMI once KubeVirt has plugged, replaced and unplugged those of its VM
+    (``patchHotplugVolumes``).
 
     vm, instance: with canonical specs of the VMI. A replaced volume comes once the old one has left the VMI's status.
     """
     status = instance.get("status") or {}
-    if status.get("phase") != "Running" or _migrates(vm):
-        return
     now, running = vm["spec"]["template"]["spec"], instance["spec"]
+    if status.get("phase") != "Running" or _migrates(vm):
+        return _volumes(running), _disks(running)
     wanted, disks = _by_name(_volumes(now)), _by_name(_disks(now))
     volumes = [one for one in _volumes(running) if _stays(one, wanted.get(one["name"]))]
     taken = {*_by_name(_volumes(running)), *(entry["name"] for entry in status.get("volumeStatus") or [])}
@@ -75,12 +75,7 @@ def plugged(vm: Manifest, instance: Manifest) -> Iterator[Manifest]:
     ]
     present = _by_name(_disks(running))
     kept += [disk for name, disk in disks.items() if name not in present and _is_plugged(names.get(name) or {})]
-    for field, kind, old, new in (
-        ("volumes", "[]Volume", _volumes(running), volumes),
-        ("domain/devices/disks", "[]Disk", _disks(running), kept),
-    ):
-        if not semantic.equal(kind, old, new):
-            yield put(field, new)
+    return volumes, kept
 
 
 def _stays(volume: Manifest, wanted: Manifest | None) -> bool:
@@ -116,8 +111,7 @@ def migrated(vm: Manifest, instance: Manifest) -> Update:
     reason = _unmovable(moved, running) or _unmovable_guest(moved, instance.get("status") or {})
     if reason:
         return Update(restart_required=reason)
-    moves = [wanted[one["name"]] if one["name"] in moved else one for one in _volumes(running)]
-    return Update((put("volumes", moves),))
+    return Update(("volumes",))
 
 
 def _unmovable(moved: list[str], running: Manifest) -> str:
