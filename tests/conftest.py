@@ -29,7 +29,7 @@ COLLECTIONS = CHECKOUT / ".cache" / "collections"
 ROLE_FILES = CHECKOUT / "roles" / "local_cluster" / "files"
 TEST_CLUSTERS = CHECKOUT / ".cache" / "test-clusters"
 """Where the clusters of test runs keep their state."""
-PROCESSES = {"chaos", "contract", "integration"}
+PROCESSES = {"chaos", "integration", "releases"}
 """The folders of tests that start servers, or run Ansible as a command."""
 RUN_VARIABLE = "VIRTSHAPE_TEST_RUN"
 """The environment variable by which the workers of pytest-xdist know the run they belong to."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from kubernetes import client, config
 
@@ -13,12 +14,12 @@ FEATURES = {
     "cdi": "the CRDs of CDI",
     "cdi_here": "a CDI that reaches the loopback addresses of this machine",
     "snapshots": "the CRDs of VolumeSnapshots",
-    "catalog": "common-instancetypes v1.7.0, with which the scenarios were recorded",
+    "networks": "the CRD of NetworkAttachmentDefinitions",
+    "catalog": "common-instancetypes v1.7.0",
 }
 """Name → what it is, in words that go after "the cluster lacks"."""
 
 _CATALOG_LABEL = "instancetype.kubevirt.io/common-instancetypes-version"
-_OF_EMULATION = "app.kubernetes.io/managed-by=kubevirt-emulation"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -37,11 +38,18 @@ def look(kubeconfig: Path) -> Given:
             "administrator": _may_do_everything(connection),
             "storage": bool(_default_classes(connection)),
             "cdi": "cdi.kubevirt.io" in groups,
-            "cdi_here": bool(_listed(connection, "cdi.kubevirt.io", "v1beta1", "cdis", _OF_EMULATION)),
+            "cdi_here": any(map(_is_here, _listed(connection, "cdi.kubevirt.io", "v1beta1", "cdis"))),
             "snapshots": "snapshot.storage.k8s.io" in groups,
+            "networks": "k8s.cni.cncf.io" in groups,
             "catalog": _catalog_versions(connection) == {"v1.7.0"},
         }
         return Given(_release(connection), frozenset(name for name, there in has.items() if there))
+
+
+def _is_here(cdi: dict[str, Any]) -> bool:
+    """Whether uploads to a CDI go to this machine."""
+    uploads = (cdi["spec"].get("config") or {}).get("uploadProxyURLOverride")
+    return urlsplit(uploads or "").hostname in ("127.0.0.1", "localhost")
 
 
 def _may_do_everything(connection: Any) -> bool:
@@ -69,10 +77,9 @@ def _release(connection: Any) -> str:
     return str(version or "").removeprefix("v")
 
 
-def _listed(connection: Any, group: str, version: str, plural: str, labels: str = "") -> list[dict[str, Any]]:
+def _listed(connection: Any, group: str, version: str, plural: str) -> list[dict[str, Any]]:
     try:
-        api = client.CustomObjectsApi(connection)
-        answer = api.list_cluster_custom_object(group, version, plural, label_selector=labels)
+        answer = client.CustomObjectsApi(connection).list_cluster_custom_object(group, version, plural)
     except client.ApiException:
         return []
     found: list[dict[str, Any]] = answer["items"]

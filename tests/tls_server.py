@@ -10,9 +10,9 @@ from local_cluster import pki
 
 
 def with_tls(server: socketserver.TCPServer, folder: Path) -> Path:
-    """Has the server show a certificate for pki.WEBHOOK_NAMES; the file of the authority that signed it."""
+    """Has the server show a certificate for pki.SERVICE_NAMES; the file of the authority that signed it."""
     pki.ensure(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "webhook.crt", folder / "webhook.key")
+    context.load_cert_chain(folder / "services.crt", folder / "services.key")
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    return folder / "ca.crt"
+    return folder / "services-ca.crt"

@@ -19,6 +19,7 @@ from cluster_load import (
     APPLY,
     INSTANCE,
     MACHINE,
+    PARTS,
     REVISION,
     Namespace,
     cluster,
@@ -35,7 +36,11 @@ NAMESPACE = "load"
 POWER = f"/apis/subresources.kubevirt.io/v1/namespaces/{NAMESPACE}/virtualmachines"
 PAUSE = 2.0  # seconds between two steps of a VM's life
 SAMPLE = 60.0  # seconds
-COLUMNS = ("minute", "API server MiB", "emulation MiB", "VMs lived", "VMs", "VMIs", "revisions", "events", "CPU s")
+COLUMNS = (
+    "minute",
+    *(f"{part} MiB" for part in PARTS),
+    *("VMs lived", "VMs", "VMIs", "revisions", "events", "CPU s"),
+)
 
 
 def main() -> int:

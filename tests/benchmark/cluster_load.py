@@ -20,7 +20,7 @@ import yaml
 
 FILES = Path(__file__).resolve().parents[2] / "roles" / "local_cluster" / "files"
 CONNECTIONS = 16
-PARTS = ("control-plane", "emulation")
+PARTS = ("control-plane", "virt-api", "virt-controller", "cdi", "node")
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
 INSTANCETYPE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachineInstancetype", "virtualmachineinstancetypes")
 PREFERENCE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachinePreference", "virtualmachinepreferences")

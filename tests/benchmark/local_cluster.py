@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cluster_load import MACHINE, REVISION, Namespace, cluster, connect, cost, launch, send
+from cluster_load import MACHINE, PARTS, REVISION, Namespace, cluster, connect, cost, launch, send
 from results import record
 
+WIDTH = 16
 SETTLE = 15.0  # seconds after a start until the memory is looked at
 
 
@@ -46,7 +47,8 @@ def measure(directory: Path, vms: int, rounds: int, starts: int) -> dict[str, An
             launch("stop", directory)
     print(f"start: {statistics.median(seconds):.1f} s ({min(seconds):.1f} to {max(seconds):.1f})")
     time.sleep(SETTLE)
-    print(f"{'':10}{'VMs/s':>8}{'captured/s':>12}{'MiB in all':>12}{'API server':>12}{'emulation':>12}{'CPU s':>8}")
+    titles = ("VMs/s", "captured/s", "MiB in all", *PARTS, "CPU s")
+    print(f"{'':10}" + "".join(f"{title:>{WIDTH}}" for title in titles))
     before = cost(directory)
     row("idle", None, None, before.memory, None)
     row("  PSS", None, None, before.proportional, None)
@@ -63,8 +65,7 @@ def measure(directory: Path, vms: int, rounds: int, starts: int) -> dict[str, An
 
 def row(name: str, created: float | None, captured: float | None, memory: dict[str, float], cpu: float | None) -> None:
     numbers = (created, captured, sum(memory.values()), *memory.values(), cpu)
-    widths = (8, 12, 12, 12, 12, 8)
-    print(f"{name:10}" + "".join(f"{'' if n is None else f'{n:.0f}':>{w}}" for n, w in zip(numbers, widths)))
+    print(f"{name:10}" + "".join(f"{'' if n is None else f'{n:.0f}':>{WIDTH}}" for n in numbers))
 
 
 async def create_and_delete(directory: Path, vms: int, name: str) -> tuple[float, float]:

@@ -53,7 +53,7 @@ class Faulty:
         return Switch(Layout(self._directory), settings["port"])
 
     def kill(self, process: str, number: signal.Signals) -> None:
-        """Sends a signal to `control-plane` or `emulation`."""
+        """Sends a signal to a process, such as `control-plane` or `virt-api`."""
         status = self._launch("status", "--dir", str(self._directory))
         os.kill(status["processes"][process], number)
 

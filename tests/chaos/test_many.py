@@ -76,15 +76,15 @@ def test_a_tenth_of_all_requests_fails(shop: Shop) -> None:
 
 def test_webhooks_time_out_and_come_back(shop: Shop) -> None:
     wanted = names(4)
-    shop.faulty.kill("emulation", signal.SIGSTOP)
+    shop.faulty.kill("virt-api", signal.SIGSTOP)
     try:
         with ThreadPoolExecutor(1) as pool:
             made = pool.submit(shop.declare, wanted)
             until(lambda: shop.faulty.counts()["answers"].get("500", 0) > 0)
-            shop.faulty.kill("emulation", signal.SIGCONT)
+            shop.faulty.kill("virt-api", signal.SIGCONT)
             result = made.result()
     finally:
-        shop.faulty.kill("emulation", signal.SIGCONT)
+        shop.faulty.kill("virt-api", signal.SIGCONT)
     assert not result.get("failed"), result["msg"]
     shop.judge(wanted, "1")
 

@@ -1,4 +1,4 @@
-"""Where the checkout is; importing this puts `_resolver`, the emulation and what tests share on the path.
+"""Where the checkout is; importing this puts `_resolver` and what tests share on the path.
 
 The resolver is pure and needs neither Ansible nor the collection's place in `ansible_collections`.
 """
@@ -10,4 +10,4 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
-sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "roles/local_cluster/files", "tests")]
+sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "tests")]

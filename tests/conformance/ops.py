@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Callable
 
 import checkout  # noqa: F401  # pylint: disable=unused-import
+import expand_endpoint
 import wire_types
 
 from _resolver.api import errors, quantity, release_schema, schema
@@ -19,7 +20,6 @@ from _resolver.instancetype.find import decode, infer, lookup, naming, revision
 from _resolver.instancetype.revision import store, upgrade
 from _resolver.instancetype.vmi import configuration, expand, vmi
 from _resolver.instancetype.webhooks import mutate, validate
-from kubevirt_emulation.subresources import endpoint
 
 Json = dict[str, Any]
 
@@ -110,7 +110,7 @@ def _expand(given: Json, version: Release = NEWEST) -> Json:
 
 
 def _expand_endpoint(given: Json) -> Json:
-    return endpoint.expand_vm_spec(given["vm"], given["namespace"], _objects(given), _config(given))._asdict()
+    return expand_endpoint.expand_vm_spec(given["vm"], given["namespace"], _objects(given), _config(given))._asdict()
 
 
 def _vmi(given: Json) -> Json:

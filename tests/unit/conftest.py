@@ -1,7 +1,4 @@
-"""What the unit tests share lies in `support`, recorded admissions in tests/contract.
-
-The emulation imports `_resolver` from where it lies.
-"""
+"""What the unit tests share lies in `support`; `crd_schemas` imports `_resolver` from where it lies."""
 
 from __future__ import annotations
 
@@ -10,4 +7,3 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).with_name("support")))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "plugins" / "module_utils"))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "contract" / "admission"))

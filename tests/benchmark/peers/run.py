@@ -10,6 +10,7 @@ peers come with the PyPI package `ansible`, which is fetched once (55 MB).
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -191,16 +192,17 @@ def running(server: str, given: Path | None = None) -> Iterator[Path]:
             yield Path(folder)
         return
     with cluster() as directory:
-        launch("start", directory, "--faults", "--no-emulation" if server == "stores" else "--emulation")
+        launch("start", directory, "--faults", "--no-kubevirt" if server == "stores" else "--kubevirt")
         if server == "stores":
             create_kinds(directory)
         yield directory
 
 
 def create_kinds(directory: Path) -> None:
-    from kubevirt_emulation import openapi
+    from local_cluster import build, installation, versions
 
-    crds = openapi.crds()
+    programs = build.Built(versions.default_kubernetes(), versions.default_kubevirt()).kubevirt()
+    crds = installation.kinds(json.loads((programs / "kubevirt.json").read_text()))
     with config.new_client_from_config(str(directory / "kubeconfig")) as connection:
         extensions = client.ApiextensionsV1Api(connection)
         for crd in crds:

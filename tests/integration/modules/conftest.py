@@ -27,12 +27,14 @@ def run(cluster: Path) -> Run:
 @pytest.fixture
 def shop(run: Run, namespace: str) -> str:
     """A namespace with two instancetypes and a preference that asks for 2Gi."""
-    sizes = {"tiny": (1, "512Mi"), "small": (1, "2Gi"), "medium": (2, "4Gi")}
+    # With a maximum, so that its memory takes a restart whether or not guests can migrate.
+    medium = {"guest": "4Gi", "max_guest": "4Gi"}
+    sizes = {"tiny": (1, {"guest": "512Mi"}), "small": (1, {"guest": "2Gi"}), "medium": (2, medium)}
     made = run(
         "instancetype",
         namespace=namespace,
         instancetypes=[
-            {"name": name, "cpu": {"guest": cpu}, "memory": {"guest": memory}} for name, (cpu, memory) in sizes.items()
+            {"name": name, "cpu": {"guest": cpu}, "memory": memory} for name, (cpu, memory) in sizes.items()
         ],
     )
     assert made["changed"], made

@@ -102,6 +102,14 @@ def claim_of(api: Any, namespace: str, name: str, owner: Any = None, labels: dic
         api.resources.get(api_version="v1", kind="PersistentVolumeClaim").create(namespace=namespace, body=body)
 
 
+def network_of(api: Any, namespace: str, name: str) -> None:
+    """Makes a NetworkAttachmentDefinition, without which no guest gets on a network."""
+    config = {"cniVersion": "0.3.1", "name": name, "type": "bridge", "bridge": name}
+    kind = {"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition"}
+    body = {**kind, "metadata": {"name": name}, "spec": {"config": json.dumps(config)}}
+    api.resources.get(api_version=kind["apiVersion"], kind=kind["kind"]).create(namespace=namespace, body=body)
+
+
 def await_condition(api: Any, namespace: str, name: str, condition: str) -> None:
     """Until virt-controller has said of a VM whether a condition holds."""
     vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")

@@ -80,7 +80,8 @@ def fleet(run: Run, shop: str) -> str:
     ]
     made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     assert "failed" not in made, made
-    grown = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory={"guest": "4Gi"})
+    memory = {"guest": "4Gi", "max_guest": "4Gi"}
+    grown = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory=memory)
     assert grown["changed"], grown
     return shop
 

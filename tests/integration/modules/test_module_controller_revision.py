@@ -19,7 +19,8 @@ READ = [
 
 
 def grow(run: Run, namespace: str, cpu: int = 4, memory: str = "8Gi", **spec: Any) -> None:
-    made = run("instancetype", namespace=namespace, name="medium", cpu={"guest": cpu, **spec}, memory={"guest": memory})
+    size = {"cpu": {"guest": cpu, **spec}, "memory": {"guest": memory, "max_guest": memory}}
+    made = run("instancetype", namespace=namespace, name="medium", **size)
     assert made["changed"], made
 
 
@@ -35,7 +36,11 @@ def test_drift_is_shown_and_a_refresh_with_restart_takes_it_away(run: Run, shop:
     seen = {one["name"]: one for one in run("controller_revision_info", namespace=shop)["virtual_machines"]}
     assert (seen["db"]["drifted"], seen["web"]["drifted"]) == (True, False)
     assert (seen["db"]["guest_before"]["vcpus"], seen["db"]["guest_after"]["vcpus"]) == (2, 4)
-    assert [change["field"] for change in seen["db"]["instancetype"]["changes"]] == ["cpu.guest", "memory.guest"]
+    assert [change["field"] for change in seen["db"]["instancetype"]["changes"]] == [
+        "cpu.guest",
+        "memory.guest",
+        "memory.maxGuest",
+    ]
     assert guest(run, shop, "db") == (2, "4Gi")
 
     planned = run("controller_revision", namespace=shop, check=True)
@@ -220,7 +225,7 @@ def test_an_interrupted_run_is_finished_by_the_next(run: Run, shop: str) -> None
     grow(run, shop)
     # As if the run had been cut off between the refresh and the restart.
     assert run("controller_revision", namespace=shop, restart="never")["changed"]
-    # Sockets are plugged into the running guest, memory waits for the restart.
+    # The running guest has what it was started with.
     assert guest(run, shop, "db")[1] == "4Gi"
     done = run("controller_revision", namespace=shop, restart="if_required")
     assert (done["changed"], done["results"][0]["restarted"]) == (True, True), done

@@ -18,7 +18,7 @@ SIZES: dict[str, tuple[dict[str, Any], str]] = {
     "max-sockets": ({"cpu": {"guest": 1, "max_sockets": 8}}, "restart"),
     "cpu-model": ({"cpu": {"guest": 1, "model": "EPYC"}}, "restart"),
     "fewer": ({"cpu": {"guest": 2}}, "restart"),
-    "memory": ({"memory": {"guest": "3Gi"}}, "restart"),
+    "memory": ({"memory": {"guest": "3Gi", "max_guest": "3Gi"}}, "restart"),
     "io-threads": ({"io_threads_policy": "shared"}, "restart"),
     "sockets": ({"cpu": {"guest": 2}}, "live_update"),
     "annotations": ({"vm_annotations": {"example.com/size": "two"}}, "nothing"),

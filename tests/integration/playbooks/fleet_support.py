@@ -39,8 +39,9 @@ class Fleet:
         return execute(module, {**where, **options}, check=check)
 
     def size(self, vcpus: int, memory: str, **cpu: Any) -> None:
-        """Makes the instancetype, or changes it."""
-        made = self.run("instancetype", name="fleet", cpu={"guest": vcpus, **cpu}, memory={"guest": memory})
+        """Makes the instancetype, or changes it. Other memory takes a restart, whether or not guests can migrate."""
+        amount = {"guest": memory, "max_guest": memory}
+        made = self.run("instancetype", name="fleet", cpu={"guest": vcpus, **cpu}, memory=amount)
         assert made["changed"], made
 
     def create(self, count: int, **options: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -125,11 +124,3 @@ def test_files_that_the_developers_page_names_exist() -> None:
     assert len(named) > 10
     missing = [span for span in named if not any((root / span.rstrip("/")).exists() for root in roots)]
     assert missing == []
-
-
-def test_the_page_of_the_local_cluster_counts_the_requests_that_it_is_measured_with() -> None:
-    """tests/contract/test_contract_scenarios.py sends them."""
-    recorded = json.loads((CHECKOUT / "tests" / "contract" / "admission" / "recorded.json").read_text(encoding="utf-8"))
-    refused = [answer for answer in recorded.values() if answer["code"] >= 400]
-    page = " ".join((CHECKOUT / "docs" / "local_cluster.md").read_text(encoding="utf-8").split())
-    assert f"answers all {len(recorded)} requests of" in page and f"and {len(refused)} of them are refusals" in page

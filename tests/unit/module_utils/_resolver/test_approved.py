@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from importlib import import_module
@@ -22,7 +21,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from fleet_samples import DAYS, LABEL, captured, entry, part, vm
-from kubevirt_emulation import openapi
 
 NOW = "2026-03-01T08:00:00Z"
 
@@ -195,16 +193,3 @@ def test_where_each_value_comes_from_as_a_table() -> None:
     web = next(one for one in OBJECTS if one["metadata"]["name"] == "web")
     table = load("explain")(web, objects=OBJECTS, format="table")
     approved.check("filter_explain.txt", "\n".join([*table, ""]))
-
-
-def test_the_definitions_of_kinds_but_for_what_vms_are_made_of() -> None:
-    """The fields of VMs are many, and those of `fields/`: of these, what the first level says."""
-    definitions = copy.deepcopy(openapi.crds())
-    for definition in definitions:
-        spec = definition["spec"]
-        # Those of a cluster have the fields of those of a namespace.
-        if spec["names"]["kind"] in ("VirtualMachine", "VirtualMachineInstance") or spec["scope"] == "Cluster":
-            root = spec["versions"][0]["schema"]["openAPIV3Schema"]
-            for part in ("spec", "status"):
-                root["properties"].get(part, {}).get("properties", {}).clear()
-    approved.check("definitions.json", shown(definitions))

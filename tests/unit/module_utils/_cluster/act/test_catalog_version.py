@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Chosen,
     choose_version,
 )
-from kubevirt_emulation import openapi
+from crd_schemas import definitions
 from scripted_server import Store, forbidden, session_with
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
@@ -39,11 +39,11 @@ def test_the_release_decides(release: str, version: str) -> None:
 
 @pytest.mark.parametrize("told", [kubevirt("devel"), kubevirt(None), None])
 def test_where_the_release_is_not_told_the_fields_decide(told: Any) -> None:
-    definitions = [copy.deepcopy(one) for one in openapi.crds() if "preferences" in one["metadata"]["name"]]
-    for definition in definitions:
+    changed = [copy.deepcopy(one) for one in definitions() if "preferences" in one["metadata"]["name"]]
+    for definition in changed:
         for version in definition["spec"]["versions"]:
             del version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["preferredArchitecture"]
-    store = Store({KUBEVIRTS: [told] if told else [], DEFINITIONS: definitions})
+    store = Store({KUBEVIRTS: [told] if told else [], DEFINITIONS: changed})
     if told is None:
         store.answers["GET", KUBEVIRTS] = forbidden("kubevirts")
     assert chosen(store) == Chosen("v2", "the cluster's API has all fields of KubeVirt 1.6")

@@ -103,6 +103,16 @@ def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_t
     assert not any(waits_for_restart(result) for result in results)
 
 
+def test_an_unchanged_vm_that_somebody_has_just_changed_is_waited_for() -> None:
+    labels = ("shop/a-r", "shop/b-l")
+    cluster = Cluster(*labels)
+    results = [changed(cluster, label, NOTHING) for label in labels]
+    for result in results:
+        result.action, result.written, result.impact = plan.NONE, False, None
+    settle(cluster, results)
+    assert [(result.restart, result.failed) for result in results] == [(True, None), (False, None)]
+
+
 class Late(Cluster):
     """The new guests appear while somebody watches."""
 

@@ -322,7 +322,7 @@ def test_a_host_that_is_none(host: str) -> None:
 def test_the_certificate_has_the_name_of_the_host(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, name: str, refused: bool
 ) -> None:
-    monkeypatch.setattr(pki, "WEBHOOK_NAMES", (name,))
+    monkeypatch.setattr(pki, "SERVICE_NAMES", (name,))
     authority = with_tls(server, tmp_path)
     server.answers = [OK]
     way = session(server, host=f"https://{host}:{server.server_port}", ca_cert=str(authority))

@@ -230,14 +230,6 @@ def test_what_is_no_quantity_is_told_in_go_s_words(text: str, told: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "nanos", "expected"),
-    [("1", 200 * 10**6, "1200m"), ("1200m", -200 * 10**6, "1"), ("1536Mi", 2**29 * 10**9, "2Gi"), ("1Gi", 0, "1Gi")],
-)
-def test_a_sum_is_written_as_the_quantity_is(text: str, nanos: int, expected: str) -> None:
-    assert quantity.plus(text, nanos) == expected
-
-
-@pytest.mark.parametrize(
     ("first", "second", "text"),
     [
         ("1Gi", "1M", "1074741824"),

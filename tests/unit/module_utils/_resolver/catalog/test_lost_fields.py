@@ -25,7 +25,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     without_unknown,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from kubevirt_emulation import openapi
+from crd_schemas import definitions, schema_of
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 
@@ -48,7 +48,7 @@ def older(expression: str, found: dict[str, Any], known: release.Release) -> dic
 @cache
 def cluster(version: str) -> dict[Role, dict[str, Any]]:
     known = release.of(version)
-    return {role: older(role.spec_type, openapi.schema_of(role.spec_type), known) for role in ROLES}
+    return {role: older(role.spec_type, schema_of(role.spec_type), known) for role in ROLES}
 
 
 @cache
@@ -138,8 +138,8 @@ def test_lists_maps_and_free_objects() -> None:
 
 
 def test_the_schema_of_a_definition() -> None:
-    [definition] = [one for one in openapi.crds() if one["spec"]["names"]["kind"] == PREFERENCE.cluster_kind]
-    assert spec_schema(definition, "v1beta1") == openapi.schema_of(PREFERENCE.spec_type)
+    [definition] = [one for one in definitions() if one["spec"]["names"]["kind"] == PREFERENCE.cluster_kind]
+    assert spec_schema(definition, "v1beta1") == schema_of(PREFERENCE.spec_type)
     assert spec_schema(definition, "v1") is None
 
 

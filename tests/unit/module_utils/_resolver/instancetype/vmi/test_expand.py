@@ -1,4 +1,4 @@
-"""Expansion and its endpoint, beyond what the vectors show."""
+"""Expansion, beyond what the vectors show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     expand,
     fill_new,
 )
-from kubevirt_emulation.subresources import endpoint
 
 OBJECTS = [
     {
@@ -105,68 +104,3 @@ def test_an_interface_that_the_cluster_does_not_permit_is_an_error() -> None:
     error = expand(vm(instancetype={"name": "u"}), Objects(OBJECTS), config).error
     assert error is not None
     assert error.message == "bridge interface is not enabled in kubevirt-config"
-
-
-@pytest.mark.parametrize(
-    ("body", "causes"),
-    [
-        ({}, ["spec in body is required", 'spec in body must be of type object: "null"']),
-        ({"x": 1, "spec": {"template": {}}}, [".x in body is a forbidden property"]),
-        (
-            {"spec": {"instancetype": {"name": 1}, "template": {}}},
-            ['spec.instancetype.name in body must be of type string: "number"'],
-        ),
-        (
-            # A name may be missing here: what is no object has a default.
-            {"spec": {"template": {"spec": {"domain": {}, "volumes": [{}]}}}},
-            ["spec.template.spec.domain.devices in body is required"],
-        ),
-        (
-            {"spec": {"template": {"spec": {"domain": {"devices": {}}, "dnsPolicy": "Host"}}}},
-            [
-                "spec.template.spec.dnsPolicy in body should be one of "
-                "[ClusterFirst ClusterFirstWithHostNet Default None]"
-            ],
-        ),
-        (
-            {"spec": {"template": {"spec": {"domain": {"devices": {}}, "tolerations": [{}, {"effect": "Never"}]}}}},
-            ["spec.template.spec.tolerations.effect in body should be one of [NoExecute NoSchedule PreferNoSchedule]"],
-        ),
-        (
-            {"spec": {"template": {"spec": {"domain": {"devices": {}, "cpu": {"cores": 1.5}}}}}},
-            ['spec.template.spec.domain.cpu.cores in body must be of type integer: "number"'],
-        ),
-        (
-            {"spec": {"template": {"spec": {"domain": {"devices": {}, "memory": {"guest": True}}}}}},
-            ['spec.template.spec.domain.memory.guest in body must be of type string,integer,number: "boolean"'],
-        ),
-        (
-            {"spec": {"template": {"spec": {"domain": {"devices": {}}, "nodeSelector": {"a": 1}}}}},
-            ['spec.template.spec.nodeSelector.a in body must be of type string: "number"'],
-        ),
-    ],
-)
-def test_mistakes_of_a_body(body: dict[str, Any], causes: list[str]) -> None:
-    response = endpoint.expand_vm_spec(body, "web", Objects([]))
-    assert response.code == 400
-    assert response.body["message"] == "Object is not a valid VirtualMachine"
-    assert [cause["message"] for cause in response.body["details"]["causes"]] == causes
-
-
-def test_a_quantity_may_be_a_number_and_the_metadata_anything() -> None:
-    domain = {"devices": {}, "memory": {"guest": 1073741824}, "cpu": {"cores": 2}}
-    body = {"metadata": {"bogus": 1}, "spec": {"template": {"spec": {"domain": domain}}}, "status": None}
-    assert endpoint.expand_vm_spec(body, "web", Objects([])).code == 200
-
-
-def test_a_body_that_is_no_object() -> None:
-    response = endpoint.expand_vm_spec([], "web", Objects([]))
-    assert response.body["message"] == (
-        "Can not unmarshal Request body to struct, error:"
-        " json: cannot unmarshal array into Go value of type map[string]interface {}"
-    )
-
-
-def test_a_crash_is_answered_with_500() -> None:
-    given = vm(instancetype={"name": "u"}, preference={"name": "zero"})
-    assert endpoint.expand_vm_spec(given, "web", Objects(OBJECTS)).code == 500

@@ -20,8 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 
 Manifest = dict[str, Any]
-SELECTOR = {"op": "add", "path": "/spec/nodeSelector", "value": {"a": "b"}}
-SOCKETS = {"op": "add", "path": "/spec/domain/cpu/sockets", "value": 2}
+SELECTOR, SOCKETS = "nodeSelector", "domain.cpu.sockets"
 
 
 def spec(guest: str = "1Gi", cpu: Manifest | None = None, **template: Any) -> Manifest:
@@ -54,7 +53,7 @@ def instance(sockets: int = 1, most: int = 4, **fields: Any) -> Manifest:
             Update((SELECTOR,)),
         ),
         (spec(nodeSelector={"a": "b"}), instance(nodeSelector={"a": "b"}), Update()),
-        (spec(), instance(tolerations=[{"key": "a"}]), Update(({"op": "remove", "path": "/spec/tolerations"},))),
+        (spec(), instance(tolerations=[{"key": "a"}]), Update(("tolerations",))),
     ],
 )
 def test_live(now: Manifest, running: Manifest, expected: Update) -> None:
@@ -74,7 +73,7 @@ def test_live(now: Manifest, running: Manifest, expected: Update) -> None:
 def test_restart_required(now: Manifest, reason: str) -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
     update = compared(vm, spec(), instance())
-    assert update.patch == ()
+    assert update.changes == ()
     assert reason in (update.restart_required or "")
 
 
@@ -88,14 +87,14 @@ def test_sockets_on_arm() -> None:
     now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1}, architecture="arm64")
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
     update = compared(vm, spec(architecture="arm64"), instance())
-    assert update.patch == () and "ARM" in (update.restart_required or "")
+    assert update.changes == () and "ARM" in (update.restart_required or "")
 
 
 def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
     now = spec("2Gi", cpu={"sockets": 2, "cores": 1, "threads": 1})
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
     update = compared(vm, spec(), instance())
-    assert update.patch == (SOCKETS,)
+    assert update.changes == (SOCKETS,)
     assert "memory updated" in (update.restart_required or "")
 
 
@@ -118,7 +117,7 @@ def test_memory_of_a_vm_that_can_migrate(guest: str, at_boot: str, most: str | N
     running = migratable(most, at_boot)
     update = compared(vm, spec(), running)
     assert (update.restart_required or "").endswith(reason)
-    assert [one["path"] for one in update.patch] == ([] if reason else ["/spec/domain/memory/guest"])
+    assert list(update.changes) == ([] if reason else ["domain.memory.guest"])
 
 
 def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tuple[str, str]) -> Manifest:
@@ -137,7 +136,7 @@ def test_a_plan_looks_beyond_what_is_under_way() -> None:
     busy = migratable("4Gi", "1Gi", ("HotMemoryChange", "True"), ("HotVCPUChange", "True"))
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 3, "cores": 1, "threads": 1})}
     update = compared(vm, spec(), busy)
-    assert [one["path"] for one in update.patch] == ["/spec/domain/cpu/sockets", "/spec/domain/memory/guest"]
+    assert list(update.changes) == ["domain.cpu.sockets", "domain.memory.guest"]
 
 
 def test_the_first_reason_is_told() -> None:
@@ -167,8 +166,8 @@ def connected(*names: str) -> Manifest:
     return made
 
 
-PLUGGED = ["/spec/volumes", "/spec/domain/devices/disks"]
-CONNECTED = ["/spec/networks", "/spec/domain/devices/interfaces"]
+PLUGGED = ["volumes", "domain.devices.disks"]
+CONNECTED = ["networks", "domain.devices.interfaces"]
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -180,7 +179,7 @@ def test_volumes_and_interfaces_are_plugged_whatever_the_rollout_strategy(live: 
         (connected("one"), connected("one", "two"), CONNECTED),
     ):
         update = compared({**vm, "spec": after}, before, of(before), live_updates=live)
-        assert ([step["path"] for step in update.patch], update.restart_required) == (paths, None)
+        assert (list(update.changes), update.restart_required) == (paths, None)
 
 
 def test_a_volume_is_plugged_beside_what_needs_a_restart() -> None:
@@ -188,7 +187,7 @@ def test_a_volume_is_plugged_beside_what_needs_a_restart() -> None:
     after["template"]["spec"]["terminationGracePeriodSeconds"] = 5
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": after}
     update = compared(vm, plugs("root"), of(plugs("root")))
-    assert [step["path"] for step in update.patch] == PLUGGED
+    assert list(update.changes) == PLUGGED
     assert "non-live-updatable" in (update.restart_required or "")
 
 
@@ -204,7 +203,7 @@ def test_volumes_that_migrate() -> None:
     moved["template"]["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] = "other"
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": moved}
     update = compared(vm, plugs("root"), of(plugs("root")))
-    assert ([step["path"] for step in update.patch], update.restart_required) == (["/spec/volumes"], None)
+    assert (list(update.changes), update.restart_required) == (["volumes"], None)
     # KubeVirt exempts the change, but migrates nothing then.
     assert compared(vm, plugs("root"), of(plugs("root")), live_updates=False) == Update()
     shared = plugs("root")
@@ -246,7 +245,7 @@ def test_a_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
 def test_a_cluster_that_does_not_change_running_guests() -> None:
     more = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(nodeSelector={"a": "b"})}
     update = compared(more, spec(), instance(), live_updates=False)
-    assert update.patch == () and update.restart_required
+    assert update.changes == () and update.restart_required
     same = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
     assert compared(same, spec(), instance(), live_updates=False) == Update()
 

@@ -1,4 +1,4 @@
-"""Defaults that only a VMI gets; most of them are tested with the emulation, which gives them to VMIs."""
+"""Defaults that only a VMI gets."""
 
 from __future__ import annotations
 

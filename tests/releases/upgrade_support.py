@@ -189,7 +189,10 @@ class Cluster:
         """Templates of random VMs, which get the sizes and preferences of `create`."""
         chance = random.Random(seed)
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
-            client.ApiextensionsV1Api(connection).create_custom_resource_definition(TEMPLATES)
+            try:
+                client.ApiextensionsV1Api(connection).create_custom_resource_definition(TEMPLATES)
+            except client.ApiException as error:
+                assert error.status == 409, error  # this release has them
             custom = client.CustomObjectsApi(connection)
             deadline = time.monotonic() + 60
             for number in range(count):
@@ -224,7 +227,7 @@ class Cluster:
             return self._create(dynamic.DynamicClient(connection), vm)
 
     def limit_memory(self, amount: int) -> None:
-        """Gives the namespace a quota, or the quota another limit."""
+        """Gives the namespace a quota, or the quota another limit, and waits until it counts what there is."""
         body = {"metadata": {"name": "team"}, "spec": {"hard": {"requests.memory": str(amount)}}}
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
             core = client.CoreV1Api(connection)
@@ -233,6 +236,13 @@ class Cluster:
             except client.ApiException as error:
                 assert error.status == 409, error
                 core.patch_namespaced_resource_quota("team", NAMESPACE, body)
+            deadline = time.monotonic() + 60
+            while True:
+                status = core.read_namespaced_resource_quota("team", NAMESPACE).status
+                if status.used and parse_quantity((status.hard or {}).get("requests.memory", 0)) == amount:
+                    return
+                assert time.monotonic() < deadline, status
+                time.sleep(0.2)
 
     def _items(self, kind: str) -> dict[str, Manifest]:
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
@@ -252,7 +262,7 @@ class Cluster:
         }
 
     def pods(self) -> dict[str, Manifest]:
-        """Requests of the launcher pods by VM, as Kubernetes sums them up; none on a local cluster."""
+        """Requests of the launcher pods by VM, as Kubernetes sums them up."""
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
             pods = client.CoreV1Api(connection).list_namespaced_pod(NAMESPACE).items
         found: dict[str, Manifest] = {}
@@ -327,15 +337,19 @@ def template_mismatches(cluster: Cluster, foreseen: list[Manifest]) -> list[str]
     return wrong
 
 
-def over_quota(vms: list[Manifest], side: str, room: int) -> set[str]:
-    """The VMs whose pods have no room when all start in order, those that run first. side: pod_before or pod_after."""
-    over = set()
-    for vm in sorted(vms, key=lambda one: not one["runs"]):
+def over_quota(vms: list[Manifest], pods: dict[str, int], side: str, room: int) -> set[str]:
+    """The VMs whose pods have no room when all start in order, those that run first.
+
+    pods: the memory of the pods that there are, by VM. side: pod_before or pod_after.
+    """
+    over, taken = set(), dict(pods)
+    for vm in sorted(vms, key=lambda one: one["name"] not in pods):
+        taken.pop(vm["name"], None)
         memory = int(parse_quantity(vm[side]["requests"]["memory"])) if vm[side] else 0
-        if memory > room:
+        if memory > room - sum(taken.values()):
             over.add(vm["name"])
         else:
-            room -= memory
+            taken[vm["name"]] = memory
     return over
 
 

@@ -1,0 +1,54 @@
+"""What the server answers to a VM that nobody wants to keep."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+
+Manifest = dict[str, Any]
+
+VALIDATORS = ("virtualmachine-validator.kubevirt.io", "virtualmachineinstances-create-validator.kubevirt.io")
+_DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: ')
+
+
+class Answer(NamedTuple):
+    """stored: the object as it would be stored, None if it is refused. code: of HTTP. webhook: that refuses it, "" for
+    kube-apiserver itself. messages: of the whole refusal, then of each cause, each on one line."""
+
+    stored: Manifest | None
+    code: int = 201
+    webhook: str = ""
+    messages: tuple[str, ...] = ()
+
+    def says(self, text: str) -> bool:
+        """Whether a message of ours tells what the server does."""
+        return any(message in text for message in self.messages)
+
+
+def ask(session: Session, manifest: Manifest, changes: bool = False) -> Answer:
+    """What a dry run of creating an object, or of changing it, comes to."""
+    metadata, kind = manifest["metadata"], BY_NAME[manifest["kind"]]
+    path = kind.path(metadata["namespace"], metadata["name"] if changes else None)
+    try:
+        while True:
+            if changes:
+                version = session.request("GET", path)["metadata"]["resourceVersion"]
+                manifest = {**manifest, "metadata": {**metadata, "resourceVersion": version}}
+            try:
+                # What makes virt-api crash does so again.
+                return Answer(
+                    session.request("PUT" if changes else "POST", path, {"dryRun": "All"}, manifest, final=(500,))
+                )
+            except ApiError as error:
+                # virt-controller was faster.
+                if not changes or error.code != 409:
+                    raise
+    except ApiError as error:
+        denied = _DENIED.match(error.message)
+        messages = [error.message[denied.end() if denied else 0 :], *(cause.message for cause in error.causes)]
+        words = tuple(" ".join(message.split()) for message in messages)
+        return Answer(None, error.code, denied[1] if denied else "", words)

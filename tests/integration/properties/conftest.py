@@ -1,0 +1,15 @@
+"""What the tests beside the running KubeVirt share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+
+
+@pytest.fixture(scope="session")
+def session(cluster: Path) -> Session:
+    """One for all, since the requests are many and small."""
+    return Session({"kubeconfig": str(cluster), "retry_timeout": 30})

@@ -1,0 +1,156 @@
+"""Preflight and the check say of random VMs what the running KubeVirt says, whichever release it is.
+
+The instancetypes and preferences of each example have names of their own, so no cache of KubeVirt has seen them.
+VIRTSHAPE_TEST_VMS is how many VMs are asked for, about; HYPOTHESIS_PROFILE=random draws them anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from answers import Answer, ask
+from said import errors, issues
+from vm_strategies import VMS, WORLDS
+
+Manifest = dict[str, Any]
+
+# VMs beside the same objects, since these take longer to make.
+TOGETHER = 5
+EXAMPLES = max(1, int(os.environ.get("VIRTSHAPE_TEST_VMS", "150")) // TOGETHER // 2)
+SETTINGS = settings(
+    max_examples=EXAMPLES,
+    # To shrink an example would send requests for minutes.
+    phases=(Phase.generate,),
+    derandomize=os.environ.get("HYPOTHESIS_PROFILE", "ci") == "ci",
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+# What the VMs name, without "gone".
+NAMES = ("size", "other", "guest", "claim", "volume", "os")
+STORAGE = {"resources": {"requests": {"storage": "1Mi"}}}
+SPECS: dict[str, Manifest] = {
+    "PersistentVolumeClaim": {"accessModes": ["ReadWriteOnce"], **STORAGE},
+    "DataVolume": {"source": {"blank": {}}, "storage": STORAGE},
+    "DataSource": {"source": {"pvc": {"name": "nowhere", "namespace": "nowhere"}}},
+}
+# Which machine types an architecture has, and what disks are of, are none of preflight's matters.
+OTHER_RULES = ("machine.type is not supported", "must be referenced in the VMI template's")
+GONE = '"gone" not found'
+numbers = itertools.count()
+
+
+@contextmanager
+def made(
+    world: list[Manifest], session: Session, namespace: str
+) -> Iterator[tuple[list[Manifest], Callable[..., Any]]]:
+    """The objects, as the server has them, and what gives a VM their names."""
+    suffix = f"{uuid.uuid4().hex[:6]}-{next(numbers)}"
+
+    def named(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: named(entry) for key, entry in value.items()}
+        if isinstance(value, list):
+            return [named(entry) for entry in value]
+        return (
+            f"{value}-{suffix}"
+            if isinstance(value, str) and value in NAMES
+            else namespace
+            if value == "shop"
+            else value
+        )
+
+    there = []
+    try:
+        for one in map(named, world):
+            kind = BY_NAME[one["kind"]]
+            manifest = {**one, "apiVersion": kind.api_version, "spec": SPECS.get(kind.kind, one["spec"])}
+            there.append(session.create(kind, one["metadata"].get("namespace"), manifest))
+        yield there, named
+    finally:
+        for one in there:
+            session.delete(BY_NAME[one["kind"]], one["metadata"].get("namespace"), one["metadata"]["name"])
+
+
+@SETTINGS
+@given(WORLDS, st.lists(VMS, min_size=TOGETHER, max_size=TOGETHER))
+def test_of_new_vms(session: Session, namespace: str, world: list[Manifest], vms: list[Manifest]) -> None:
+    with made(world, session, namespace) as (objects, named):
+        for vm in map(named, vms):
+            answer = ask(session, vm)
+            told = [issue for issue in issues(vm, kubevirt(session), objects) if issue.certain]
+            compared(answer, [issue.text for issue in told], vm)
+            found = errors(vm, kubevirt(session), objects)
+            if answer.stored is None:
+                # What is not among the files may be in the cluster.
+                assert found or "not found" in answer.messages[0], (answer, vm)
+            else:
+                assert all(one.rule == "not-found" for one in found), (found, vm)
+
+
+@SETTINGS
+@given(WORLDS, VMS, st.lists(VMS, min_size=TOGETHER, max_size=TOGETHER))
+def test_of_changed_vms(
+    session: Session, namespace: str, world: list[Manifest], first: Manifest, changes: list[Manifest]
+) -> None:
+    with made(world, session, namespace) as (objects, named):
+        before = named(first)
+        if ask(session, before).stored is None:
+            event("refused at first")
+            return
+        before["metadata"]["name"] = f"web-{next(numbers)}"
+        live = settled(session, session.create(BY_NAME["VirtualMachine"], namespace, before))
+        revisions, _version = session.list(BY_NAME["ControllerRevision"], namespace)
+        for vm in map(named, changes):
+            vm["metadata"]["name"] = before["metadata"]["name"]
+            planned = plan.present(vm, live, None)
+            if planned.action == plan.NONE:
+                continue
+            told = issues(vm, kubevirt(session), [*objects, *revisions], live)
+            answer = ask(session, plan.merged(planned, live), changes=True)
+            compared(answer, [issue.text for issue in told if issue.certain], vm)
+
+
+def settled(session: Session, vm: Manifest) -> Manifest:
+    """A VM once virt-controller has captured what it names, or said that it cannot."""
+    metadata = vm["metadata"]
+    for _unused in range(300):
+        found = session.get(BY_NAME["VirtualMachine"], metadata["namespace"], metadata["name"])
+        assert found is not None
+        status = found.get("status") or {}
+        failed = any(one["type"] == "Failure" for one in status.get("conditions") or ())
+        captured = all(
+            (found["spec"][role.matcher].get("revisionName"))
+            or (status.get(role.reference) or {}).get("controllerRevisionRef")
+            for role in ROLES
+            if found["spec"].get(role.matcher)
+        )
+        if status.get("printableStatus") and (failed or captured):
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{metadata['name']} does not settle: {found}")
+
+
+def compared(answer: Answer, told: list[str], vm: Manifest) -> None:
+    if answer.stored is not None:
+        event("accepted")
+        # A VM whose instancetype is not there is stored by newer releases, and does not start.
+        assert all(GONE in text for text in told), (told, vm)
+    elif not any(other in answer.messages[0] for other in OTHER_RULES):
+        event("refused")
+        assert told, (answer, vm)
+        assert any(answer.says(text) or GONE in text for text in told), (told, answer, vm)

@@ -1,0 +1,8 @@
+"""The tests that start a cluster of each release of KubeVirt that can be built."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "integration" / "modules"))

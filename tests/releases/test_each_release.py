@@ -1,0 +1,49 @@
+"""Each release of KubeVirt that the local cluster offers: it starts, and the demo and the property tests pass on it.
+
+`make test` takes the oldest, VIRTSHAPE_TEST_RELEASES=all all of them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_environment import CHECKOUT, surroundings
+
+from chosen_releases import ALL
+from local_cluster import versions
+
+Launch = Callable[..., dict[str, Any]]
+
+RELEASES = list(versions.kubevirt())
+PROPERTIES = CHECKOUT / "tests" / "integration" / "properties"
+
+
+@pytest.mark.own_cluster
+@pytest.mark.parametrize("release", RELEASES if ALL else RELEASES[-1:])
+def test_a_release(launch: Launch, tmp_path: Path, release: str) -> None:
+    where = ("--name", f"release-{release.replace('.', '-')}", "--dir", str(tmp_path / "cluster"))
+    try:
+        made = launch("start", "--kubevirt-version", release, *where)
+        assert made["kubevirt_version"] == release
+        kubeconfig = made["kubeconfig"]
+        # No test needs the Internet: as on a cluster whose registry cannot be reached from here.
+        options = ("-e", "use_cluster=true", "-e", "demo_first_image=127.0.0.1:1/disk:1")
+        _pass(kubeconfig, "ansible-playbook", "virtshape.instancetypes.demo", *options)
+        if ALL:
+            _pass(kubeconfig, "pytest", str(PROPERTIES))
+    finally:
+        launch("stop", "--remove", *where, check=False)
+
+
+def _pass(kubeconfig: str, program: str, *arguments: str) -> None:
+    command = [str(Path(sys.executable).parent / program), *arguments]
+    environment = surroundings(kubeconfig, KUBECONFIG=kubeconfig)
+    # Else pytest takes itself for a worker of the run that it is started by.
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    done = subprocess.run(command, env=environment, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-20000:] + done.stderr[-5000:]

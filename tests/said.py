@@ -1,0 +1,41 @@
+"""What this collection says of a VM before anybody sends it: `virtshape-check`, and the preflight of the modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Place
+
+Manifest = dict[str, Any]
+
+
+def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
+    """The errors that the check finds in a VM beside other objects."""
+    found: list[Finding] = []
+    for entry in judge.declared(Place("vm.yaml"), manifest, kubevirt.release, "default"):
+        if isinstance(entry, Finding):
+            found.append(entry)
+        else:
+            known = judge.Known([entry.manifest, *objects])
+            found += judge.judge([entry], known, kubevirt, accept_unknown=False)
+    return [finding for finding in found if finding.level == ERROR]
+
+
+def issues(
+    manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = (), live: Manifest | None = None
+) -> list[preflight.Issue]:
+    """What preflight tells of a VM that is declared; none where the live one is so already."""
+    known = judge.Known(objects)
+    cluster = Cluster(judge.Objects(objects), kubevirt)
+    planned = plan.present(manifest, live, None)
+    if planned.action == plan.NONE:
+        return []
+    return preflight.issues(admit(plan.merged(planned, live), live, cluster), live, cluster, known.listed)

@@ -1,0 +1,53 @@
+"""What is said of VMs at the limits of what KubeVirt admits.
+
+The words are those that KubeVirt answers: tests/integration/properties asks the running one for all of them.
+"""
+
+from __future__ import annotations
+
+import json
+
+import approved
+from admission_cases import CASES, PODS, Case
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    kubevirt_of,
+)
+from said import errors, issues
+
+NEWEST = "1.9.0"
+OTHERS = ("1.4.0", "1.5.0", "1.6.0", "1.7.0", "1.8.4")
+VMS = {name: case for name, case in CASES.items() if case.kind == "VirtualMachine"}
+VMIS = {name: case for name, case in CASES.items() if name not in VMS}
+
+
+def checked(case: Case, version: str) -> list[str]:
+    kubevirt = kubevirt_of({"spec": {"configuration": case.configuration}}, f"v{version}")
+    return [f"{finding.field}: {finding.message}" for finding in errors(case.manifest("default"), kubevirt)]
+
+
+def foreseen(case: Case, version: str = NEWEST) -> list[str]:
+    """What preflight is sure of; the cluster has none of the objects that a VM may name."""
+    kubevirt = kubevirt_of({"spec": {"configuration": case.configuration}}, f"v{version}")
+    found = issues(case.manifest("default"), kubevirt)
+    return [issue.text for issue in found if issue.certain and not issue.missing]
+
+
+def test_what_the_check_says_of_vms_in_each_release() -> None:
+    """Each entry is a VM's name and what is wrong with it, and what it is in another release where that differs."""
+    told: dict[str, list[str]] = {}
+    for name, case in VMS.items():
+        told[name] = checked(case, NEWEST)
+        for version in OTHERS:
+            if checked(case, version) != told[name]:
+                told[f"{name} in {version}"] = checked(case, version)
+    approved.check("admission.json", shown(told))
+
+
+def test_what_preflight_says_of_vms_that_are_admitted_and_do_not_start() -> None:
+    """Of VMIs that are refused, as VMs that make them, and of VMs whose pods are."""
+    started = {name: case._replace(kind="VirtualMachine", vm={"runStrategy": "Always"}) for name, case in VMIS.items()}
+    approved.check("starts.json", shown({name: foreseen(case) for name, case in {**started, **PODS}.items()}))
+
+
+def shown(told: dict[str, list[str]]) -> str:
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
