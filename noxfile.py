@@ -26,7 +26,6 @@ NEEDED = (
     "PyYAML",
     "aiohttp",
     "cryptography",
-    "jsonpatch",
     "pytest",
     "pytest-xdist",
     "pytest-timeout",

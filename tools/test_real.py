@@ -1,7 +1,7 @@
-"""Tests against the cluster of KUBECONFIG, whatever it is: `python tools/test_real.py [--only contract]`.
+"""Tests against the cluster of KUBECONFIG, whatever it is: `python tools/test_real.py [--only demo]`.
 
-Contract, integration and demo, one after the other; what the cluster lacks something for is left out. Ends with a table
-of what passed and what was left out, and why; exits 1 if anything failed. The tests make namespaces of their own and,
+The integration tests, then the demo; what the cluster lacks something for is left out. Ends with a table of what passed
+and what was left out, and why; exits 1 if anything failed. The tests make namespaces of their own and,
 for a moment, cluster-wide objects with names of their own; the demo deploys the common instancetypes that the cluster
 does not have yet.
 """
@@ -26,11 +26,7 @@ BIN = Path(sys.executable).parent
 TESTS = CHECKOUT / "tests"
 sys.path.append(str(TESTS))
 
-from given_cluster import FEATURES, Given, look  # noqa: E402
-
-RELEASES = TESTS / "contract" / "releases"
-"""What other releases of KubeVirt than the newest answer, a folder each."""
-NEWEST = "1.9"
+from given_cluster import FEATURES, look  # noqa: E402
 
 
 class Outcome(NamedTuple):
@@ -44,11 +40,6 @@ class Outcome(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=list(PARTS), action="append", help="of these parts (default: all)")
-    parser.add_argument(
-        "--change-configuration",
-        action="store_true",
-        help="also scenarios that change the configuration of the cluster's KubeVirt, and put it back",
-    )
     options = parser.parse_args()
     kubeconfig = os.environ.get("K8S_AUTH_KUBECONFIG") or os.environ.get("KUBECONFIG")
     if not kubeconfig:
@@ -57,36 +48,12 @@ def main() -> int:
     given = look(Path(kubeconfig).expanduser())
     lacks = ", ".join(text for name, text in FEATURES.items() if name not in given.has) or "nothing"
     print(f"== KubeVirt {given.release or 'of an unknown release'}; the cluster lacks {lacks}", flush=True)
-    outcomes = {name: PARTS[name](given, kubeconfig, options) for name in options.only or PARTS}
+    outcomes = {name: PARTS[name](kubeconfig) for name in options.only or PARTS}
     print(table(outcomes))
     return 1 if any(outcome.failed for outcome in outcomes.values()) else 0
 
 
-def contract(given: Given, kubeconfig: str, options: argparse.Namespace) -> Outcome:
-    release = recorded_release(given.release)
-    scenarios = len(list((TESTS / "contract" / "scenarios").glob("*.json")))
-    for feature in ("administrator", "catalog"):
-        if feature not in given.has:
-            return Outcome(0, 0, Counter({f"the cluster lacks {FEATURES[feature]}": scenarios}))
-    if not release:
-        reason = f"no scenarios were recorded with KubeVirt {given.release or 'of an unknown release'}"
-        return Outcome(0, 0, Counter({reason: scenarios}))
-    without = [name for name in ("cdi", "snapshots") if name not in given.has]
-    without += ["no-storage-class"] if "storage" in given.has else []
-    without += [] if options.change_configuration else ["configuration"]
-    command = [sys.executable, TESTS / "contract" / "run.py", TESTS / "contract" / "scenarios"]
-    command += ["--kubeconfig", kubeconfig, "--patience", "6", "--jobs", "8"]
-    command += ["--release", release] if release != NEWEST else []
-    command += ["--without", *without] if without else []
-    output = told(command)
-    passed, total = map(int, (re.findall(r"^all (\d+)/(\d+)$", output, re.MULTILINE) or [(0, scenarios)])[-1])
-    needing = int((re.findall(r"^left out (\d+):", output, re.MULTILINE) or [0])[-1])
-    reasons = {f"they need {' or '.join(without)}": needing}
-    reasons["they were recorded with the newest release only"] = scenarios - total - needing
-    return Outcome(passed, total - passed, +Counter(reasons))
-
-
-def integration(_given: Given, _kubeconfig: str, _options: argparse.Namespace) -> Outcome:
+def integration(_kubeconfig: str) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "--given-cluster", f"--junitxml={report}", "--numprocesses", "2"]
@@ -96,7 +63,7 @@ def integration(_given: Given, _kubeconfig: str, _options: argparse.Namespace) -
         return read_report(report)
 
 
-def demo(_given: Given, kubeconfig: str, _options: argparse.Namespace) -> Outcome:
+def demo(kubeconfig: str) -> Outcome:
     run = f"demo-{uuid.uuid4().hex[:8]}"
     namespaces = [f"{run}-shop", f"{run}-office"]
     variables = ["use_cluster=true", f"demo_shop={namespaces[0]}", f"demo_office={namespaces[1]}"]
@@ -110,20 +77,7 @@ def demo(_given: Given, kubeconfig: str, _options: argparse.Namespace) -> Outcom
     return Outcome(int(not failed), int(failed), Counter())
 
 
-PARTS: dict[str, Callable[[Given, str, argparse.Namespace], Outcome]] = {
-    "contract": contract,
-    "integration": integration,
-    "demo": demo,
-}
-
-
-def recorded_release(release: str) -> str:
-    """The release whose recordings hold for a release of KubeVirt: of the same minor version; "" if there is none."""
-    minor = ".".join(release.split(".")[:2])
-    if minor == NEWEST:
-        return NEWEST
-    folders = sorted(path.name for path in RELEASES.iterdir()) if RELEASES.is_dir() else []
-    return next((name for name in folders if name.startswith(f"{minor}.")), "")
+PARTS: dict[str, Callable[[str], Outcome]] = {"integration": integration, "demo": demo}
 
 
 def read_report(report: Path) -> Outcome:
