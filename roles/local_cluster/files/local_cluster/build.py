@@ -49,7 +49,7 @@ _KUBEVIRT = {
 _VERSION_PACKAGES = {"kubernetes": "k8s.io/component-base/version", "kubevirt": "kubevirt.io/client-go/version"}
 _REMEDIES = {
     r"GOPROXY=off|: (40[0-9]|410|451|5\d\d) ": (
-        "set GOPROXY to a module proxy that has it, such as https://proxy.golang.org,direct"
+        "set GOPROXY to a module proxy that has it, or unset it for the default one"
     ),
     r"x509: ": "set SSL_CERT_FILE to the certificates of your proxy's authority",
     r"dial tcp|no such host|connection re|i/o timeout|TLS handshake|proxyconnect|network is unreachable": (
