@@ -111,7 +111,7 @@ def test_vms_that_a_snapshot_does_not_keep(run: Run, shop: str) -> None:
     assert lost()["web"] == []
 
 
-@pytest.fixture(scope="module", params=["1.9.0", "1.4.1"])
+@pytest.fixture(scope="module", params=["1.9.0", "1.4.0"])
 def elsewhere(
     request: pytest.FixtureRequest, launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
