@@ -59,19 +59,6 @@ def test_the_demo_twice(play: Play, estate: tuple[str, str]) -> None:
         shown(play("virtshape.instancetypes.demo", *variables), FIRST, told, "refreshed: database")
 
 
-@pytest.mark.own_cluster
-def test_the_demo_on_the_oldest_release(play: Play, tmp_path: Path) -> None:
-    cluster = ["-e", f"local_cluster_name=demo-{uuid.uuid4().hex[:8]}", "-e", f"local_cluster_dir={tmp_path}/cluster"]
-    done = play("virtshape.instancetypes.demo", *cluster, "-e", "local_cluster_kubevirt_version=1.4.1")
-    shown(
-        done,
-        "catalog common v1.2.1 (the cluster runs KubeVirt v1.4.1): 48 instancetypes, 37 preferences: 85 created",
-        "5 virtual machines: 5 created",
-        "refreshed: database, restarted",
-        FIRST,
-    )
-
-
 PLAYBOOK = """
 - hosts: localhost
   connection: local

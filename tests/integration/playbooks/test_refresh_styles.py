@@ -21,7 +21,7 @@ pytestmark = pytest.mark.own_cluster
 Launch = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture(scope="module", params=["1.4.1", "1.9.0"])
+@pytest.fixture(scope="module", params=["1.4.0", "1.9.0"])
 def styled_cluster(
     request: pytest.FixtureRequest, launch: Launch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
@@ -33,7 +33,7 @@ def styled_cluster(
 
 @pytest.fixture
 def style(request: pytest.FixtureRequest) -> str:
-    return "spec" if request.node.callspec.params["styled_cluster"] == "1.4.1" else "status"
+    return "spec" if request.node.callspec.params["styled_cluster"] == "1.4.0" else "status"
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_sockets_are_plugged_in(fleet: Fleet) -> None:
     # The guest of a local cluster never reports that it took them, so that no second change is plugged in.
 
 
-@pytest.mark.parametrize("styled_cluster", ["1.4.1"], indirect=True)
+@pytest.mark.parametrize("styled_cluster", ["1.4.0"], indirect=True)
 def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> None:
     fleet.create(4)
     before = fleet.power()
@@ -161,7 +161,7 @@ def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> N
     assert "4 virtual machines: 4 unchanged" in output
 
 
-@pytest.mark.parametrize("styled_cluster", ["1.4.1"], indirect=True)
+@pytest.mark.parametrize("styled_cluster", ["1.4.0"], indirect=True)
 def test_the_name_in_the_spec_goes_with_another_instancetype(fleet: Fleet) -> None:
     fleet.run("instancetype", name="large", cpu={"guest": 1}, memory={"guest": "4Gi"})
 
