@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.admission import cluster as configured
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.admission import order
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash, FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate_vm
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Place
 
@@ -27,6 +32,25 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
             known = judge.Known([entry.manifest, *objects])
             found += judge.judge([entry], known, kubevirt, accept_unknown=False)
     return [finding for finding in found if finding.level == ERROR]
+
+
+def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
+    """What KubeVirt's webhook says of a new VM that is no instance type's matter, also where its form is wrong and the
+    check reads no further.
+    """
+    cluster = Cluster(judge.Objects([]), kubevirt)
+    rules = configured.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    try:
+        admitted = admit(manifest, None, cluster).admitted
+        if admitted is None:
+            return []
+        applied = copy(admitted)
+        validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+        namespace = manifest["metadata"]["namespace"]
+        found = order.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, rules)
+    except (FieldError, Crash):
+        return []
+    return [" ".join(cause.message.split()) for cause in found]
 
 
 def issues(

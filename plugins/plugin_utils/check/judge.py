@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.admission import cluster as configured
-from ...module_utils._resolver.admission import order
+from ...module_utils._resolver.admission import order, schemas
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import Crash, FieldError
 from ...module_utils._resolver.api.kinds import EXISTING
@@ -163,11 +163,15 @@ def _judge(
         yield Finding("invalid", ERROR, entry.place, entry.label, invalid.path, reason)
         return
     version = ".".join(map(str, cluster.release.version[:2]))
-    for path, _value in release_schema.unknown(type_name, manifest, cluster.release):
+    dropped = [path for path, _value in release_schema.unknown(type_name, manifest, cluster.release)]
+    for path in dropped:
         if not path.startswith(("metadata", "status", "apiVersion", "kind")):
             message = f"KubeVirt {version} does not know the field and drops it; remove it, or upgrade KubeVirt"
             yield Finding("lost-field", WARNING, entry.place, entry.label, path, message)
     if kind == VM:
+        for cause in schemas.causes(manifest["spec"]["template"]["spec"], "spec.template.spec"):
+            if not cause.field.startswith(tuple(dropped)):
+                yield Finding("refused", ERROR, entry.place, entry.label, cause.field, cause.message)
         yield from _virtual_machine(entry, known, cluster, rules)
         return
     answer = validate(kind, manifest, known, release=cluster.release).as_json()

@@ -46,7 +46,6 @@ STORAGE = {"resources": {"requests": {"storage": "1Mi"}}}
 SPECS: dict[str, Manifest] = {
     "PersistentVolumeClaim": {"accessModes": ["ReadWriteOnce"], **STORAGE},
     "DataVolume": {"source": {"blank": {}}, "storage": STORAGE},
-    "DataSource": {"source": {"pvc": {"name": "nowhere", "namespace": "nowhere"}}},
 }
 # Which machine types an architecture has, and what disks are of, are none of preflight's matters.
 OTHER_RULES = ("machine.type is not supported", "must be referenced in the VMI template's")
@@ -78,7 +77,10 @@ def made(
     try:
         for one in map(named, world):
             kind = BY_NAME[one["kind"]]
-            manifest = {**one, "apiVersion": kind.api_version, "spec": SPECS.get(kind.kind, one["spec"])}
+            spec = SPECS.get(kind.kind, one["spec"])
+            if kind.kind == "DataSource":
+                spec = {"source": {"pvc": {"name": named("claim"), "namespace": namespace}}}
+            manifest = {**one, "apiVersion": kind.api_version, "spec": spec}
             there.append(session.create(kind, one["metadata"].get("namespace"), manifest))
         yield there, named
     finally:

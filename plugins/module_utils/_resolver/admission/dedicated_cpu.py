@@ -19,7 +19,7 @@ def dedicated(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     domain = spec["domain"]
     if not (domain.get("cpu") or {}).get("dedicatedCpuPlacement"):
         return
-    yield from _memory_is_given(domain, path)
+    yield from _memory_is_given(domain, path, cluster.rules.tells_guest_memory)
     yield from _whole_cpus(domain, path)
     yield from _memory_is_fixed(domain, path)
     yield from _number_of_cpus(domain, path)
@@ -35,15 +35,16 @@ def vcpus(cpu: Spec) -> int:
     return product
 
 
-def _memory_is_given(domain: Spec, path: str) -> Iterator[Cause]:
-    """validateMemoryIsProvided."""
+def _memory_is_given(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:
+    """validateMemoryIsProvided. guest: the guest's memory is named, too."""
     memory, resources = domain.get("memory") or {}, domain["resources"]
     if any(amount(resources, kind, "memory").nanos for kind in ("limits", "requests")):
         return
     if "hugepages" not in memory and quantity.parse(memory.get("guest", "0")).nanos == 0:
         field = f"{path}.domain.resources.limits.memory"
-        ways = f"{path}.domain.resources.requests.memory, {field}, {path}.domain.memory.hugepages"
-        yield Cause(INVALID, f"{ways} or {path}.domain.memory.guest should be provided", field)
+        ways = [f"{path}.domain.resources.requests.memory", field]
+        ways += [f"{path}.domain.memory.hugepages", f"{path}.domain.memory.guest"] if guest else []
+        yield Cause(INVALID, f"{', '.join(ways[:-1])} or {ways[-1]} should be provided", field)
 
 
 def _whole_cpus(domain: Spec, path: str) -> Iterator[Cause]:

@@ -39,9 +39,13 @@ def acpi_tables(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     if tables is None or not cluster.rules.checks_acpi:
         return
     field = f"{path}.acpi"
-    named = [(name, tables.get(name)) for name in ("slicNameRef", "msdmNameRef")]
+    names = ("slicNameRef", "msdmNameRef") if cluster.rules.knows_msdm else ("slicNameRef",)
+    named = [(name, tables.get(name)) for name in names]
     if not any(volume for _name, volume in named):
-        yield Cause(INVALID, "ACPI was set but no SLIC nor MSDM volume reference was set", field)
+        missing = "ACPI was set but no SLIC nor MSDM volume reference was set"
+        yield Cause(
+            INVALID, missing if cluster.rules.knows_msdm else f"{field} does not have a matching Volume.", field
+        )
     for name, wanted in named:
         if not wanted:
             continue

@@ -60,7 +60,7 @@ def _is_default(network: Spec) -> bool:
 
 def bindings(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateInterfaceBinding."""
-    known = networks.by_name(spec)
+    known, gate = networks.by_name(spec), cluster.rules.binding_gate
     for interface, field in _interfaces(spec, path):
         on_pod = "pod" in known.get(interface["name"], {})
         count = sum(binding in interface for binding in BINDINGS)
@@ -75,6 +75,8 @@ def bindings(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         if "bridge" in interface and on_pod and not cluster.defaults.bridge_permitted:
             message = "Bridge on pod network configuration is not enabled under kubevirt-config"
             yield Cause(INVALID, message, f"{field}.name")
+        if "binding" in interface and gate and not cluster.has_gate(gate):
+            yield Cause(INVALID, "Binding plugins feature gate is not enabled", f"{field}.name")
         if "passtBinding" in interface and not cluster.has_gate("PasstBinding"):
             yield Cause(INVALID, "PasstBinding feature gate is not enabled", f"{field}.name")
         if "passtBinding" in interface and not on_pod:

@@ -29,14 +29,17 @@ class Rules(NamedTuple):
     Firmware and CPU:
     page_size_field: the field of a VM's huge page size, in virt-api's words.
     io_threads_policies: the permitted values of ioThreadsPolicy.
-    checks_acpi: ACPI tables need volumes. one_launch_security: exactly one type of launch security may be set, and it
-    must fit the architecture. bare_launch_security: launch security without a type needs no gate.
+    checks_acpi: ACPI tables need volumes. knows_msdm: the table MSDM is one of them.
+    one_launch_security: exactly one type of launch security may be set, and it must fit the architecture.
+    bare_launch_security: launch security without a type needs no gate.
     secure_execution_gate: the gate of launch security on s390x; "" for none.
     tdx_needs_no_smm: secure boot with TDX needs no SMM.
+    tells_guest_memory: where memory is missing, virt-api names the guest's memory, too.
     slash_in_machine: patterns of machine types also match a slash.
 
     Devices:
-    needs_binding: an interface must have a binding. checks_sata_blocks: the block size of SATA disks is fixed.
+    needs_binding: an interface must have a binding. binding_gate: the gate of binding plugins, "" for none.
+    checks_sata_blocks: the block size of SATA disks is fixed.
     checks_devices: a GPU or host device must name a device or a claim. checks_claims: claims must be well-formed.
     knows_grace: GPUs of NVIDIA Grace have requirements. checks_storage_filesystems: filesystems of claims need a gate.
     config_filesystems_gate, video_gate, panic_gate: the gates of filesystems of secrets and the like, of video devices
@@ -51,13 +54,16 @@ class Rules(NamedTuple):
     page_size_field: str = "memory.hugepages.pageSize"
     io_threads_policies: tuple[str, ...] = ("shared", "auto", "supplementalPool")
     checks_acpi: bool = True
+    knows_msdm: bool = True
     one_launch_security: bool = True
     bare_launch_security: bool = True
     secure_execution_gate: str = ""
     tdx_needs_no_smm: bool = True
+    tells_guest_memory: bool = True
     slash_in_machine: bool = False
 
     needs_binding: bool = True
+    binding_gate: str = ""
     checks_sata_blocks: bool = True
     checks_devices: bool = True
     checks_claims: bool = True
@@ -89,11 +95,12 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         },
     ),
     ("1.8.0", {"page_size_field": "hugepages.size", "config_filesystems_gate": "EnableVirtioFsConfigVolumes"}),
-    ("1.7.0", {"one_launch_security": False, "checks_sata_blocks": False}),
+    ("1.7.0", {"one_launch_security": False, "checks_sata_blocks": False, "tells_guest_memory": False}),
     (
         "1.6.0",
         {
             "checks_devices": False,
+            "knows_msdm": False,
             "slash_in_machine": True,
             "bare_launch_security": False,
             "secure_execution_gate": "",
@@ -106,6 +113,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         "1.5.0",
         {
             "io_threads_policies": ("shared", "auto"),
+            "binding_gate": "NetworkBindingPlugins",
             "checks_acpi": False,
             "checks_storage_filesystems": False,
             "checks_architectures": False,

@@ -12,7 +12,7 @@ from admission_cases import CASES, PODS, Case
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     kubevirt_of,
 )
-from said import errors, issues
+from said import causes, errors, issues
 
 NEWEST = "1.9.0"
 OTHERS = ("1.4.0", "1.5.0", "1.6.0", "1.7.0", "1.8.4")
@@ -22,7 +22,11 @@ VMIS = {name: case for name, case in CASES.items() if name not in VMS}
 
 def checked(case: Case, version: str) -> list[str]:
     kubevirt = kubevirt_of({"spec": {"configuration": case.configuration}}, f"v{version}")
-    return [f"{finding.field}: {finding.message}" for finding in errors(case.manifest("default"), kubevirt)]
+    found = errors(case.manifest("default"), kubevirt)
+    told = [f"{one.field}: {one.message}" for one in found]
+    # Where the form is wrong, the check reads no further.
+    malformed = any(one.rule == "invalid" for one in found)
+    return [*told, *(f"KubeVirt: {text}" for text in (causes(case.manifest("default"), kubevirt) if malformed else ()))]
 
 
 def foreseen(case: Case, version: str = NEWEST) -> list[str]:
