@@ -80,6 +80,7 @@ class Release(NamedTuple):
     updates_live_by_default: without a rollout strategy, changes reach running guests.
     live_update_gate: the feature gate that live updates need; "" for none.
     stages_volumes: with the rollout strategy Stage, volumes wait for a restart, too.
+    replaces_volumes: volumes that a running VM gets wait for a restart, also hotpluggable ones.
     plugs_volumes: hotpluggable volumes of a VM are plugged into its guest, without a feature gate.
     changes_networks: an interface can get another Multus network while the guest runs.
 
@@ -136,6 +137,7 @@ class Release(NamedTuple):
     updates_live_by_default: bool = True
     live_update_gate: str = ""
     stages_volumes: bool = False
+    replaces_volumes: bool = False
     plugs_volumes: bool = True
     changes_networks: bool = True
 
@@ -181,6 +183,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "named_and_inferred_type": "FieldValueNotFound",
             "storing_needs_kind": True,
             "old_revisions": "strict",
+            "replaces_volumes": True,
         },
     ),
     # 1.6.2 removed the requests of memory, 1.6.3 restored them, 1.6.4 removed them again.

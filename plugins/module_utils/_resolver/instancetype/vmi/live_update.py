@@ -50,23 +50,31 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster)
         return Update(changes)
     changes += scheduling(wanted, running)
     restart = None
-    for found in (sockets(wanted, instance), memory(wanted, instance), volume_plug.migrated(now, instance)):
+    updates = [sockets(wanted, instance), memory(wanted, instance), volume_plug.migrated(now, instance)]
+    if kubevirt.release.replaces_volumes:
+        updates.append(volume_plug.replaced(_canonical(now), instance))
+    for found in updates:
         changes += found.changes
         restart = restart or found.restart_required
     return Update(changes, restart)
 
 
+def _canonical(vm: Manifest) -> Manifest:
+    spec = schema.canonical(_VMI_SPEC, vm["spec"]["template"]["spec"])
+    return {"spec": {**vm["spec"], "template": {"spec": spec}}}
+
+
 def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
     """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
-    spec, running = schema.canonical(_VMI_SPEC, vm["spec"]["template"]["spec"]), instance["spec"]
-    connected = interface_plug.plugged(spec, instance, kubevirt.release)
+    vm, running = _canonical(vm), instance["spec"]
+    connected = interface_plug.plugged(vm["spec"]["template"]["spec"], instance, kubevirt.release)
     if connected.get("networks") != running.get("networks"):
         yield "networks"
     interfaces = connected["domain"]["devices"].get("interfaces")
     if interfaces != running["domain"]["devices"].get("interfaces"):
         yield "domain.devices.interfaces"
     if kubevirt.plugs_volumes:
-        volumes, disks = volume_plug.plugged({"spec": {**vm["spec"], "template": {"spec": spec}}}, instance)
+        volumes, disks = volume_plug.plugged(vm, instance)
         if not semantic.equal("[]Volume", running.get("volumes") or [], volumes):
             yield "volumes"
         if not semantic.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):

@@ -12,6 +12,7 @@ from .hot_plug import Update
 Manifest = dict[str, Any]
 
 _MIGRATION: Final = "Migration"
+_REPLACED: Final = "the volumes replacement is effective only after restart"
 _INVALID: Final = "invalid volumes to update with migration:"
 _NOT_MIGRATABLE: Final = "cannot migrate the volumes as the VMI isn't migratable: {message}"
 _LEFT_BEHIND: Final = "cannot migrate the VM. The volume {name} is RWO and not included in the migration volumes"
@@ -92,6 +93,24 @@ def _keeps_drive(disk: Manifest, wanted: Manifest | None, replaced: bool) -> boo
     if wanted is None:
         return False
     return not replaced or (disk.get("cdrom") is not None and wanted.get("cdrom") is not None)
+
+
+def replaced(vm: Manifest, instance: Manifest) -> Update:
+    """The update for other volumes of a running VMI in releases that plug none because the VM has them
+    (``handleVolumeUpdateRequest``).
+
+    vm, instance: with canonical specs of the VMI. KubeVirt waits while a hotpluggable volume is being unplugged.
+    """
+    running, wanted = _by_name(_volumes(instance["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
+    if _migrates(vm) or any(name not in wanted and _is_plugged(volume) for name, volume in running.items()):
+        return Update()
+    for name, volume in running.items():
+        if volume.get("containerDisk") is not None and wanted.get(name, {}).get("containerDisk") is not None:
+            # The VMI's own default.
+            disk = {**wanted[name]["containerDisk"], "imagePullPolicy": volume["containerDisk"].get("imagePullPolicy")}
+            wanted[name] = {**wanted[name], "containerDisk": disk}
+    same = semantic.equal("[]Volume", list(running.values()), list(wanted.values()))
+    return Update() if same else Update(restart_required=_REPLACED)
 
 
 def migrated(vm: Manifest, instance: Manifest) -> Update:

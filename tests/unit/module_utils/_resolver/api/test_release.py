@@ -75,6 +75,7 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         "named_and_inferred_type",
         "storing_needs_kind",
         "old_revisions",
+        "replaces_volumes",
         "requests_guest_memory",
     }
     assert changed[5] == {

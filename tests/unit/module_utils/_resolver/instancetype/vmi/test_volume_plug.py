@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.hot_plug import Update
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.volume_plug import (
     migrated,
     plugged,
+    replaced,
 )
 
 Manifest = dict[str, Any]
@@ -90,6 +92,7 @@ MOVED = (volume("root", "other", hot=False), disk("root"))
 SHARED = (ROOT[0], disk("root", shareable=True))
 LUN = (ROOT[0], disk("root", "lun"))
 FILESYSTEM = {"volumes": [ROOT[0]], "domain": {"devices": {"filesystems": [{"name": "root"}]}}}
+PULLED = ({"name": "root", "containerDisk": {"image": "i", "imagePullPolicy": "Always"}}, disk("root"))
 IMAGE = ({"name": "root", "containerDisk": {"image": "i"}}, disk("root"))
 MOVED_DUMP = ({"name": "dump", "memoryDump": {"claimName": "other"}}, None)
 DATA_VOLUME = ({"name": "root", "dataVolume": {"name": "root"}}, disk("root"))
@@ -157,3 +160,20 @@ def claimed(name: str, *modes: str) -> Manifest:
 def test_guests_that_cannot_migrate(status: Manifest, expected: str) -> None:
     changes, reason = moves(spec(MOVED), spec(ROOT), **status)
     assert (bool(changes), reason or "") == (not expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "waits"),
+    [
+        (spec(ROOT), spec(ROOT), False),
+        (spec(ROOT, DATA), spec(ROOT), True),
+        (spec(MOVED), spec(ROOT), True),
+        # It is being unplugged.
+        (spec(ROOT), spec(ROOT, DATA), False),
+        (spec(IMAGE), spec(PULLED), False),
+        (spec(ROOT), spec(PULLED), True),
+    ],
+)
+def test_volumes_that_older_releases_replace_at_a_restart(wanted: Manifest, running: Manifest, waits: bool) -> None:
+    assert bool(replaced(vm(wanted), {"spec": running}).restart_required) is waits
+    assert replaced(vm(wanted, updateVolumesStrategy="Migration"), {"spec": running}) == Update()
