@@ -1,0 +1,129 @@
+"""What the node owes virt-controller: guests that end, start paused and are paused, and VMs that then do as asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+
+Manifest = dict[str, Any]
+VM, VMI = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"]
+
+
+class Guest:
+    """A VM and the guest that it has, if it has one."""
+
+    def __init__(self, session: Session, namespace: str, strategy: str) -> None:
+        self._session, self._namespace = session, namespace
+        template = {"spec": {"domain": {"devices": {}, "memory": {"guest": "64Mi"}}}}
+        manifest = {"apiVersion": VM.api_version, "kind": VM.kind, "metadata": {"name": "a", "namespace": namespace}}
+        session.create(VM, namespace, {**manifest, "spec": {"runStrategy": strategy, "template": template}})
+
+    def vm(self) -> Manifest:
+        found = self._session.get(VM, self._namespace, "a")
+        assert found is not None
+        return found
+
+    def instance(self) -> Manifest:
+        return self._session.get(VMI, self._namespace, "a") or {}
+
+    def ask(self, action: str, of: Any = VM, body: Manifest | None = None) -> None:
+        path = of.path(self._namespace, "a", action).replace("/kubevirt.io/", "/subresources.kubevirt.io/")
+        self._session.request("PUT", path, body=body or {}, final=(404, 409))
+
+    def end(self) -> str:
+        """Deletes the guest; its UID."""
+        uid = str(self.instance()["metadata"]["uid"])
+        self._session.delete(VMI, self._namespace, "a")
+        return uid
+
+    def runs(self, but: str = "") -> bool:
+        """Whether a guest runs, another than the one with this UID."""
+        found = self.instance()
+        ended = found.get("metadata", {}).get("deletionTimestamp")
+        phase = (found.get("status") or {}).get("phase")
+        return bool(found) and found["metadata"]["uid"] != but and not ended and phase == "Running"
+
+    def has_status(self, status: str) -> bool:
+        return bool((self.vm().get("status") or {}).get("printableStatus") == status)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    for _unused in range(600):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it does not come about")
+
+
+@pytest.fixture
+def make(session: Session, namespace: str) -> Callable[[str], Guest]:
+    return lambda strategy: Guest(session, namespace, strategy)
+
+
+@pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure"])
+def test_a_guest_that_is_restarted_is_another(make: Callable[[str], Guest], strategy: str) -> None:
+    guest = make(strategy)
+    until(guest.runs)
+    first = guest.instance()["metadata"]["uid"]
+    guest.ask("restart")
+    until(lambda: guest.runs(but=first))
+    until(lambda: guest.has_status("Running"))
+
+
+def test_always_makes_another_guest_where_one_was_deleted(make: Callable[[str], Guest]) -> None:
+    guest = make("Always")
+    until(guest.runs)
+    first = guest.end()
+    until(lambda: guest.runs(but=first))
+
+
+def test_manual_makes_none_until_it_is_started(make: Callable[[str], Guest]) -> None:
+    guest = make("Manual")
+    until(lambda: guest.has_status("Stopped"))
+    guest.ask("start")
+    until(guest.runs)
+    guest.end()
+    until(lambda: not guest.instance() and guest.has_status("Stopped"))
+    guest.ask("start")
+    until(guest.runs)
+
+
+@pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure", "Manual", "Once"])
+def test_a_guest_that_is_stopped_goes(make: Callable[[str], Guest], strategy: str) -> None:
+    guest = make(strategy)
+    if strategy == "Manual":
+        until(lambda: guest.has_status("Stopped"))
+        guest.ask("start")
+    until(guest.runs)
+    guest.ask("stop")
+    until(lambda: not guest.instance() and guest.has_status("Stopped"))
+
+
+def test_a_guest_that_starts_paused_runs_once_it_is_unpaused(make: Callable[[str], Guest]) -> None:
+    guest = make("Halted")
+    until(lambda: guest.has_status("Stopped"))
+    guest.ask("start", body={"paused": True})
+    until(lambda: guest.has_status("Paused"))
+    assert guest.instance()["spec"]["startStrategy"] == "Paused"
+    guest.ask("unpause", VMI)
+    until(lambda: guest.has_status("Running"))
+    with pytest.raises(ApiError, match="not paused"):
+        guest.ask("unpause", VMI)
+
+
+def test_a_paused_guest_is_not_paused_after_a_restart(make: Callable[[str], Guest]) -> None:
+    guest = make("Always")
+    until(lambda: guest.has_status("Running"))
+    guest.ask("pause", VMI)
+    until(lambda: guest.has_status("Paused"))
+    first = guest.instance()["metadata"]["uid"]
+    guest.ask("restart")
+    until(lambda: guest.runs(but=first))
+    until(lambda: guest.has_status("Running"))
