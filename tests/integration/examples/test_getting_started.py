@@ -64,7 +64,8 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRe
     (line,) = re.findall(r"export (K8S_AUTH_KUBECONFIG=[^\s\"]+)", play("cluster.yml"))
     variable, _equals, path = line.partition("=")
     environment[variable] = path
-    assert "changed=4 " in play("shop.yml")
+    # KubeVirt has installed common-instancetypes itself, in the version that the role finds up to date.
+    assert "changed=3 " in play("shop.yml")
     assert registry.asked[0].endswith("/containerdisks/fedora/manifests/latest")
     assert "changed=0 " in play("shop.yml")
     made = Session({"kubeconfig": path, "retry_timeout": 30}).get(BY_NAME["VirtualMachine"], "shop", "web-1")

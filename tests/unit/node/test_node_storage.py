@@ -30,10 +30,10 @@ def bound(name: str = "c", size: str = "1Gi") -> Manifest:
     return found
 
 
-def provisioned(*claims: Manifest, storage_class: Manifest = CLASS, api: Api | None = None) -> Api:
+def provisioned(*claims: Manifest, storage_class: Manifest | None = None, api: Api | None = None) -> Api:
     """The API after the provisioner has seen these claims one after the other."""
     api = api or Api()
-    caches = api.cache(CLAIM), api.cache(STORAGE_CLASS, storage_class), api.cache(VOLUME)
+    caches = api.cache(CLAIM), api.cache(STORAGE_CLASS, storage_class or CLASS), api.cache(VOLUME)
     provisioner = Provisioner(api.client, *caches)
 
     async def run() -> None:

@@ -31,7 +31,7 @@ def choose(preferred: int = 0) -> int:
 
 def choose_several(count: int) -> list[int]:
     """Different free ports."""
-    probes = [_bind(0) for _ in range(count)]
+    probes = [_bind(0) for _index in range(count)]
     try:
         return [int(probe.getsockname()[1]) for probe in probes]
     finally:

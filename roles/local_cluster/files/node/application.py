@@ -115,7 +115,7 @@ def _task(running: Coroutine[None, None, None]) -> asyncio.Task[None]:
 
 async def _until(event: asyncio.Event, end: asyncio.Event, tasks: list[asyncio.Task[None]]) -> None:
     """Waits for one of both events. Raises what a task has raised."""
-    waiting = [asyncio.ensure_future(entry.wait()) for entry in {event, end}]
+    waiting = [asyncio.ensure_future(entry.wait()) for entry in (event, end)]
     done, _pending = await asyncio.wait([*waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
     for entry in waiting:
         entry.cancel()
