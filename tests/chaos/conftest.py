@@ -24,7 +24,9 @@ def faulty(
 ) -> Iterator[Faulty]:
     """A cluster of its own for each worker of pytest: rules are for all that goes through a proxy."""
     directory = tmp_path_factory.mktemp("chaos") / "cluster"
-    launch("start", "--name", f"chaos-{worker_id}-{os.getpid()}", "--faults", "--dir", str(directory))
+    # Where no guest can migrate, each change of a size needs a restart.
+    name = f"chaos-{worker_id}-{os.getpid()}"
+    launch("start", "--name", name, "--faults", "--no-migratable", "--dir", str(directory))
     cluster = Faulty(launch, directory)
     yield cluster
     launch("stop", "--remove", "--dir", str(directory))

@@ -55,7 +55,7 @@ class Namespace:
             "guests": {one["metadata"]["name"]: _guest(one) for one in self.list("virtualmachineinstances")},
             "revisions": sorted(revisions.values()),
             "volumes": {one["metadata"]["name"]: _metadata(one) for one in self.list("datavolumes")},
-            "claims": sorted((one.metadata.name, one.metadata.finalizers) for one in claims),
+            "claims": sorted((one.metadata.name, one.metadata.finalizers) for one in claims if not _is_prime(one)),
             "leases": {one["metadata"]["name"]: bool(one["spec"].get("holderIdentity")) for one in self.list("leases")},
         }
 
@@ -72,6 +72,11 @@ def difference(wanted: Any, found: Any, place: str = "") -> list[str]:
         keys = sorted({**wanted, **found})
         return [line for key in keys for line in difference(wanted.get(key), found.get(key), f"{place}/{key}")]
     return [] if wanted == found else [f"{place}: {wanted!r}, {found!r}"]
+
+
+def _is_prime(claim: client.V1PersistentVolumeClaim) -> bool:
+    """Whether CDI fills it in place of the claim that owns it, and deletes it then."""
+    return any(owner.kind == "PersistentVolumeClaim" for owner in claim.metadata.owner_references or ())
 
 
 def _metadata(one: Manifest) -> Manifest:
