@@ -73,7 +73,9 @@ def main() -> int:
         text=True,
     )
     if done.returncode:
-        print(done.stdout, end="")
+        # What pip says stands between the findings.
+        errors = [line for line in done.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
+        print("\n".join(errors) or done.stdout)
     return done.returncode
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-# What KubeVirt's webhook makes of a VMI is in the emulation, which has `_resolver` as a top-level package.
+# crd_schemas.py takes `_resolver` for a top-level package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "plugins" / "module_utils"))
 
 # Generating whole objects takes its time; how long is not what is tested.
