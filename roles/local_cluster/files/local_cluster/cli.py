@@ -131,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="local_cluster", description=__doc__.partition("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="{build,start,stop,status,faults}")
 
-    build = commands.add_parser("build", help="build the API server unless it is built")
+    build = commands.add_parser("build", help="build the programs unless they are built")
     build.set_defaults(run=_build)
     build.add_argument("--check", action="store_true", help="only report whether it is built")
     build.add_argument(
