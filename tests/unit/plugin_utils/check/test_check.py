@@ -331,7 +331,8 @@ def test_objects_that_no_api_server_takes(check: Check, part: dict[str, Any], me
 def test_a_vm_without_a_template(check: Check) -> None:
     manifest = vm(preference={"name": "windows.11"})
     manifest["spec"]["template"] = None
-    assert check({"vm.yaml": manifest})[0] == 1
+    code, lines = check({"vm.yaml": manifest})
+    assert code == 1 and "spec.template in body is required" in "\n".join(lines)
 
 
 @pytest.mark.parametrize("configuration", [{"network": "x"}, {"permittedHostDevices": "x"}])
