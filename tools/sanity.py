@@ -73,9 +73,9 @@ def main() -> int:
         text=True,
     )
     if done.returncode:
-        # What pip says stands between the findings.
-        errors = [line for line in done.stdout.splitlines() if line.startswith(("ERROR", "FATAL"))]
-        print("\n".join(errors) or done.stdout)
+        # What pip says stands between the findings. Without a finding, it is what failed.
+        findings = [line for line in done.stdout.splitlines() if line.startswith("ERROR")]
+        print("\n".join(findings) or done.stdout)
     return done.returncode
 
 

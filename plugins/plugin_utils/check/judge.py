@@ -169,15 +169,11 @@ def _judge(
             message = f"KubeVirt {version} does not know the field and drops it; remove it, or upgrade KubeVirt"
             yield Finding("lost-field", WARNING, entry.place, entry.label, path, message)
     if kind == VM:
-        template = manifest["spec"].get("template")
-        if template is None:
-            message = "spec.template in body is required"
-            yield Finding("refused", ERROR, entry.place, entry.label, "spec.template", message)
-            return
-        for cause in schemas.causes(template.get("spec") or {}, "spec.template.spec"):
+        for cause in schemas.causes(manifest["spec"]):
             if not cause.field.startswith(tuple(dropped)):
                 yield Finding("refused", ERROR, entry.place, entry.label, cause.field, cause.message)
-        yield from _virtual_machine(entry, known, cluster, rules)
+        if manifest["spec"].get("template") is not None:
+            yield from _virtual_machine(entry, known, cluster, rules)
         return
     answer = validate(kind, manifest, known, release=cluster.release).as_json()
     if not answer["allowed"]:

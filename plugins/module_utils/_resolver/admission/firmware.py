@@ -42,10 +42,10 @@ def acpi_tables(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     names = ("slicNameRef", "msdmNameRef") if cluster.rules.knows_msdm else ("slicNameRef",)
     named = [(name, tables.get(name)) for name in names]
     if not any(volume for _name, volume in named):
-        missing = "ACPI was set but no SLIC nor MSDM volume reference was set"
-        yield Cause(
-            INVALID, missing if cluster.rules.knows_msdm else f"{field} does not have a matching Volume.", field
-        )
+        message = "ACPI was set but no SLIC nor MSDM volume reference was set"
+        if not cluster.rules.knows_msdm:
+            message = f"{field} does not have a matching Volume."
+        yield Cause(INVALID, message, field)
     for name, wanted in named:
         if not wanted:
             continue

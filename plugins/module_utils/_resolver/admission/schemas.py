@@ -1,4 +1,4 @@
-"""What the schemas of virt-api and of the CRD reject of a VM's template before any rule is looked at."""
+"""What the schemas of virt-api and of the CRD reject of a VM before any rule is looked at."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _REBOOT_POLICIES: Final = ("Reboot", "Terminate")
 
 
-def causes(spec: Spec, path: str) -> Iterator[Cause]:
-    """The causes for the spec of a template as it was declared, without fields that the release does not know. The
-    canonical form has values where these fields are missing.
-    """
+def causes(vm: Spec) -> Iterator[Cause]:
+    """The causes for a VM's spec as it was declared. The canonical form has values where these fields are missing."""
+    template = vm.get("template")
+    if template is None:
+        yield _required("spec.template")
+    else:
+        yield from _of_template(template.get("spec") or {}, "spec.template.spec")
+
+
+def _of_template(spec: Spec, path: str) -> Iterator[Cause]:
     yield from _choice(spec.get("dnsPolicy"), _DNS_POLICIES, f"{path}.dnsPolicy")
     for probe in ("livenessProbe", "readinessProbe"):
         for action in ("tcpSocket", "httpGet"):
