@@ -16,6 +16,8 @@ NOX := nox==2025.5.1
 ACTIONLINT := v1.7.12
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 GALAXY_URL ?= https://galaxy.ansible.com/
+# Needs only Python's standard library.
+BUILD = PYTHONPATH=roles/local_cluster/files $(PYTHON) -m local_cluster build >/dev/null
 BENCH := resolver local_cluster peers
 
 export PATH := $(BIN):$(PATH)
@@ -23,7 +25,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota integration coverage control-plane side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -49,11 +51,16 @@ $(HERE):
 	@mkdir -p $(@D)
 	@ln -sfn ../../../.. $@
 
-demo: $(RUN) $(HERE) ## deploy a catalog, create VMs, change an instancetype, refresh: on a cluster of its own
+# Go compiles while pip installs; without a Go, which pip then installs, the playbook builds.
+demo: $(HERE) ## deploy a catalog, create VMs, change an instancetype, refresh: on a cluster of its own
+	@$(MAKE) --silent --no-print-directory --jobs 2 $(RUN) $(if $(findstring use_cluster,$(DEMO_ARGS)),,programs)
 	@ansible-playbook virtshape.instancetypes.demo $(DEMO_ARGS)
 
+programs:
+	@if $(PYTHON) tools/go_is_new_enough.py 2>/dev/null; then $(BUILD); fi
+
 control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about 6 minutes, once)
-	@PYTHONPATH=roles/local_cluster/files python -m local_cluster build >/dev/null
+	@$(BUILD)
 
 wheel: control-plane ## pack what control-plane built into a Python wheel for this platform, in .cache/wheel
 	@python tools/wheel.py
