@@ -59,7 +59,7 @@ demo: $(HERE) ## deploy a catalog, create VMs, change an instancetype, refresh: 
 programs:
 	@if $(PYTHON) tools/go_is_new_enough.py 2>/dev/null; then $(BUILD); fi
 
-control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about 6 minutes, once)
+control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about 8 minutes, once)
 	@$(BUILD)
 
 wheel: control-plane ## pack what control-plane built into a Python wheel for this platform, in .cache/wheel
