@@ -16,8 +16,8 @@ NOX := nox==2025.5.1
 ACTIONLINT := v1.7.12
 VERSION := $(shell sed -n 's/^version: //p' galaxy.yml)
 GALAXY_URL ?= https://galaxy.ansible.com/
-# Needs only Python's standard library.
-BUILD = PYTHONPATH=roles/local_cluster/files $(PYTHON) -m local_cluster build >/dev/null
+# Needs only Python's standard library; an installed wheel of the programs is in the virtual environment.
+BUILD = PYTHONPATH=roles/local_cluster/files $(or $(wildcard $(BIN)/python),$(PYTHON)) -m local_cluster build >/dev/null
 BENCH := resolver local_cluster peers
 
 export PATH := $(BIN):$(PATH)

@@ -79,7 +79,7 @@ def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, s
     state = r"(, waiting for the VM to run \(now Provisioning\)|: DataVolumeError: VMI does not exist)"
     beginning = f"{shop}/web: not ready after 1 s{state}; DataVolume imported: "
     assert re.match(beginning, late["msg"]), late["msg"]
-    assert "VMI does not exist" in late["msg"]
+    assert "Ready=False (VMINotExists: VMI does not exist)" in late["msg"]
     assert late["msg"].endswith("ImportFailed: no route to the image")
 
 

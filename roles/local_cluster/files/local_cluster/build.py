@@ -54,7 +54,7 @@ _OPTIMIZED = (
     "go.etcd.io/...",
     "sigs.k8s.io/...",
 )
-"""What every request runs through. The rest compiles in less time without optimization, and starts no later."""
+"""Much of what every request runs through. The rest compiles in less time without optimization, and starts no later."""
 _COMPILER = ["-gcflags=all=-dwarf=false -N -l", *(f"-gcflags={packages}=-dwarf=false" for packages in _OPTIMIZED)]
 """How packages are compiled; the last match counts. The linker drops the data for debuggers, so none are made."""
 _VERSION_PACKAGES = {"kubernetes": "k8s.io/component-base/version", "kubevirt": "kubevirt.io/client-go/version"}
