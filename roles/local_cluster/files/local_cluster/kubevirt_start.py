@@ -114,7 +114,8 @@ class _Start:
 
     def _install_kinds(self, manifests: Mapping[str, list[dict[str, Any]]]) -> None:
         own = [kind for operator in manifests for kind in installation.kinds(manifests[operator])]
-        self._apply([*own, *installation.foreign_kinds()], VIRT_API)
+        # Server-side apply would take seconds for schemas of this size.
+        self.api.replace([*own, *installation.foreign_kinds()], _OPERATOR[VIRT_API], self.timeout)
         if not self.layout.unfinished.exists():
             # A launcher may have been killed while it added kinds to data of an earlier release.
             self._wait(CONTROL_PLANE, self.api.establish_kinds)
