@@ -1,8 +1,9 @@
-"""Writes the doc fragments that follow from the schema: the options of instancetypes and preferences.
+"""Writes the doc fragments that follow from argument specs: the options of VMs, instancetypes and preferences.
 
-The fields are those of `plugins/module_utils/_resolver/api/fields`, their descriptions those of `tools/descriptions`:
-type → field → text, or {text, deprecated: what to use instead}. Text in backticks is a value, or the path of a field
-from the spec.
+An argument spec is that of `_resolver/declare/vm/options.py`, or follows from the fields in `_resolver/api/fields`.
+Descriptions are in `tools/descriptions`: of a field type → field → text, or {text, deprecated: what to use instead},
+where text in backticks is a value, or the path of a field from the spec; of any other option module → path → text, or
+paragraphs.
 
 Run it after a change of either. With --check it writes nothing and exits 1 if a
 fragment is not up to date. Ansible reads doc fragments without running them, so their text has to be static.
@@ -15,31 +16,44 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+DESCRIPTIONS = ROOT / "tools" / "descriptions"
 sys.path[:0] = [str(ROOT / "plugins" / "module_utils"), str(ROOT / "tools")]
 
 import module_docs  # noqa: E402
 
 from _resolver.api.fields.enums import ENUMS  # noqa: E402
+from _resolver.api.matcher import INSTANCETYPE, PREFERENCE  # noqa: E402
 from _resolver.api.schema import TYPES  # noqa: E402
-from _resolver.declare import argument_spec  # noqa: E402
+from _resolver.declare import argument_spec, manifests  # noqa: E402
+from _resolver.declare.vm.options import SPEC  # noqa: E402
 
-FRAGMENTS = {
-    "instancetype_fields": ("VirtualMachineInstancetypeSpec", "an instancetype"),
-    "preference_fields": ("VirtualMachinePreferenceSpec", "a preference"),
+
+class Declared(NamedTuple):
+    """What a module declares. spec: the options of an object. type_name: the type whose fields are among them."""
+
+    noun: str
+    spec: dict[str, Any]
+    type_name: str = ""
+
+
+MODULES = {
+    "virtual_machine": Declared("VM", SPEC),
+    "instancetype": Declared("instancetype", manifests.argument_spec(INSTANCETYPE), INSTANCETYPE.spec_type),
+    "preference": Declared("preference", manifests.argument_spec(PREFERENCE), PREFERENCE.spec_type),
 }
 
 HEADER = '''\
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields and tools/descriptions; do not edit.
+# Written by tools/generate_docs.py from the argument spec and tools/descriptions; do not edit.
 
-"""The options for the fields of {what}."""
+"""The options of {noun}s, of one and of a list."""
 
 from __future__ import annotations
 
@@ -48,9 +62,7 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 '''
 
-ENTRIES_HEADER = HEADER.replace(
-    "plugins/module_utils/_resolver/api/fields and tools/descriptions", "the module's own documentation"
-).replace("The options for the fields of {what}", "The option for a list of {noun}s, with the options of its entries")
+_KEPT = ("type", "elements", "default", "choices", "aliases", "required")
 
 
 def main(arguments: list[str]) -> int:
@@ -67,35 +79,53 @@ def main(arguments: list[str]) -> int:
 
 def generated() -> Iterator[tuple[Path, str]]:
     """Each generated file with its text, in the order in which one follows from another."""
-    for name in FRAGMENTS:
-        yield fragment_path(name), fragment(name)
-    for module in module_docs.LISTED:
-        yield fragment_path(f"{module}_entries"), entries_fragment(module)
+    for module in MODULES:
+        yield fragment_path(module), fragment(module)
     yield ROOT / "docs" / "results.md", module_docs.results_page()
 
 
-def fragment_path(name: str) -> Path:
-    return ROOT / "plugins" / "doc_fragments" / f"{name}.py"
+def fragment_path(module: str) -> Path:
+    return ROOT / "plugins" / "doc_fragments" / f"{module}_options.py"
 
 
-def fragment(name: str) -> str:
+def fragment(module: str) -> str:
     """The text of a generated doc fragment's file."""
-    type_name, what = FRAGMENTS[name]
-    return HEADER.format(what=what) + _options_text(_options(type_name, type_name, required=False))
+    noun, spec, type_name = MODULES[module]
+    options = _fields(type_name, type_name, required=False) if type_name else {}
+    options |= _own(module, {name: option for name, option in spec.items() if name not in options})
+    # What an entry does not give is the task's.
+    state = {key: value for key, value in options["state"].items() if key != "default"}
+    name = {"description": [f"Name of the {noun}."], "type": "str", "required": True}
+    options[f"{module}s"] = {
+        "description": [
+            f"A list of {noun}s. An entry takes the same options as the task does for one {noun}. An option that an"
+            " entry leaves out has the value that the task gives, and an option with the value V(null) has none."
+        ],
+        "type": "list",
+        "elements": "dict",
+        # The same dictionaries, which YAML writes once.
+        "suboptions": {**options, "name": name, "state": state},
+    }
+    text = yaml.dump({"options": options}, Dumper=_Dumper, sort_keys=False, width=80, allow_unicode=True)
+    return HEADER.format(noun=noun) + text + '"""\n'
 
 
-def entries_fragment(module: str) -> str:
-    """The text of the doc fragment with the option for a module's list of objects."""
-    listed = module_docs.LISTED[module]
-    return ENTRIES_HEADER.format(noun=listed.noun) + _options_text({listed.option: module_docs.entries(module)})
+def _own(module: str, spec: dict[str, Any], above: str = "") -> dict[str, Any]:
+    """The documented options of an object that are no fields of a type."""
+    documented = {}
+    for name, option in spec.items():
+        path = f"{above}{name}"
+        text = descriptions()[module].get(path) or descriptions()["object"][path]
+        documented[name] = {
+            "description": text if isinstance(text, list) else [text],
+            **{key: option[key] for key in _KEPT if key in option},
+        }
+        if inner := option.get("options"):
+            documented[name]["suboptions"] = _own(module, inner, f"{path}.")
+    return documented
 
 
-def _options_text(options: dict[str, Any]) -> str:
-    text = yaml.dump({"options": options}, Dumper=_Dumper, sort_keys=False, width=90, allow_unicode=True)
-    return text + '"""\n'
-
-
-def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, Any]:
+def _fields(root: str, type_name: str, *, required: bool = True) -> dict[str, Any]:
     """The documented options of a type; `root` is the type that paths in descriptions begin at."""
     documented = {}
     spec = argument_spec.options(type_name, required=required)
@@ -104,16 +134,16 @@ def _options(root: str, type_name: str, *, required: bool = True) -> dict[str, A
         option.pop("no_log", None)
         inner = option.pop("options", None)
         if inner:
-            option["suboptions"] = _options(root, field.type.removeprefix("[]"))
+            option["suboptions"] = _fields(root, field.type.removeprefix("[]"))
         documented[field.option] = option
     return documented
 
 
 @cache
-def descriptions() -> dict[str, dict[str, str | dict[str, str]]]:
-    """The files of `tools/descriptions` as one: type → field → description."""
+def descriptions() -> dict[str, dict[str, Any]]:
+    """The files of `tools/descriptions` as one: type → field, or module → path → description."""
     found = {}
-    for path in sorted((ROOT / "tools" / "descriptions").glob("*.yml")):
+    for path in sorted(DESCRIPTIONS.glob("*.yml")):
         found.update(yaml.safe_load(path.read_text(encoding="utf-8")))
     return found
 
@@ -156,13 +186,13 @@ def _option_path(type_name: str, path: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML as Ansible's documentation is usually written: list items indented, no anchors."""
+    """YAML as Ansible's documentation is usually written: list items indented; only options have anchors."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
 
     def ignore_aliases(self, data: Any) -> bool:
-        return True
+        return not isinstance(data, dict)
 
 
 if __name__ == "__main__":

@@ -14,32 +14,6 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 PLUGINS = CHECKOUT / "plugins"
 
 
-class Listed(NamedTuple):
-    """A module that takes a list of objects. option: the list. noun: what is in it. fields, unknown_fields: fragments.
-
-    task: options of the module that are not an object's.
-    """
-
-    option: str
-    noun: str
-    task: tuple[str, ...] = ()
-    fields: str = ""
-    unknown_fields: str = "unknown_fields"
-
-
-LISTED = {
-    "virtual_machine": Listed(
-        "virtual_machines",
-        "VM",
-        ("restart", "field_manager", "quota", "preflight_placement"),
-        "virtual_machine_fields",
-    ),
-    "instancetype": Listed("instancetypes", "instancetype", ("existing", "force"), "instancetype_fields"),
-    "preference": Listed("preferences", "preference", ("existing", "force"), "preference_fields"),
-    "boot_source": Listed("boot_sources", "boot source", unknown_fields=""),
-}
-
-_KEPT = ("type", "elements", "default", "choices", "aliases", "required")
 _RESULTS_PAGE = """\
 # Results
 
@@ -58,40 +32,6 @@ def documentation(path: Path, constant: str = "DOCUMENTATION") -> dict[str, Any]
             found: dict[str, Any] = yaml.safe_load(ast.literal_eval(node.value)) or {}
             return found
     return {}
-
-
-def entries(module: str) -> dict[str, Any]:
-    """The documented option for the list of a module's objects, with the options of its entries."""
-    listed = LISTED[module]
-    options: dict[str, Any] = {}
-    for fragment in filter(None, (listed.fields, "entries", listed.unknown_fields)):
-        options.update(documentation(PLUGINS / "doc_fragments" / f"{fragment}.py")["options"])
-    options.update(documentation(PLUGINS / "modules" / f"{module}.py")["options"])
-    for name in (*listed.task, "defaults"):
-        del options[name]
-    own = {name: _suboption(name, option) for name, option in sorted(options.items())}
-    own["name"] = {"description": [f"Name of the {listed.noun}."], "type": "str", "required": True}
-    # What an entry does not give is the task's.
-    own["state"].pop("default")
-    return {
-        "description": [
-            f"A list of {listed.noun}s. An entry takes the same options as the task does for one {listed.noun}. An"
-            " option that an entry leaves out has the value that the task gives, and an option with the value V(null)"
-            " has none."
-        ],
-        "type": "list",
-        "elements": "dict",
-        "suboptions": own,
-    }
-
-
-def _suboption(path: str, option: dict[str, Any]) -> dict[str, Any]:
-    told = {"description": [f"See O({path})."], **{key: option[key] for key in _KEPT if key in option}}
-    below = f"{path}[]" if option["type"] == "list" else path
-    inner = option.get("suboptions")
-    if inner:
-        told["suboptions"] = {name: _suboption(f"{below}.{name}", part) for name, part in inner.items()}
-    return told
 
 
 class Key(NamedTuple):

@@ -29,7 +29,7 @@ options:
     description:
       - Name of the boot source and of its DataSource. Either this or O(boot_sources) is needed.
     type: str
-  namespace:
+  namespace: &namespace
     description:
       - Namespace of the boot source.
     type: str
@@ -46,7 +46,7 @@ options:
       - labeled
       - absent
     default: present
-  kind:
+  kind: &kind
     description:
       - Kind of the object that gets the labels with O(state=labeled). CDI writes the labels of a claim or a snapshot to
         the DataSource that leads to it, so the task warns if that has other labels.
@@ -56,16 +56,16 @@ options:
       - PersistentVolumeClaim
       - VolumeSnapshot
     default: DataSource
-  image:
+  image: &image
     description:
       - Image in a registry, for example C(quay.io/containerdisks/fedora:latest).
     type: str
-  image_stream:
+  image_stream: &image_stream
     description:
       - ImageStream of OpenShift in the namespace, whose image a node pulls. The module cannot ask it for labels.
         Without O(schedule) CDI imports it once.
     type: str
-  schedule:
+  schedule: &schedule
     description:
       - When CDI polls the registry for a new O(image) or O(image_stream), as a cron schedule of five fields or a
         descriptor such as V(@daily). Sunday is V(0). An empty schedule imports once, and CDI never polls again.
@@ -73,16 +73,16 @@ options:
         have accepted the new one. What it has imported stays. The module does not replace a DataImportCron that others
         made with the retentionPolicy V(None), because CDI would delete its images.
     type: str
-  url:
+  url: &url
     description:
       - HTTP or HTTPS URL of an image. CDI downloads it; another URL or O(checksum) is another volume.
     type: str
-  checksum:
+  checksum: &checksum
     description:
       - Checksum of the file of O(url) or O(upload), as C(ALGORITHM:HEX) with md5, sha1, sha256 or sha512.
       - For O(url), CDI 1.65 and later checks it; for O(upload), the module.
     type: str
-  pvc:
+  pvc: &pvc
     description:
       - Existing claim with the image.
     type: dict
@@ -94,12 +94,12 @@ options:
       namespace:
         description: Namespace of the object, by default that of the boot source.
         type: str
-  snapshot:
+  snapshot: &snapshot
     description:
       - Existing VolumeSnapshot with the image.
     type: dict
     suboptions: *reference
-  upload:
+  upload: &upload
     description:
       - File to upload through CDI's upload proxy.
     type: dict
@@ -139,7 +139,7 @@ options:
         description: Maximum number of seconds to wait until CDI takes the file.
         type: int
         default: 300
-  upload_proxy:
+  upload_proxy: &upload_proxy
     description:
       - How to reach CDI's upload proxy.
     type: dict
@@ -154,15 +154,15 @@ options:
         description: Whether to check the proxy's certificate.
         type: bool
         default: true
-  size:
+  size: &size
     description:
       - Size of the volume, for example V(5Gi). Required, except with O(pvc), O(snapshot) or O(upload.create=false).
     type: str
-  storage_class:
+  storage_class: &storage_class
     description:
       - Storage class of the volume, by default that of the cluster.
     type: str
-  access_mode:
+  access_mode: &access_mode
     description:
       - Access mode of the volume, by default what CDI's StorageProfile has.
     type: str
@@ -170,66 +170,66 @@ options:
       - ReadWriteOnce
       - ReadWriteMany
       - ReadWriteOncePod
-  volume_mode:
+  volume_mode: &volume_mode
     description:
       - Volume mode of the volume, by default what CDI's StorageProfile has.
     type: str
     choices:
       - Block
       - Filesystem
-  force_bind:
+  force_bind: &force_bind
     description:
       - Whether CDI fills the volume although its storage class waits for a first consumer. A DataImportCron does so
         always.
     type: bool
     default: false
-  keep:
+  keep: &keep
     description:
       - Number of volumes of a boot source that stay, including the current one.
     type: int
     default: 3
-  architecture:
+  architecture: &architecture
     description:
       - Architecture to take from an image for several, for example V(arm64).
     type: str
-  pull_method:
+  pull_method: &pull_method
     description:
       - Whether CDI's importer pulls the image, or the node. Images pulled by a node need its credentials.
     type: str
     choices:
       - pod
       - node
-  secret:
+  secret: &secret
     description:
       - Secret in the namespace with credentials for O(image) or O(url). CDI reads C(accessKeyId) and C(secretKey); for
         O(image) the module also reads a Secret of type C(kubernetes.io/dockerconfigjson).
       - With O(schedule), CDI needs the Secret in its own namespace, too. The module looks there if the user may read
         the APIService C(v1beta1.upload.cdi.kubevirt.io), which names that namespace.
     type: str
-  ca_config_map:
+  ca_config_map: &ca_config_map
     description:
       - ConfigMap in the namespace with the CA certificates of the server, in keys that end in C(.crt) or C(.pem).
       - With O(schedule), CDI needs the ConfigMap in its own namespace, too.
     type: str
-  consumers:
+  consumers: &consumers
     description:
       - Namespaces whose VMs boot from the boot source, as C(NAMESPACE) or C(NAMESPACE/SERVICE_ACCOUNT). The module
         checks that the service account, by default C(default), may clone it. Otherwise KubeVirt creates no disks.
     type: list
     elements: str
-  ask_registry:
+  ask_registry: &ask_registry
     description:
       - Whether the module asks the registry about O(image). If false, O(image) needs a digest or O(schedule), and the
         defaults in the image are not read.
     type: bool
     default: true
-  insecure_registry:
+  insecure_registry: &insecure_registry
     description:
       - Whether the module takes any certificate of the registry, or plain HTTP. CDI has a list of its own,
         C(insecureRegistries).
     type: bool
     default: false
-  instancetype:
+  instancetype: &instancetype
     description:
       - Instancetype that VMs of this boot source get by default.
     type: dict
@@ -241,14 +241,57 @@ options:
       kind:
         description: Kind of the object, by default the cluster-wide one.
         type: str
-  preference:
+  preference: &preference
     description:
       - Preference that VMs of this boot source get by default.
     type: dict
     suboptions: *matcher
+  boot_sources:
+    description:
+      - A list of boot sources. An entry takes the same options as the task does for one boot source. An option that an
+        entry leaves out has the value that the task gives, and an option with the value V(null) has none.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name of the boot source.
+        type: str
+        required: true
+      state:
+        description: See O(state).
+        type: str
+        choices:
+          - present
+          - labeled
+          - absent
+      namespace: *namespace
+      kind: *kind
+      image: *image
+      image_stream: *image_stream
+      schedule: *schedule
+      url: *url
+      checksum: *checksum
+      pvc: *pvc
+      snapshot: *snapshot
+      upload: *upload
+      upload_proxy: *upload_proxy
+      size: *size
+      storage_class: *storage_class
+      access_mode: *access_mode
+      volume_mode: *volume_mode
+      force_bind: *force_bind
+      keep: *keep
+      architecture: *architecture
+      pull_method: *pull_method
+      secret: *secret
+      ca_config_map: *ca_config_map
+      consumers: *consumers
+      ask_registry: *ask_registry
+      insecure_registry: *insecure_registry
+      instancetype: *instancetype
+      preference: *preference
 extends_documentation_fragment:
   - virtshape.instancetypes.entries
-  - virtshape.instancetypes.boot_source_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure

@@ -18,42 +18,6 @@ description:
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
-  name:
-    description:
-      - Name of the instancetype. Either O(name) or O(instancetypes) is required.
-    type: str
-  namespace:
-    description:
-      - Namespace of the instancetype. Without a namespace the instancetype is cluster-wide.
-    type: str
-  kind:
-    description:
-      - Kind of the object. The default depends on O(namespace).
-    type: str
-    choices:
-      - VirtualMachineInstancetype
-      - VirtualMachineClusterInstancetype
-  state:
-    description:
-      - Whether the object must exist as declared, or must not exist.
-    type: str
-    choices:
-      - present
-      - absent
-    default: present
-  labels:
-    description:
-      - Labels of the instancetype.
-    type: dict
-  annotations:
-    description:
-      - Annotations of the instancetype. O(vm_annotations) sets annotations of its VMs.
-    type: dict
-  spec:
-    description:
-      - The spec in the API's form, for fields without an option. Merged with the other options; different values for
-        the same field are an error.
-    type: dict
   existing:
     description:
       - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
@@ -70,10 +34,8 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - virtshape.instancetypes.instancetype_fields
+  - virtshape.instancetypes.instancetype_options
   - virtshape.instancetypes.entries
-  - virtshape.instancetypes.unknown_fields
-  - virtshape.instancetypes.instancetype_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure

@@ -19,42 +19,6 @@ description:
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
-  name:
-    description:
-      - Name of the preference. Either O(name) or O(preferences) is required.
-    type: str
-  namespace:
-    description:
-      - Namespace of the preference. Without a namespace the preference is cluster-wide.
-    type: str
-  kind:
-    description:
-      - Kind of the object. The default depends on O(namespace).
-    type: str
-    choices:
-      - VirtualMachinePreference
-      - VirtualMachineClusterPreference
-  state:
-    description:
-      - Whether the object must exist as declared, or must not exist.
-    type: str
-    choices:
-      - present
-      - absent
-    default: present
-  labels:
-    description:
-      - Labels of the preference.
-    type: dict
-  annotations:
-    description:
-      - Annotations of the preference. O(vm_annotations) sets annotations of its VMs.
-    type: dict
-  spec:
-    description:
-      - The spec in the API's form, for fields without an option. Merged with the other options; different values for
-        the same field are an error.
-    type: dict
   existing:
     description:
       - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
@@ -71,10 +35,8 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - virtshape.instancetypes.preference_fields
+  - virtshape.instancetypes.preference_options
   - virtshape.instancetypes.entries
-  - virtshape.instancetypes.unknown_fields
-  - virtshape.instancetypes.preference_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure

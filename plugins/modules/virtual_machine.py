@@ -25,23 +25,6 @@ description:
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
-  name:
-    description:
-      - Name of the VM. Either O(name) or O(virtual_machines) is required.
-    type: str
-  namespace:
-    description:
-      - Namespace of the VM.
-    type: str
-  state:
-    description:
-      - Whether the VM must exist as declared, or must not exist.
-      - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
-    type: str
-    choices:
-      - present
-      - absent
-    default: present
   field_manager:
     description:
       - Field manager of the declared fields. Playbooks that declare different fields of one VM need different field
@@ -83,10 +66,8 @@ options:
     type: bool
     default: false
 extends_documentation_fragment:
-  - virtshape.instancetypes.virtual_machine_fields
+  - virtshape.instancetypes.virtual_machine_options
   - virtshape.instancetypes.entries
-  - virtshape.instancetypes.unknown_fields
-  - virtshape.instancetypes.virtual_machine_entries
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.on_failure

@@ -1,4 +1,4 @@
-"""The doc fragments say what the code does: those written from the schema are up to date, the others agree with it."""
+"""The doc fragments say what the code does: the generated ones are up to date, the others agree with it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ansible.module_utils import basic
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     attributes,
     auth,
-    instancetype_fields,
+    instancetype_options,
     on_failure,
-    preference_fields,
+    preference_options,
     requests,
     selection,
     wait,
@@ -38,9 +38,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 ALL = {
     "attributes": attributes,
     "auth": auth,
-    "instancetype_fields": instancetype_fields,
+    "instancetype_options": instancetype_options,
     "on_failure": on_failure,
-    "preference_fields": preference_fields,
+    "preference_options": preference_options,
     "requests": requests,
     "selection": selection,
     "wait": wait,
@@ -115,17 +115,40 @@ def fields_below(type_name: str) -> Iterator[tuple[str, str]]:
             yield from fields_below(inner)
 
 
-def test_every_field_is_described_in_a_sentence_and_nothing_else_is(generate_docs: ModuleType) -> None:
-    fields = {found for type_name, _what in generate_docs.FRAGMENTS.values() for found in fields_below(type_name)}
-    texts = {found: generate_docs.described(*found) for found in fields}
-    wrong = [
-        found
-        for found, (text, instead) in texts.items()
-        if not text.endswith(".") or not text[0].isupper() or (instead and not instead.endswith("."))
+def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
+    """Every option of an argument spec."""
+    for name, option in spec.items():
+        yield above + name
+        yield from paths(option.get("options", {}), f"{above}{name}.")
+
+
+def test_every_option_is_described_in_a_sentence_and_nothing_else_is(generate_docs: ModuleType) -> None:
+    declared = generate_docs.MODULES
+    types = [one.type_name for one in declared.values() if one.type_name]
+    fields = {found for type_name in types for found in fields_below(type_name)}
+    own = {
+        (module, path)
+        for module, one in declared.items()
+        for path in paths(one.spec)
+        if not one.type_name or path.partition(".")[0] not in argument_spec.options(one.type_name)
+    }
+    texts = {
+        (holder, name): text for holder, found in generate_docs.descriptions().items() for name, text in found.items()
+    }
+    every = {found for found in texts if found[0] != "object"}
+    shared = {name for holder, name in texts if holder == "object"}
+    sentences = [
+        (found, part)
+        for found, text in texts.items()
+        for part in ([text] if isinstance(text, str) else text if isinstance(text, list) else text.values())
     ]
 
-    assert wrong == []
-    assert {(holder, name) for holder, found in generate_docs.descriptions().items() for name in found} == fields
+    assert [(found, part) for found, part in sentences if not part.endswith(".")] == []
+    assert [(found, part) for found, part in sentences if not part[0].isupper() and not part.startswith("vCPUs")] == []
+    assert every <= fields | own
+    missing = (fields | own) - every
+    assert {name for _module, name in missing} == shared
+    assert not missing & fields
 
 
 def test_a_deprecated_field_says_what_to_use_instead(generate_docs: ModuleType) -> None:
@@ -141,17 +164,17 @@ def test_check_tells_of_a_stale_fragment_and_leaves_it(
     monkeypatch.setattr(generate_docs, "ROOT", tmp_path)
     assert generate_docs.main([]) == 0
     assert generate_docs.main(["--check"]) == 0
-    stale = generate_docs.fragment_path("preference_fields")
+    stale = generate_docs.fragment_path("preference")
     stale.write_text("old", encoding="utf-8")
     capsys.readouterr()
 
     assert generate_docs.main(["--check"]) == 1
-    assert capsys.readouterr().out.split() == ["plugins/doc_fragments/preference_fields.py"]
+    assert capsys.readouterr().out.split() == ["plugins/doc_fragments/preference_options.py"]
     assert stale.read_text(encoding="utf-8") == "old"
 
 
 def test_markup(generate_docs: ModuleType) -> None:
-    options = documentation(preference_fields)["options"]
+    options = documentation(preference_options)["options"]
     serial, secure_boot = (
         " ".join(options["firmware"]["suboptions"][name]["description"])
         for name in ("preferred_use_bios_serial", "preferred_use_secure_boot")
@@ -184,10 +207,8 @@ def test_references_to_options_lead_somewhere(name: str) -> None:
         (on_failure, ON_FAILURE),
         (selection, SELECTION),
         (wait, WAIT),
-        (instancetype_fields, argument_spec.options("VirtualMachineInstancetypeSpec", required=False)),
-        (preference_fields, argument_spec.options("VirtualMachinePreferenceSpec", required=False)),
     ],
-    ids=["auth", "requests", "on_failure", "selection", "wait", "instancetype_fields", "preference_fields"],
+    ids=["auth", "requests", "on_failure", "selection", "wait"],
 )
 def test_documentation_and_argument_spec_agree(fragment: ModuleType, spec: dict[str, Any]) -> None:
     documented = {name: without_text(option) for name, option in documentation(fragment)["options"].items()}
@@ -220,11 +241,9 @@ def test_secrets_are_not_logged() -> None:
     assert hidden == {"api_key", "password", "basic_auth", "proxy_basic_auth"}
 
 
-@pytest.mark.parametrize("name", ["virtual_machine", "instancetype", "preference"])
-def test_tools_see_the_options_of_entries_and_the_module_does_not_check_them_twice(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """ansible-test and ansible-lint read what AnsibleModule is given; a task validates its entries itself."""
+@pytest.mark.parametrize("name", ["virtual_machine", "instancetype", "preference", "boot_source"])
+def test_a_module_documents_what_tools_see_of_its_options(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ansible-test and ansible-lint read what AnsibleModule is given, with the options of entries."""
     seen: dict[str, Any] = {}
 
     def init(_module: Any, argument_spec: dict[str, Any], **_rules: Any) -> None:
@@ -232,11 +251,19 @@ def test_tools_see_the_options_of_entries_and_the_module_does_not_check_them_twi
         raise Asked
 
     monkeypatch.setattr(basic.AnsibleModule, "__init__", init)
+    module = importlib.import_module(f"{PLUGINS}.modules.{name}")
     with pytest.raises(Asked):
-        importlib.import_module(f"{PLUGINS}.modules.{name}").main()
-    fragment = importlib.import_module(f"{PLUGINS}.doc_fragments.{name}_entries").ModuleDocFragment
-    (option, documented), *_none = yaml.safe_load(fragment.DOCUMENTATION)["options"].items()
-    assert without_text(documented) == as_documented(seen[option])
+        module.main()
+    own = yaml.safe_load(module.DOCUMENTATION)
+    fragments = (found.rpartition(".")[2] for found in own["extends_documentation_fragment"])
+    options = own.get("options", {})
+    for fragment in fragments:
+        options |= documentation(importlib.import_module(f"{PLUGINS}.doc_fragments.{fragment}")).get("options", {})
+
+    assert "suboptions" in options[f"{name}s"]
+    assert {option: without_text(found) for option, found in options.items()} == {
+        option: as_documented(found) for option, found in seen.items()
+    }
 
 
 def test_a_key_of_results_has_one_type(module_docs: ModuleType) -> None:

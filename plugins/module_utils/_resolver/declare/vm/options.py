@@ -1,4 +1,4 @@
-"""The argument spec of a VM, as documented in the module virtual_machine.
+"""The argument spec of a VM. `tools/descriptions/virtual_machine.yml` describes the options.
 
 Options keep the names of virtctl's flags if these are clear. Data that may be secret are marked `no_log`.
 """

@@ -1,9 +1,9 @@
 # Copyright: the virtshape.instancetypes authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Written by tools/generate_docs.py from plugins/module_utils/_resolver/api/fields and tools/descriptions; do not edit.
+# Written by tools/generate_docs.py from the argument spec and tools/descriptions; do not edit.
 
-"""The options for the fields of a preference."""
+"""The options of preferences, of one and of a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
-  clock:
+  clock: &id001
     description:
       - The guest's clock and timers.
     type: dict
@@ -30,15 +30,15 @@ options:
             suboptions:
               offset_seconds:
                 description:
-                  - Seconds by which the clock differs from UTC. If this is set, even to 0,
-                    changes of the clock by the guest survive a reboot.
+                  - Seconds by which the clock differs from UTC. If this is set, even
+                    to 0, changes of the clock by the guest survive a reboot.
                 type: int
                 aliases:
                   - offsetSeconds
           timezone:
             description:
-              - The clock shows the time of this zone, such as C(Europe/Berlin). Mutually exclusive
-                with UTC.
+              - The clock shows the time of this zone, such as C(Europe/Berlin). Mutually
+                exclusive with UTC.
             type: str
       preferred_timer:
         description:
@@ -115,7 +115,8 @@ options:
                 type: bool
               track:
                 description:
-                  - 'Source of the time of the clock: the guest (V(guest)) or the node (V(wall)).'
+                  - 'Source of the time of the clock: the guest (V(guest)) or the
+                    node (V(wall)).'
                 type: str
                 choices:
                   - guest
@@ -130,19 +131,19 @@ options:
                 description:
                   - Whether the guest has this clock. Default is true.
                 type: bool
-  cpu:
+  cpu: &id002
     description:
       - How the vCPUs appear to the guest.
     type: dict
     suboptions:
       preferred_cpu_topology:
         description:
-          - 'How the guest sees the vCPUs of an instancetype: all as V(sockets) (also with V(any),
-            and by default), all as V(cores), all as V(threads), or V(spread) over several of
-            them. With V(any), a VM without an instancetype meets O(requirements.cpu) with any
-            topology. The spellings that begin with prefer have the same meaning and are deprecated,
-            but KubeVirt before 1.4 knows only these and reduces the VM to a single vCPU with
-            the others.'
+          - 'How the guest sees the vCPUs of an instancetype: all as V(sockets) (also
+            with V(any), and by default), all as V(cores), all as V(threads), or V(spread)
+            over several of them. With V(any), a VM without an instancetype meets
+            O(requirements.cpu) with any topology. The spellings that begin with prefer
+            have the same meaning and are deprecated, but KubeVirt before 1.4 knows
+            only these and reduces the VM to a single vCPU with the others.'
         type: str
         choices:
           - sockets
@@ -175,14 +176,14 @@ options:
               - SocketsCoresThreads
           ratio:
             description:
-              - Number of cores per socket, at least 1, by default 2. With C(CoresThreads) the
-                number of threads per core, which must be 2. KubeVirt rejects a VM whose vCPUs
-                are not divisible by this ratio.
+              - Number of cores per socket, at least 1, by default 2. With C(CoresThreads)
+                the number of threads per core, which must be 2. KubeVirt rejects
+                a VM whose vCPUs are not divisible by this ratio.
             type: int
       preferred_cpu_features:
         description:
-          - CPU features, added to the features of the VM. A feature that the VM names keeps
-            the policy of the VM.
+          - CPU features, added to the features of the VM. A feature that the VM names
+            keeps the policy of the VM.
         type: list
         elements: dict
         aliases:
@@ -195,10 +196,10 @@ options:
             required: true
           policy:
             description:
-              - 'Whether the guest gets the feature: always, even if the node lacks it (V(force));
-                the VM runs only on nodes that have or emulate it (V(require), the default);
-                if the node has it (V(optional)); never (V(disable)); the VM runs only on nodes
-                without it (V(forbid)).'
+              - 'Whether the guest gets the feature: always, even if the node lacks
+                it (V(force)); the VM runs only on nodes that have or emulate it (V(require),
+                the default); if the node has it (V(optional)); never (V(disable));
+                the VM runs only on nodes without it (V(forbid)).'
             type: str
             choices:
               - force
@@ -206,29 +207,30 @@ options:
               - optional
               - disable
               - forbid
-  devices:
+  devices: &id003
     description:
-      - Devices of the VM. If this is set, even to C({}), disks of the VM without a type (disk,
-        LUN or CD-ROM) get the type disk.
+      - Devices of the VM. If this is set, even to C({}), disks of the VM without
+        a type (disk, LUN or CD-ROM) get the type disk.
     type: dict
     suboptions:
       preferred_autoattach_graphics_device:
         description:
-          - Whether to attach a graphics device, and so VNC, if the VM does not set it.
+          - Whether to attach a graphics device, and so VNC, if the VM does not set
+            it.
         type: bool
         aliases:
           - preferredAutoattachGraphicsDevice
       preferred_autoattach_mem_balloon:
         description:
-          - Whether to attach a memory balloon, which reports the guest's memory use, if the
-            VM does not set it.
+          - Whether to attach a memory balloon, which reports the guest's memory use,
+            if the VM does not set it.
         type: bool
         aliases:
           - preferredAutoattachMemBalloon
       preferred_autoattach_pod_interface:
         description:
-          - Whether a VM without networks gets an interface on the pod network, if the VM does
-            not set it.
+          - Whether a VM without networks gets an interface on the pod network, if
+            the VM does not set it.
         type: bool
         aliases:
           - preferredAutoattachPodInterface
@@ -240,8 +242,8 @@ options:
           - preferredAutoattachSerialConsole
       preferred_autoattach_input_device:
         description:
-          - Whether a VM without input devices gets an input device, if the VM does not set
-            it.
+          - Whether a VM without input devices gets an input device, if the VM does
+            not set it.
         type: bool
         aliases:
           - preferredAutoattachInputDevice
@@ -253,7 +255,8 @@ options:
           - preferredDisableHotplug
       preferred_virtual_gpu_options:
         description:
-          - Settings of virtual GPUs. KubeVirt stores them, but does not apply them to a VM.
+          - Settings of virtual GPUs. KubeVirt stores them, but does not apply them
+            to a VM.
         type: dict
         aliases:
           - preferredVirtualGPUOptions
@@ -269,15 +272,16 @@ options:
                 type: bool
               ram_fb:
                 description:
-                  - Simple frame buffer that shows the boot until the guest loads the driver
-                    of the GPU. On by default.
+                  - Simple frame buffer that shows the boot until the guest loads
+                    the driver of the GPU. On by default.
                 type: dict
                 aliases:
                   - ramFB
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Default is true if the feature is set.
+                      - Whether the feature is on. Default is true if the feature
+                        is set.
                     type: bool
       preferred_sound_model:
         description:
@@ -290,8 +294,8 @@ options:
           - preferredSoundModel
       preferred_use_virtio_transitional:
         description:
-          - Whether virtio devices also support the old protocol 0.9, for guests that do not
-            support 1.0, if the VM does not set it.
+          - Whether virtio devices also support the old protocol 0.9, for guests that
+            do not support 1.0, if the VM does not set it.
         type: bool
         aliases:
           - preferredUseVirtioTransitional
@@ -337,7 +341,8 @@ options:
           - preferredLunBus
       preferred_cdrom_bus:
         description:
-          - Bus of CD-ROM drives without a bus. KubeVirt rejects CD-ROM drives on V(virtio).
+          - Bus of CD-ROM drives without a bus. KubeVirt rejects CD-ROM drives on
+            V(virtio).
         type: str
         choices:
           - virtio
@@ -348,8 +353,8 @@ options:
           - preferredCdromBus
       preferred_disk_dedicated_io_thread:
         description:
-          - Whether each disk on the virtio bus gets a dedicated I/O thread, if the VM does
-            not set it.
+          - Whether each disk on the virtio bus gets a dedicated I/O thread, if the
+            VM does not set it.
         type: bool
         aliases:
           - preferredDiskDedicatedIoThread
@@ -374,7 +379,8 @@ options:
           - preferredDiskIO
       preferred_disk_block_size:
         description:
-          - Block size of disks, if the VM does not set it. Its fields are mutually exclusive.
+          - Block size of disks, if the VM does not set it. Its fields are mutually
+            exclusive.
         type: dict
         aliases:
           - preferredDiskBlockSize
@@ -390,12 +396,14 @@ options:
                 type: int
               physical:
                 description:
-                  - Unit in which the disk is fastest, in bytes; at least the logical size.
+                  - Unit in which the disk is fastest, in bytes; at least the logical
+                    size.
                 type: int
               discard_granularity:
                 description:
                   - Unit in which the guest discards blocks, in bytes.
-                  - Needs KubeVirt 1.7 or later; earlier releases drop it without a word.
+                  - Needs KubeVirt 1.7 or later; earlier releases drop it without
+                    a word.
                 type: int
                 aliases:
                   - discardGranularity
@@ -426,20 +434,22 @@ options:
           - preferredInterfaceModel
       preferred_rng:
         description:
-          - Adds a random number generator with the entropy of the node, if the VM has none.
-            Has no fields; write C({}).
+          - Adds a random number generator with the entropy of the node, if the VM
+            has none. Has no fields; write C({}).
         type: dict
         aliases:
           - preferredRng
       preferred_block_multi_queue:
         description:
-          - Whether virtio disks get a queue for each vCPU, if the VM does not set it.
+          - Whether virtio disks get a queue for each vCPU, if the VM does not set
+            it.
         type: bool
         aliases:
           - preferredBlockMultiQueue
       preferred_network_interface_multi_queue:
         description:
-          - Whether virtio network interfaces get several queues, if the VM does not set it.
+          - Whether virtio network interfaces get several queues, if the VM does not
+            set it.
         type: bool
         aliases:
           - preferredNetworkInterfaceMultiQueue
@@ -452,8 +462,8 @@ options:
         suboptions:
           enabled:
             description:
-              - Whether the VM has a TPM. Default is true; false in a VM disables the TPM of
-                its preference.
+              - Whether the VM has a TPM. Default is true; false in a VM disables
+                the TPM of its preference.
               - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
             type: bool
           persistent:
@@ -462,15 +472,15 @@ options:
             type: bool
       preferred_interface_masquerade:
         description:
-          - Connects interfaces on the pod network by masquerading, if the VM does not set how
-            to connect them. Has no fields; write C({}).
+          - Connects interfaces on the pod network by masquerading, if the VM does
+            not set how to connect them. Has no fields; write C({}).
         type: dict
         aliases:
           - preferredInterfaceMasquerade
       preferred_panic_device_model:
         description:
-          - Model of panic devices without a model. Since KubeVirt 1.9 a VM without a panic
-            device gets a panic device.
+          - Model of panic devices without a model. Since KubeVirt 1.9 a VM without
+            a panic device gets a panic device.
           - Needs KubeVirt 1.6 or later; earlier releases drop it without a word.
         type: str
         choices:
@@ -481,8 +491,8 @@ options:
           - preferredPanicDeviceModel
       preferred_video_type:
         description:
-          - Type of the video device, if the VM does not set it. Only V(virtio) and V(ramfb)
-            are available on arm64.
+          - Type of the video device, if the VM does not set it. Only V(virtio) and
+            V(ramfb) are available on arm64.
           - Needs KubeVirt 1.9 or later; earlier releases drop it without a word.
         type: str
         choices:
@@ -493,7 +503,7 @@ options:
           - ramfb
         aliases:
           - preferredVideoType
-  features:
+  features: &id004
     description:
       - Features of the platform of the VM.
     type: dict
@@ -522,14 +532,15 @@ options:
             type: bool
           end_of_interrupt:
             description:
-              - Whether the guest is notified of the end of interrupts. Default is false.
+              - Whether the guest is notified of the end of interrupts. Default is
+                false.
             type: bool
             aliases:
               - endOfInterrupt
       preferred_hyperv:
         description:
-          - Hyper-V features, which make Windows faster. Each applies if the VM does not set
-            the same feature.
+          - Hyper-V features, which make Windows faster. Each applies if the VM does
+            not set the same feature.
         type: dict
         aliases:
           - preferredHyperv
@@ -563,7 +574,8 @@ options:
                 type: bool
               spinlocks:
                 description:
-                  - Number of attempts before the vCPU yields. Default and minimum are 4096.
+                  - Number of attempts before the vCPU yields. Default and minimum
+                    are 4096.
                 type: int
           vpindex:
             description:
@@ -608,7 +620,8 @@ options:
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Default is true if the feature is set.
+                      - Whether the feature is on. Default is true if the feature
+                        is set.
                     type: bool
           reset:
             description:
@@ -643,8 +656,8 @@ options:
                 type: bool
           reenlightenment:
             description:
-              - Notifies the guest when the frequency of its clock changes, for example by a
-                migration.
+              - Notifies the guest when the frequency of its clock changes, for example
+                by a migration.
             type: dict
             suboptions:
               enabled:
@@ -653,8 +666,8 @@ options:
                 type: bool
           tlbflush:
             description:
-              - The hypervisor flushes the address cache, which is faster on busy nodes. Requires
-                vpindex.
+              - The hypervisor flushes the address cache, which is faster on busy
+                nodes. Requires vpindex.
             type: dict
             suboptions:
               enabled:
@@ -664,27 +677,31 @@ options:
               direct:
                 description:
                   - Allows direct flushes by a nested guest.
-                  - Needs KubeVirt 1.8 or later; earlier releases drop it without a word.
+                  - Needs KubeVirt 1.8 or later; earlier releases drop it without
+                    a word.
                 type: dict
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Default is true if the feature is set.
+                      - Whether the feature is on. Default is true if the feature
+                        is set.
                     type: bool
               extended:
                 description:
                   - Allows partial flushes by the guest.
-                  - Needs KubeVirt 1.8 or later; earlier releases drop it without a word.
+                  - Needs KubeVirt 1.8 or later; earlier releases drop it without
+                    a word.
                 type: dict
                 suboptions:
                   enabled:
                     description:
-                      - Whether the feature is on. Default is true if the feature is set.
+                      - Whether the feature is on. Default is true if the feature
+                        is set.
                     type: bool
           ipi:
             description:
-              - The hypervisor sends interrupts between vCPUs, which is faster on busy nodes.
-                Requires vpindex.
+              - The hypervisor sends interrupts between vCPUs, which is faster on
+                busy nodes. Requires vpindex.
             type: dict
             suboptions:
               enabled:
@@ -693,8 +710,8 @@ options:
                 type: bool
           evmcs:
             description:
-              - Faster nested virtualization on Intel CPUs, but without some other features.
-                Requires vapic.
+              - Faster nested virtualization on Intel CPUs, but without some other
+                features. Requires vapic.
             type: dict
             suboptions:
               enabled:
@@ -725,7 +742,8 @@ options:
             type: bool
       preferred_smm:
         description:
-          - System management mode, if the VM does not set it. Required for secure boot.
+          - System management mode, if the VM does not set it. Required for secure
+            boot.
         type: dict
         aliases:
           - preferredSmm
@@ -734,7 +752,7 @@ options:
             description:
               - Whether the feature is on. Default is true if the feature is set.
             type: bool
-  firmware:
+  firmware: &id005
     description:
       - BIOS or EFI. The choice of the VM overrides the preference.
     type: dict
@@ -760,8 +778,8 @@ options:
           - preferredUseEfi
       preferred_use_secure_boot:
         description:
-          - Whether EFI boots only signed code, if a VM with EFI does not set it. Ignored if
-            O(firmware.preferred_efi) takes effect.
+          - Whether EFI boots only signed code, if a VM with EFI does not set it.
+            Ignored if O(firmware.preferred_efi) takes effect.
           - Deprecated by KubeVirt. Use O(firmware.preferred_efi.secure_boot).
         type: bool
         aliases:
@@ -783,10 +801,11 @@ options:
               - secureBoot
           persistent:
             description:
-              - Whether the variables of the firmware survive a stop of the VM. Default is false.
+              - Whether the variables of the firmware survive a stop of the VM. Default
+                is false.
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: bool
-  machine:
+  machine: &id006
     description:
       - The emulated machine.
     type: dict
@@ -798,35 +817,35 @@ options:
         type: str
         aliases:
           - preferredMachineType
-  volumes:
+  volumes: &id007
     description:
       - Storage of the VM.
     type: dict
     suboptions:
       preferred_storage_class_name:
         description:
-          - Storage class of the VM's data volume templates without a storage class. Applied
-            when the VM is created.
+          - Storage class of the VM's data volume templates without a storage class.
+            Applied when the VM is created.
         type: str
         aliases:
           - preferredStorageClassName
-  preferred_subdomain:
+  preferred_subdomain: &id008
     description:
       - Subdomain of the VM's host name, if the VM does not set one.
     type: str
     aliases:
       - preferredSubdomain
-  preferred_termination_grace_period_seconds:
+  preferred_termination_grace_period_seconds: &id009
     description:
-      - Seconds for the guest to shut down before KubeVirt kills it, if the VM does not set
-        them.
+      - Seconds for the guest to shut down before KubeVirt kills it, if the VM does
+        not set them.
     type: int
     aliases:
       - preferredTerminationGracePeriodSeconds
-  requirements:
+  requirements: &id010
     description:
-      - Minimum requirements for a VM with this preference. KubeVirt rejects a VM that does
-        not meet them.
+      - Minimum requirements for a VM with this preference. KubeVirt rejects a VM
+        that does not meet them.
     type: dict
     suboptions:
       cpu:
@@ -836,8 +855,8 @@ options:
         suboptions:
           guest:
             description:
-              - Minimum number of vCPUs. Without an instancetype, only the vCPUs in the preferred
-                topology count (sockets by default).
+              - Minimum number of vCPUs. Without an instancetype, only the vCPUs in
+                the preferred topology count (sockets by default).
             type: int
             required: true
       memory:
@@ -859,23 +878,24 @@ options:
           - amd64
           - arm64
           - s390x
-  vm_annotations:
+  vm_annotations: &id011
     description:
-      - Annotations of the VM instance, if neither the VM nor the instancetype sets the same
-        key.
+      - Annotations of the VM instance, if neither the VM nor the instancetype sets
+        the same key.
       - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
     type: dict
-  prefer_spread_socket_to_core_ratio:
+  prefer_spread_socket_to_core_ratio: &id012
     description:
-      - Ratio of the topology C(spread), if O(cpu.spread_options.ratio) is not set. Default
-        is 2.
+      - Ratio of the topology C(spread), if O(cpu.spread_options.ratio) is not set.
+        Default is 2.
       - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
     type: int
     aliases:
       - preferSpreadSocketToCoreRatio
-  preferred_architecture:
+  preferred_architecture: &id013
     description:
-      - CPU architecture of the VM, if the VM does not set it. Applied when the VM is created.
+      - CPU architecture of the VM, if the VM does not set it. Applied when the VM
+        is created.
       - Needs KubeVirt 1.7 or later; earlier releases drop it without a word.
     type: str
     choices:
@@ -884,10 +904,10 @@ options:
       - s390x
     aliases:
       - preferredArchitecture
-  preferred_launch_security:
+  preferred_launch_security: &id014
     description:
-      - Confidential computing, if neither the VM nor the instancetype sets it. Set one field
-        to choose the technology.
+      - Confidential computing, if neither the VM nor the instancetype sets it. Set
+        one field to choose the technology.
       - Needs KubeVirt 1.9 or later; earlier releases drop it without a word.
     type: dict
     aliases:
@@ -905,14 +925,15 @@ options:
             suboptions:
               encrypted_state:
                 description:
-                  - Whether to encrypt the CPU registers too (SEV-ES). Default is false.
+                  - Whether to encrypt the CPU registers too (SEV-ES). Default is
+                    false.
                 type: bool
                 aliases:
                   - encryptedState
           attestation:
             description:
-              - Starts the VM only after its owner has attested the platform. Has no fields;
-                write C({}).
+              - Starts the VM only after its owner has attested the platform. Has
+                no fields; write C({}).
               - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
             type: dict
           session:
@@ -937,4 +958,88 @@ options:
           - Intel Trust Domain Extensions. Has no fields; write C({}).
           - Needs KubeVirt 1.7 or later; earlier releases drop it without a word.
         type: dict
+  name:
+    description:
+      - Name of the preference. Either O(name) or O(preferences) is required.
+    type: str
+  namespace: &id015
+    description:
+      - Namespace of the preference. Without a namespace the preference is cluster-wide.
+    type: str
+  kind: &id016
+    description:
+      - Kind of the object. The default depends on O(namespace).
+    type: str
+    choices:
+      - VirtualMachinePreference
+      - VirtualMachineClusterPreference
+  state:
+    description:
+      - Whether the object must exist as declared, or must not exist.
+    type: str
+    default: present
+    choices:
+      - present
+      - absent
+  labels: &id017
+    description:
+      - Labels of the preference.
+    type: dict
+  annotations: &id018
+    description:
+      - Annotations of the preference. O(vm_annotations) sets annotations of its VMs.
+    type: dict
+  spec: &id019
+    description:
+      - The spec in the API's form, for fields without an option. Merged with the
+        other options; different values for the same field are an error.
+    type: dict
+  accept_unknown_fields: &id020
+    description:
+      - Whether to send fields that this collection does not know. By default an unknown
+        field fails the task before anything is sent, and the message suggests the
+        closest known field.
+      - Use this option for fields of a KubeVirt release that is newer than the collection.
+        If KubeVirt does not know the field either, it rejects the object.
+    type: bool
+  preferences:
+    description:
+      - A list of preferences. An entry takes the same options as the task does for
+        one preference. An option that an entry leaves out has the value that the
+        task gives, and an option with the value V(null) has none.
+    type: list
+    elements: dict
+    suboptions:
+      clock: *id001
+      cpu: *id002
+      devices: *id003
+      features: *id004
+      firmware: *id005
+      machine: *id006
+      volumes: *id007
+      preferred_subdomain: *id008
+      preferred_termination_grace_period_seconds: *id009
+      requirements: *id010
+      vm_annotations: *id011
+      prefer_spread_socket_to_core_ratio: *id012
+      preferred_architecture: *id013
+      preferred_launch_security: *id014
+      name:
+        description:
+          - Name of the preference.
+        type: str
+        required: true
+      namespace: *id015
+      kind: *id016
+      state:
+        description:
+          - Whether the object must exist as declared, or must not exist.
+        type: str
+        choices:
+          - present
+          - absent
+      labels: *id017
+      annotations: *id018
+      spec: *id019
+      accept_unknown_fields: *id020
 """
