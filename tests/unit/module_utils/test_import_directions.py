@@ -90,8 +90,8 @@ def room_of(parts: tuple[str, ...]) -> str:
     return ".".join(parts[1 : 4 if inner else 3])
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
-    """(line, room) of each import of another module of the collection."""
+def imported(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(line, path below `plugins`) of each import of another module of the collection."""
     place = path.relative_to(PLUGINS).parts
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.ImportFrom):
@@ -105,7 +105,17 @@ def imported(path: Path) -> Iterator[tuple[int, str]]:
             continue
         for alias in node.names:
             whole = (*parts, alias.name)
-            yield node.lineno, room_of(whole if PLUGINS.joinpath(*whole).with_suffix(".py").exists() else parts)
+            yield node.lineno, whole if PLUGINS.joinpath(*whole).with_suffix(".py").exists() else parts
+
+
+def reached(path: Path) -> set[Path]:
+    """The file and all that it imports, directly or by way of others."""
+    found: set[Path] = set()
+    due = {path}
+    while due:
+        found |= due
+        due = {PLUGINS.joinpath(*parts).with_suffix(".py") for one in due for _line, parts in imported(one)} - found
+    return found
 
 
 @pytest.mark.parametrize("path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS)))
@@ -114,17 +124,25 @@ def test_no_import_runs_up(path: Path) -> None:
     if path.name == "__init__.py":
         assert not path.read_text(encoding="utf-8")
         return
-    for line, other in imported(path):
+    for line, parts in imported(path):
+        other = room_of(parts)
         assert other == room or other in MAY_IMPORT[room], f"line {line}: {room} imports {other}"
 
 
 def test_the_table_has_no_circle() -> None:
     """A room that another one may import may not import that other one, directly or by way of others."""
 
-    def reached(room: str, above: tuple[str, ...]) -> None:
+    def follow(room: str, above: tuple[str, ...]) -> None:
         assert room not in above, " → ".join([*above, room])
         for other in MAY_IMPORT[room]:
-            reached(other, (*above, room))
+            follow(other, (*above, room))
 
     for room in MAY_IMPORT:
-        reached(room, ())
+        follow(room, ())
+
+
+@pytest.mark.parametrize("path", sorted(PLUGINS.glob("modules/*_info.py")), ids=lambda path: path.stem)
+def test_a_module_that_reads_reaches_nothing_that_writes(path: Path) -> None:
+    rooms = {room_of(found.relative_to(PLUGINS).parts[:-1]) for found in reached(path)}
+    assert "_cluster.entry" in rooms
+    assert not rooms & {"_cluster.act", "_cluster.act.boot"}
