@@ -1,4 +1,4 @@
-"""Firmware and machine: ACPI tables, boot loader, kernel boot, secure boot, machine type, launch security.
+"""Firmware, machine: ACPI tables, boot loader, kernel boot, secure boot, machine type, architecture, launch security.
 
 KubeVirt: vmi-create-admitter.go, pkg/virt-api/webhooks/amd64.go.
 """
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from .cause import FORBIDDEN, INVALID, REQUIRED, Cause, Spec
+from ..instancetype.webhooks import gates
 from .cluster import AMD64, S390X, Cluster
-from .paths import absolute_path
+from .rule import FORBIDDEN, INVALID, REQUIRED, Cause, Spec, absolute_path
 
 _LAUNCH_SECURITY_GATES: Final = {
     "SEV": "WorkloadEncryptionSEV",
@@ -165,3 +165,13 @@ def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
     for interface in domain["devices"].get("interfaces", ()):
         if "bootOrder" in interface:
             yield f"{kind} does not work with bootable NICs: {interface['name']}"
+
+
+def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateArchitecture."""
+    return gates.architecture(spec, path, cluster.architecture, cluster.closed_gates())
+
+
+def persistent_state(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validatePersistentState."""
+    return gates.persistent_state(spec, path, cluster.closed_gates())

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..instancetype.vmi import defaults
-from .cause import INVALID, REQUIRED, Cause, Spec
 from .cluster import ARM64, Cluster
+from .rule import INVALID, REQUIRED, Cause, Spec
 
 _NVIDIA: Final = "10DE"
 _GRACE: Final = ("2342", "2348", "2941")

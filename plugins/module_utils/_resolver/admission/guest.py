@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from . import names
-from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from .cluster import Cluster
 from .interfaces import is_ip
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 PROBES: Final = ("readinessProbe", "livenessProbe")
 _HANDLERS: Final = ("httpGet", "tcpSocket", "exec", "guestAgentPing")

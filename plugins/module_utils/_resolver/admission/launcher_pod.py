@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..api.quantity import parse
 from . import names
-from .cause import INVALID, Cause, Spec, quoted
+from .rule import INVALID, Cause, Spec, quoted
 
 _DEVICES: Final = ("gpus", "hostDevices")
 _NANO: Final = 10**9

@@ -7,9 +7,8 @@ from typing import Final
 
 from ..api import errors, quantity
 from ..api.errors import Crash
-from .amounts import amount
-from .cause import INVALID, Cause, Spec
 from .cluster import Cluster
+from .rule import INVALID, Cause, Spec, amount
 
 _LEAST: Final = 10**6  # bytes
 _NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .cause import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
 from .cluster import Cluster
+from .rule import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
 
 _SOURCES = ("pod", "multus", "resourceClaim")
 

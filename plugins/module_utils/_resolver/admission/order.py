@@ -7,9 +7,7 @@ from typing import Final
 
 from ..instancetype.webhooks.live_updates import live_updates
 from . import (
-    boot_order,
     cpu,
-    dedicated_cpu,
     devices,
     disks,
     firmware,
@@ -19,15 +17,13 @@ from . import (
     interfaces,
     memory,
     networks,
-    older_gates,
-    resource_claims,
     scheduling,
     virtual_machine,
     vmi_only,
     volumes,
 )
-from .cause import Cause, Rule, Spec
 from .cluster import Cluster
+from .rule import Cause, Rule, Spec
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
     networks.one_default,
@@ -56,7 +52,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     cpu.request_not_negative,
     cpu.limit_not_negative,
     cpu.request_within_limit,
-    dedicated_cpu.dedicated,
+    cpu.dedicated,
     cpu.numa,
     cpu.isolated_emulator_thread,
     cpu.features,
@@ -65,10 +61,10 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     cpu.realtime,
     scheduling.affinity,
     scheduling.topology_spread,
-    older_gates.architecture,
+    firmware.architecture,
     *_NETWORK_RULES,
-    resource_claims.check,
-    boot_order.check,
+    devices.resource_claims,
+    disks.boot_order,
     devices.inputs,
     devices.io_threads,
     guest.probes,
@@ -94,7 +90,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     devices.reboot_policy,
     memory.reserved_overhead,
     guest.service_account,
-    older_gates.persistent_state,
+    firmware.persistent_state,
 )
 """ValidateVirtualMachineInstanceSpec: of VMs and VMIs."""
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from . import names
-from .cause import INVALID, Cause, Spec, quoted
 from .cluster import Cluster
+from .rule import INVALID, Cause, Spec, quoted
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"

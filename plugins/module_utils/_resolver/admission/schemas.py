@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .cause import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 _MOST_ENTRIES: Final = 256
 _LISTS: Final = ("accessCredentials", "networks", "volumes", "utilityVolumes")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from .cluster import Cluster
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _AS_RECEIVER: Final = "WaitAsReceiver"

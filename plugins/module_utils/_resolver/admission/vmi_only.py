@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..instancetype.vmi.vmi_defaults import HYPERV_NEEDS
-from .amounts import amount
-from .cause import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 from .cluster import AMD64, ARM64, S390X, Cluster
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount
 
 _RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
 _VIDEO: Final = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..admission import cluster as configured
 from ..admission import launcher_pod, order
-from ..admission.cause import INVALID, Cause
+from ..admission.rule import INVALID, Cause
 from ..api.errors import Crash
 from ..api.tree import copy
 from ..instancetype.vmi import vmi
