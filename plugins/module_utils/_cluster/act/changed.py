@@ -14,6 +14,7 @@ from ..._resolver.refresh.steps import Spelling
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..read.revisions import Inspected
+from .generation import Raised
 
 Manifest = dict[str, Any]
 
@@ -52,6 +53,14 @@ class Changed:
     back: bool = False
     revisions: dict[str, str] = field(default_factory=dict)
     vm: Manifest | None = None
+
+    def note(self, raised: Raised) -> None:
+        """Notes an attempt to raise the VM's generation."""
+        self.written = self.written or raised.done
+        if raised.warning is not None:
+            self.raised = False
+            if raised.warning not in self.warnings:
+                self.warnings.append(raised.warning)
 
     @property
     def due(self) -> bool:

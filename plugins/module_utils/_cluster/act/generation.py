@@ -1,11 +1,14 @@
-"""Merge patches of VMs, and those that raise a generation (see `refresh.generation`)."""
+"""Raises the generation of VMs (see `refresh.generation`), and sends merge patches."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.instancetype.find.lookup import Lookup
+from ..._resolver.instancetype.vmi.outstanding import start_revision_name
 from ..._resolver.refresh import generation
+from ..client.errors import ApiError, explain
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -13,13 +16,38 @@ Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _MERGE: Final = "application/merge-patch+json"
+_DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
 
 
-def raise_generation(session: Session, vm: Manifest) -> None:
-    """Raises the VM's generation without changing its spec. Raises ApiError or ConnectionFailed."""
+class Raised(NamedTuple):
+    """done: the generation was raised. warning: the user may not patch the VM, or None."""
+
+    done: bool = False
+    warning: str | None = None
+
+
+def raise_generation(session: Session, vm: Manifest) -> Raised:
+    """Raises the VM's generation without changing its spec.
+
+    A missing permission is a warning, because the condition RestartRequired harms no guest. Raises ApiError or
+    ConnectionFailed for all else.
+    """
     metadata = vm["metadata"]
-    for body in generation.raising(vm):
-        merge_patch(session, _VM.path(metadata["namespace"], metadata["name"]), body)
+    try:
+        for body in generation.raising(vm):
+            merge_patch(session, _VM.path(metadata["namespace"], metadata["name"]), body)
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        return Raised(warning=_DENIED.format(explain(error, "PATCH", _VM)))
+    return Raised(done=True)
+
+
+def raise_if_unclean(session: Session, vm: Manifest, lookup: Lookup) -> Raised:
+    """Raises the VM's generation if a restart would not clear its condition RestartRequired."""
+    start = lookup.get("ControllerRevision", vm["metadata"]["namespace"], start_revision_name(vm))
+    unclean = generation.ends_unclean(vm, start if isinstance(start, dict) else None)
+    return raise_generation(session, vm) if unclean else Raised()
 
 
 def merge_patch(session: Session, path: str, body: Manifest, dry: bool = False) -> None:

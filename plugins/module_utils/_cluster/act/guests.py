@@ -13,17 +13,16 @@ from typing import Any, Final
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import power
 from ..._resolver.declare.status import RUNNING, is_up, observed, restart_required, still_asked
-from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, start_revision_name, unfinished
-from ..._resolver.refresh import generation
+from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, unfinished
 from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed
 from ..client.pool import each
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, wait_for
 from ..read.wide_lookup import WideLookup
 from .changed import Changed, carry_out
-from .generation import raise_generation
+from .generation import raise_if_unclean
 from .power import Entry, Result, send, uid_of
 
 Manifest = dict[str, Any]
@@ -72,7 +71,7 @@ class Guests:
         if not needed:
             self._leave(result, vm, lookup)
             return
-        self._raise(result, vm, lookup)
+        result.note(raise_if_unclean(self._session, vm, lookup))
         if self._restart(result, instance, deadline):
             result.vm = self._await_vm(result.before, deadline)
             self._renewed.append(result)
@@ -116,26 +115,8 @@ class Guests:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
         result.settled = True
         if restart_required(vm) is not None:
-            self._raise(result, vm, lookup)
+            result.note(raise_if_unclean(self._session, vm, lookup))
             result.warnings.append(still_asked(vm))
-
-    def _raise(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
-        """Raises the generation of a VM if a restart would not clear its condition RestartRequired."""
-        seen = result.before
-        start = lookup.get(_REVISION.kind, seen.namespace, start_revision_name(vm))
-        if not generation.ends_unclean(vm, start if isinstance(start, dict) else None):
-            return
-        try:
-            raise_generation(self._session, vm)
-            result.written = True
-        except ApiError as error:
-            if error.code != 403:
-                raise
-            result.raised = False
-            result.warnings.append(
-                "cannot reset the condition RestartRequired, which may remain after the restart:"
-                f" {explain(error, 'PATCH', _VM)}"
-            )
 
     def _restart(self, result: Changed, old: Manifest, deadline: float) -> bool:
         """Restarts the guest `old`, if nobody else has, and waits until the new guest is ready. False if none comes."""

@@ -13,9 +13,9 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.needs import of_guest
 from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.declare.status import has_guest, observed, restart_required, still_asked
-from ..._resolver.instancetype.vmi.outstanding import outstanding, start_revision_name
-from ..._resolver.refresh import generation
-from ..client.errors import ApiError, ConnectionFailed
+from ..._resolver.instancetype.find.lookup import Lookup
+from ..._resolver.instancetype.vmi.outstanding import outstanding
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -23,14 +23,13 @@ from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
 from . import power
-from .generation import raise_generation
+from .generation import raise_if_unclean
 from .subject import Result
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
-_REVISION = BY_NAME["ControllerRevision"]
 
 
 def settled(session: Session, vms: list[Manifest], instances: dict[Key, Manifest] | None = None) -> list[bool]:
@@ -102,7 +101,8 @@ class Restarts:
                 one.failed = f"the restart failed: {error}"
             return
         due = self._without_settled(session, wanted, instances)
-        each(partial(_raise, session), due, self._concurrency)
+        each(partial(_raise, session, ClusterLookup(session)), due, self._concurrency)
+        due = [one for one in due if not one.failed]
         entries = [_entry(one, instances) for one in due]
         # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
         settings = power.Settings(wait=True, wait_timeout=seconds, concurrency=self._concurrency)
@@ -139,16 +139,14 @@ def _is_settled(result: Result) -> bool:
     return result.impact is not None and bool(result.impact.settled)
 
 
-def _raise(session: Session, result: Result) -> None:
+def _raise(session: Session, lookup: Lookup, result: Result) -> None:
     """Raises the generation of a VM if a restart would not clear its condition RestartRequired."""
-    vm = result.live or {}
     try:
-        start = session.get(_REVISION, vm["metadata"]["namespace"], start_revision_name(vm))
-        if generation.ends_unclean(vm, start):
-            raise_generation(session, vm)
-    except (ApiError, ConnectionFailed):
-        # The restart goes on; settle warns if the condition remains.
+        raised = raise_if_unclean(session, result.live or {}, lookup)
+    except (ApiError, ConnectionFailed) as error:
+        result.failed = f"the restart failed: {explain(error, 'PATCH', _VM)}"
         return
+    result.warnings += [raised.warning] if raised.warning is not None else []
 
 
 def _entry(result: Result, instances: dict[Key, Manifest]) -> power.Entry:

@@ -107,14 +107,14 @@ class Recapture:
 
     def _raise(self, result: Changed) -> None:
         try:
-            raise_generation(self._session, result.before.vm)
+            raised = raise_generation(self._session, result.before.vm)
         except ApiError as error:
-            # 422: KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
+            # KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
             # restart.
-            if error.code not in (403, 422):
+            if error.code != 422:
                 raise
             return
-        result.written = True
+        result.note(raised)
 
     def _release(self, result: Changed, vm: Manifest) -> None:
         """Makes virt-controller capture the revisions again."""

@@ -34,12 +34,12 @@ VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 class Stubborn:
     """A running VM of an instancetype that was changed, on a cluster that asks for a restart from then on and for ever.
 
-    As KubeVirt does from 1.7 on, it keeps the start revision of a generation. forbidden: what is answered with 403,
+    As KubeVirt does from 1.7 on, it keeps the start revision of a generation. forbidden: what is answered with `code`,
     `status` or `vm`. refused: whether KubeVirt does not accept the VM any more once it is refreshed.
     """
 
     def __init__(self, *forbidden: str, refused: bool = False) -> None:
-        self.forbidden, self.refused = forbidden, refused
+        self.forbidden, self.refused, self.code = forbidden, refused, 403
         self.asked: Counter[str] = Counter()
         self.restarts = 0
         self._lock = threading.Lock()
@@ -104,7 +104,7 @@ class Stubborn:
     def _patched(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
         part = "status" if path.endswith("/status") else "vm"
         if part in self.forbidden:
-            return status(403, f"{part} is forbidden", "Forbidden")
+            return status(self.code, f"{part} is forbidden", "Forbidden")
         refreshed = "conditions" in self.vm["status"]
         if query.get("dryRun"):
             return status(422, "gate X is off", "Invalid") if part == "vm" and self.refused else (200, self.vm)
@@ -187,6 +187,36 @@ def test_a_guest_is_restarted_once_though_the_cluster_asks_for_ever(forbidden: t
         assert (again.failed, again.changed, again.restart, cluster.restarts) == (None, False, False, 1), restart
         assert (again.settled, again.restart_required) == (True, False)
         assert any("already matches the virtual machine" in warning for warning in again.warnings)
+
+
+@pytest.mark.parametrize("restart", ["never", "if_required"])
+def test_who_may_not_patch_the_vm_is_told_once_that_the_condition_may_remain(restart: str) -> None:
+    told = run(Stubborn("vm"), restart)
+    reset = [warning for warning in told.warnings if warning.startswith("cannot reset the condition RestartRequired")]
+    assert (told.failed, len(reset)) == (None, 1)
+    assert "vm is forbidden" in reset[0]
+
+
+def test_virtual_machine_tells_it_too() -> None:
+    result, restarts = _settled(403)
+    assert (result.restart, result.failed, restarts) == (True, None, 1)
+    assert any(one.startswith("cannot reset the condition RestartRequired") for one in result.warnings)
+
+
+def test_a_guest_whose_vm_the_cluster_does_not_accept_is_not_restarted() -> None:
+    result, restarts = _settled(422)
+    assert (result.restart, result.failed, restarts) == (False, "the restart failed: vm is forbidden", 0)
+
+
+def _settled(code: int) -> tuple[Result, int]:
+    """What virtual_machine makes of a VM that a refresh has left, and the restarts. code: the answer to its patches."""
+    cluster = Stubborn("vm")
+    run(cluster, "never")
+    cluster.code = code
+    with session_with(cluster) as session:
+        result = Result(Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm)
+        Restarts(True, 16).settle(session, [result], deadline=float("inf"))
+    return result, cluster.restarts
 
 
 def test_the_generation_is_raised_before_the_status_is_patched() -> None:
