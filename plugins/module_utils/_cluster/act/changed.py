@@ -57,10 +57,8 @@ class Changed:
     def note(self, raised: Raised) -> None:
         """Notes an attempt to raise the VM's generation."""
         self.written = self.written or raised.done
-        if raised.warning is not None:
-            self.raised = False
-            if raised.warning not in self.warnings:
-                self.warnings.append(raised.warning)
+        self.raised = self.raised and not raised.warnings
+        self.warnings += [one for one in raised.warnings if one not in self.warnings]
 
     @property
     def due(self) -> bool:

@@ -20,10 +20,10 @@ _DENIED: Final = "cannot reset the condition RestartRequired, which may remain a
 
 
 class Raised(NamedTuple):
-    """done: the generation was raised. warning: the user may not patch the VM, or None."""
+    """done: the generation was raised. warnings: why not, if the user may not patch the VM."""
 
     done: bool = False
-    warning: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def raise_generation(session: Session, vm: Manifest) -> Raised:
@@ -39,7 +39,7 @@ def raise_generation(session: Session, vm: Manifest) -> Raised:
     except ApiError as error:
         if error.code != 403:
             raise
-        return Raised(warning=_DENIED.format(explain(error, "PATCH", _VM)))
+        return Raised(warnings=(_DENIED.format(explain(error, "PATCH", _VM)),))
     return Raised(done=True)
 
 

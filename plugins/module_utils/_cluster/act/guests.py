@@ -11,19 +11,16 @@ from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.declare import power
-from ..._resolver.declare.status import RUNNING, is_up, observed, restart_required, still_asked
+from ..._resolver.declare.status import observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, unfinished
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.pool import each
 from ..client.session import Session
-from ..read.revisions import Inspected
-from ..read.watch import State, wait_for
 from ..read.wide_lookup import WideLookup
 from .changed import Changed, carry_out
 from .generation import raise_if_unclean
-from .power import Entry, Result, send, uid_of
+from .restart import Guest, restart
 
 Manifest = dict[str, Any]
 
@@ -71,9 +68,12 @@ class Guests:
         if not needed:
             self._leave(result, vm, lookup)
             return
-        result.note(raise_if_unclean(self._session, vm, lookup))
-        if self._restart(result, instance, deadline):
-            result.vm = self._await_vm(result.before, deadline)
+        guest = Guest(vm, instance)
+        restart(self._session, [guest], lookup, max(0.0, deadline - time.monotonic()), 1)
+        result.note(guest.raised)
+        result.vm, result.restart, result.failed = guest.vm, guest.restarted, guest.failed
+        result.written = result.written or guest.restarted
+        if guest.renewed:
             self._renewed.append(result)
 
     def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
@@ -118,52 +118,6 @@ class Guests:
             result.note(raise_if_unclean(self._session, vm, lookup))
             result.warnings.append(still_asked(vm))
 
-    def _restart(self, result: Changed, old: Manifest, deadline: float) -> bool:
-        """Restarts the guest `old`, if nobody else has, and waits until the new guest is ready. False if none comes."""
-        seen = result.before
-        vm, instance = (self._session.get(kind, seen.namespace, seen.name) for kind in (_VM, _VMI))
-        if vm is None:
-            return False
-        old_uid = uid_of(old)
-        # A restart that an earlier run or another client requested may be in progress or complete.
-        needed = power.decide(power.Wanted(power.RESTARTED), vm, instance).needed
-        if needed and instance is None:
-            return False
-        if needed and uid_of(instance) == old_uid:
-            entry = Entry(seen.namespace, seen.name, power.Wanted(power.RESTARTED))
-            result.restart = send(self._session, Result(entry, vm=vm, instance=instance))
-        result.written = result.written or result.restart
-
-        def look(_name: str, live: Manifest | None) -> State:
-            if live is None or uid_of(live) == old_uid:
-                return State(pending="the VMI to start again")
-            status = live.get("status") or {}
-            phase = status.get("phase", "")
-            if phase == "Failed":
-                return State(failed="the VMI failed after the restart")
-            return State(done=phase == "Running" and _is_up(live), pending=f"the VMI to run (now {phase or 'new'})")
-
-        seconds = max(0.0, deadline - time.monotonic())
-        waited = wait_for(self._session, _VMI, seen.namespace, [seen.name], look, seconds)[seen.name]
-        if waited.failure is not None:
-            raise ConnectionFailed(waited.failure)
-        return True
-
-    def _await_vm(self, seen: Inspected, deadline: float) -> Manifest:
-        """The VM, once virt-controller has observed that the new guest runs."""
-
-        def look(_name: str, live: Manifest | None) -> State:
-            if live is None:
-                return State(failed="the VM was deleted while the task waited for it")
-            running = (live.get("status") or {}).get("printableStatus") in RUNNING
-            return State(done=running and is_up(live) and observed(live), pending="the VM to be ready again")
-
-        seconds = max(0.0, deadline - time.monotonic())
-        waited = wait_for(self._session, _VM, seen.namespace, [seen.name], look, seconds)[seen.name]
-        if waited.failure is not None or waited.object is None:
-            raise ConnectionFailed(waited.failure or "the VM no longer exists")
-        return waited.object
-
     def _judge(self, results: list[Changed]) -> None:
         """Reads the VMs with a new guest once nothing writes them any more.
 
@@ -183,20 +137,16 @@ class Guests:
                 result.warnings.append(still_asked(result.vm or {}))
 
     def _moved(self, result: Changed) -> bool:
-        """Whether the VM was written since it was last read. Stores the newer VM."""
+        """Whether the VM was written since it was last read, or virt-controller has not observed it. Stores the newer
+        VM.
+        """
         seen, old = result.before, result.vm
         try:
             result.vm = self._session.get(_VM, seen.namespace, seen.name) or old
         except (ApiError, ConnectionFailed):
             # The restart succeeded; a failed extra read does not matter.
             return False
-        return _version_of(result.vm) != _version_of(old)
-
-
-def _is_up(instance: Manifest) -> bool:
-    """Whether the VMI is ready, or was started paused on purpose."""
-    conditions = (instance.get("status") or {}).get("conditions") or []
-    return any(one["type"] in ("Ready", "Paused") and one["status"] == "True" for one in conditions)
+        return _version_of(result.vm) != _version_of(old) or not observed(result.vm or {})
 
 
 def _version_of(manifest: Manifest | None) -> str:

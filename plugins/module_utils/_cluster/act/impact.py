@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 from ..._resolver.api import effects
@@ -11,19 +10,15 @@ from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import plan
 from ..._resolver.declare.needs import of_guest
-from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.declare.status import has_guest, observed, restart_required, still_asked
-from ..._resolver.instancetype.find.lookup import Lookup
 from ..._resolver.instancetype.vmi.outstanding import outstanding
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
+from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
-from . import power
-from .generation import raise_if_unclean
+from .restart import Guest, restart
 from .subject import Result
 
 Manifest = dict[str, Any]
@@ -101,16 +96,13 @@ class Restarts:
                 one.failed = f"the restart failed: {error}"
             return
         due = self._without_settled(session, wanted, instances)
-        each(partial(_raise, session, ClusterLookup(session)), due, self._concurrency)
-        due = [one for one in due if not one.failed]
-        entries = [_entry(one, instances) for one in due]
+        guests = [Guest(one.live or {}, instances.get(_instance_of(one.live or {}))) for one in due]
         # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
-        settings = power.Settings(wait=True, wait_timeout=seconds, concurrency=self._concurrency)
-        done = power.power(session, entries, settings) if entries else []
-        for result, told in zip(due, done):
-            result.restart = told.changed
-            result.live = told.vm or result.live
-            result.failed = f"the restart failed: {told.failed}" if told.failed else None
+        restart(session, guests, ClusterLookup(session), seconds, self._concurrency)
+        for result, guest in zip(due, guests):
+            result.live, result.restart = guest.vm, guest.restarted
+            result.warnings += guest.raised.warnings
+            result.failed = f"the restart failed: {guest.failed}" if guest.failed else None
         self._without_settled(session, [one for one in due if not one.failed])
 
     def _without_settled(
@@ -137,22 +129,6 @@ def _has_news(result: Result) -> bool:
 
 def _is_settled(result: Result) -> bool:
     return result.impact is not None and bool(result.impact.settled)
-
-
-def _raise(session: Session, lookup: Lookup, result: Result) -> None:
-    """Raises the generation of a VM if a restart would not clear its condition RestartRequired."""
-    try:
-        raised = raise_if_unclean(session, result.live or {}, lookup)
-    except (ApiError, ConnectionFailed) as error:
-        result.failed = f"the restart failed: {explain(error, 'PATCH', _VM)}"
-        return
-    result.warnings += [raised.warning] if raised.warning is not None else []
-
-
-def _entry(result: Result, instances: dict[Key, Manifest]) -> power.Entry:
-    """Restarts the VMI that lacks something, and no newer one."""
-    key, instance = result.entry.key, instances.get(_instance_of(result.live or {}))
-    return power.Entry(str(key.namespace), key.name, Wanted(RESTARTED), power.uid_of(instance))
 
 
 def _await_observed(session: Session, results: list[Result], deadline: float) -> None:

@@ -214,7 +214,7 @@ class _Round:
             if result.vm is None:
                 result.failed = "the VM was deleted"
                 continue
-            if _is_replaced(result):
+            if _is_replaced(result) or _is_gone(result):
                 continue
             decision = rules.decide(result.entry.wanted, result.vm, result.instance)
             result.failed = decision.refusal
@@ -263,7 +263,7 @@ class _Round:
         results: list[Result],
         look: Callable[[Result], Callable[[Manifest | None], State]],
     ) -> None:
-        """Watches the kind in each namespace. Failures and the VMs last seen go into the results."""
+        """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
         looks = {place: look(result) for place, result in members.items()}
         began = time.monotonic()
@@ -271,6 +271,8 @@ class _Round:
             members[place].failed = waited.failure
             if kind is _VM:
                 members[place].vm = waited.object
+            else:
+                members[place].instance = waited.object
         self._left = max(0.0, self._left - (time.monotonic() - began))
 
 
@@ -293,7 +295,8 @@ def _end(result: Result, instance: Manifest | None) -> State:
 
 def _is_over(result: Result) -> bool:
     """Whether a VM to which no request was sent is, as first seen, in the wanted state."""
-    return _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
+    reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
+    return reached or _is_gone(result)
 
 
 def _old(result: Result) -> str:
@@ -304,6 +307,13 @@ def _old(result: Result) -> str:
 def _is_replaced(result: Result) -> bool:
     """Whether the VMI to restart has been replaced since."""
     return result.entry.guest is not None and uid_of(result.instance) not in ("", result.entry.guest)
+
+
+def _is_gone(result: Result) -> bool:
+    """Whether the VMI to restart has ended, and nothing starts another."""
+    vm = result.vm
+    ended = result.entry.guest is not None and result.instance is None and vm is not None
+    return ended and rules.decide(result.entry.wanted, vm or {}, None).needed
 
 
 def _moved(result: Result) -> bool:

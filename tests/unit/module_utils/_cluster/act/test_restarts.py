@@ -224,3 +224,28 @@ def test_a_guest_that_somebody_else_restarts_meanwhile_is_not_restarted_again(go
     result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.asked["shop restart"]) == (None, False, requests)
+
+
+class Stopped(Cluster):
+    """Somebody stops the guest of a VM that does not start by itself, after the first look at it."""
+
+    def __init__(self) -> None:
+        super().__init__("shop/a-r")
+        self.looked = True
+
+    def vm(self, label: str) -> Manifest:
+        return {**super().vm(label), "spec": {"runStrategy": "Manual"}}
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path.endswith("virtualmachineinstances/a-r"):
+            self.asked["guest"] += 1
+            if self.asked["guest"] > 1:
+                return 404, {"reason": "NotFound", "message": "not found"}
+        return super().__call__(method, path, query)
+
+
+def test_a_guest_that_somebody_stops_meanwhile_is_neither_restarted_nor_waited_for() -> None:
+    cluster = Stopped()
+    result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
+    settle(cluster, [result])
+    assert (result.failed, result.restart, cluster.restarted) == (None, False, [])
