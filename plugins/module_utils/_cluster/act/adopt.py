@@ -5,29 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..._resolver.api.write import Write, json_patch
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import impact
 from ..._resolver.declare.needs import of_guest
 from ..._resolver.declare.outlook import admit
 from ..._resolver.instancetype.vmi.cluster import Cluster
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
+from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from .dry_run import foreseen
+from .engine import Job, carry_out, send
+from .settings import Settings
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
-_JSON_PATCH = "application/json-patch+json"
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
 
 
@@ -68,14 +70,9 @@ def adopt(
     session: Session,
     vms: list[Manifest],
     wanted: Wanted,
-    concurrency: int,
-    *,
-    write: bool = False,
-    rehearse: bool = False,
+    settings: Settings,
 ) -> list[Adopted]:
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
-
-    write: patch the VMs. rehearse: send the patches as dry runs.
 
     Raises Unreadable, ApiError or ConnectionFailed if the candidates cannot be read or no candidate matches a pattern.
     """
@@ -107,9 +104,9 @@ def adopt(
         result.changed = True
         due.append((result, chosen))
         result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(_key(result.vm)), cluster)
-    if write or rehearse:
-        do = _write if write else _rehearse
-        each(lambda one: do(session, *one), due, concurrency)
+    if settings.server_dry_run or not settings.check_mode:
+        do = _rehearse if settings.check_mode else _write
+        carry_out((Job(one[0], partial(do, session, *one), "PATCH", _VM) for one in due), settings)
     return results
 
 
@@ -150,33 +147,29 @@ def _candidates(
 
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
+    result.changed = False
     try:
         # A retry fails if the first attempt has raised the generation, which the patch tests: a read shows the outcome.
-        _patch(session, result, chosen)
-    except (ApiError, ConnectionFailed) as error:
-        if _is_written(session, result.vm, chosen.instancetype):
-            return
-        stale = isinstance(error, ApiError) and error.code == 422 and not error.causes
-        result.failed = _CHANGED if stale else explain(error, "PATCH", _VM)
-        result.changed = False
+        send(session, _patch(result, chosen), lambda: _is_written(session, result.vm, chosen.instancetype))
+    except ApiError as error:
+        if error.code != 422 or error.causes:
+            raise
+        result.failed = _CHANGED
+        return
+    result.changed = True
 
 
 def _rehearse(session: Session, result: Adopted, chosen: Candidate) -> None:
-    told = foreseen(lambda: _patch(session.rehearsal(), result, chosen), "PATCH", _VM)
+    told = foreseen(lambda: send(session.rehearsal(), _patch(result, chosen)), "PATCH", _VM)
     result.failed = told.refused
     result.changed = told.refused is None
     if told.unknown:
         result.warnings.append(f"{result.label}: {told.unknown}")
 
 
-def _patch(session: Session, result: Adopted, chosen: Candidate) -> None:
-    session.request(
-        "PATCH",
-        _VM.path(*_key(result.vm)),
-        query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"},
-        body=rules.patch(result.vm, chosen.vm),
-        content_type=_JSON_PATCH,
-    )
+def _patch(result: Adopted, chosen: Candidate) -> Write:
+    steps = rules.patch(result.vm, chosen.vm)
+    return json_patch(_VM.path(*_key(result.vm)), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
 
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:

@@ -29,7 +29,8 @@ from ..read.snapshot import Key, Unreadable
 from .catalog_fit import fits, foreign
 from .declare import declare
 from .handlers.catalog import OPERATOR, CatalogSubject, deletion_findings, deprecated, left_alone
-from .subject import Entry, Finding, Planned, Result, Settings
+from .settings import Settings
+from .subject import Entry, Finding, Planned, Result
 
 Manifest = dict[str, Any]
 

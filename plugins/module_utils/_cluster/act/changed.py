@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from ..._resolver.api.effects import LIVE, NOTHING, RESTART
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare.status import has_guest, restart_required
 from ..._resolver.refresh.change import Change
 from ..._resolver.refresh.steps import Spelling
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
 from ..read.revisions import Inspected
 from .generation import Raised
 
 Manifest = dict[str, Any]
-
-_VM: Final = BY_NAME["VirtualMachine"]
 
 
 @dataclass(eq=False)
@@ -101,15 +95,3 @@ class Changed:
         """Whether the VM has a guest that can probably take the change without a restart. KubeVirt decides."""
         effect = self.change.effect
         return effect is not None and bool(effect.changes) and effect.live and has_guest(self.before.vm)
-
-
-def carry_out(results: Iterable[Changed], work: Callable[[Changed], None], concurrency: int) -> None:
-    """Runs `work` for the results, `concurrency` at a time. Errors of the API become failures of the results."""
-
-    def guarded(result: Changed) -> None:
-        try:
-            work(result)
-        except (ApiError, ConnectionFailed) as error:
-            result.failed = result.failed or explain(error, "PATCH", _VM)
-
-    each(guarded, results, concurrency)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from threading import Event
+from functools import partial
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
@@ -17,19 +17,18 @@ from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..._resolver.declare.take_over import nobody
 from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.watch import WATCHES, State, doubted, wait_for
 from .dry_run import UNKNOWN_IN_CHECK_MODE
-from .send import rehearse, send, verb_of
-from .subject import Entry, Finding, Planned, Result, Settings, Subject
+from .engine import NOT_SENT, Job, carry_out
+from .planned import rehearse, verb_of, write
+from .settings import Settings
+from .subject import Entry, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
-
-
-_NOT_SENT = "not sent because another object of the task failed and fail_fast is set"
 
 
 def declare(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
@@ -56,7 +55,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     _wait_for_leftovers(session, subject, planned, settings)
     if settings.fail_fast and _any_failed(results):
         for result in results:
-            result.failed = _NOT_SENT if result.changed else result.failed
+            result.failed = NOT_SENT.format("object") if result.changed else result.failed
         return results
     _write(session, [(result, step) for result, step in planned if _is_due(result)], settings)
     deadline = time.monotonic() + settings.wait_timeout
@@ -160,7 +159,7 @@ def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None, settings:
     if entry.state == "absent":
         return plan.absent(entry.manifest, live)
     desired, owner = subject.reconcile(entry.manifest, live)
-    step = plan.present(desired, live, owner, subject.manager, settings.force_conflicts, settings.take_over)
+    step = plan.present(desired, live, owner, subject.manager, settings.force_conflicts, settings.take_over or nobody)
     return subject.adjust(step, live)
 
 
@@ -235,29 +234,24 @@ def _wait_for_ends(
 
 
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
-    stopped = Event()
-
-    def one(pair: tuple[Result, Planned]) -> None:
-        result, step = pair
-        if stopped.is_set():
-            result.failed = _NOT_SENT
-            return
-        _write_one(session, result, step.plan, settings.force_conflicts)
-        if settings.fail_fast and result.failed:
-            stopped.set()
-
-    each(one, steps, settings.concurrency)
+    jobs = [
+        Job(
+            result,
+            partial(_write_one, session, result, step.plan, settings.force_conflicts),
+            verb_of(step.plan),
+            BY_NAME[result.entry.key.kind],
+        )
+        for result, step in steps
+    ]
+    carry_out(jobs, settings)
 
 
 def _write_one(session: Session, result: Result, step: Plan, force: bool) -> None:
-    try:
-        for live in send(session, result.entry.key, step, result.found, force):
-            result.live, result.written = live, True
-        if step.taken and result.live is not None:
-            result.owners = _owners(result.live, session.field_manager)
-        _lighten(result)
-    except (ApiError, ConnectionFailed) as error:
-        result.failed = explain(error, verb_of(step), BY_NAME[result.entry.key.kind])
+    for live in write(session, result.entry.key, step, result.found, force):
+        result.live, result.written = live, True
+    if step.taken and result.live is not None:
+        result.owners = _owners(result.live, session.field_manager)
+    _lighten(result)
 
 
 def _lighten(result: Result) -> None:

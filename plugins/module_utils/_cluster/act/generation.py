@@ -1,21 +1,22 @@
-"""Raises the generation of VMs (see `refresh.generation`), and sends merge patches."""
+"""Raises the generation of VMs (see `refresh.generation`)."""
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.write import merge_patch
 from ..._resolver.instancetype.find.lookup import Lookup
 from ..._resolver.instancetype.vmi.outstanding import start_revision_name
 from ..._resolver.refresh import generation
 from ..client.errors import ApiError, explain
 from ..client.session import Session
+from .engine import send
 
 Manifest = dict[str, Any]
 
 
 _VM = BY_NAME["VirtualMachine"]
-_MERGE: Final = "application/merge-patch+json"
 _DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
 
 
@@ -35,7 +36,8 @@ def raise_generation(session: Session, vm: Manifest) -> Raised:
     metadata = vm["metadata"]
     try:
         for body in generation.raising(vm):
-            merge_patch(session, _VM.path(metadata["namespace"], metadata["name"]), body)
+            path = _VM.path(metadata["namespace"], metadata["name"])
+            send(session, merge_patch(path, body, fieldManager=session.field_manager))
     except ApiError as error:
         if error.code != 403:
             raise
@@ -48,9 +50,3 @@ def raise_if_unclean(session: Session, vm: Manifest, lookup: Lookup) -> Raised:
     start = lookup.get("ControllerRevision", vm["metadata"]["namespace"], start_revision_name(vm))
     unclean = generation.ends_unclean(vm, start if isinstance(start, dict) else None)
     return raise_generation(session, vm) if unclean else Raised()
-
-
-def merge_patch(session: Session, path: str, body: Manifest, dry: bool = False) -> None:
-    """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
-    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
-    session.request("PATCH", path, query, body, _MERGE)

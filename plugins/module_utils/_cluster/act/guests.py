@@ -18,9 +18,11 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.pool import each
 from ..client.session import Session
 from ..read.wide_lookup import WideLookup
-from .changed import Changed, carry_out
+from .changed import Changed
+from .engine import Job, carry_out
 from .generation import raise_if_unclean
 from .restart import Guest, restart
+from .settings import Settings
 
 Manifest = dict[str, Any]
 
@@ -37,11 +39,9 @@ _LOOKS: Final = 5
 class Guests:
     """The restarts of one task, and the waits for live updates."""
 
-    def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
+    def __init__(self, session: Session, settings: Settings) -> None:
         self._session = session
-        self._seconds = seconds
-        self._concurrency = max(1, concurrency)
-        self._each = partial(carry_out, concurrency=concurrency)
+        self._settings = settings
         # The VMs with a new guest, whoever restarted them.
         self._renewed: list[Changed] = []
 
@@ -53,10 +53,12 @@ class Guests:
         for namespace in {result.before.namespace for result in results}:
             # One LIST for the namespace instead of one GET for each revision.
             lookup.list(_REVISION.kind, namespace)
-        self._each(results, lambda result: self._bring(result, lookup, time.monotonic() + self._seconds))
+        jobs = [Job(result, partial(self._bring, result, lookup), "PATCH", _VM) for result in results]
+        carry_out(jobs, self._settings)
         self._judge([result for result in self._renewed if result.failed is None])
 
-    def _bring(self, result: Changed, lookup: WideLookup, deadline: float) -> None:
+    def _bring(self, result: Changed, lookup: WideLookup) -> None:
+        deadline = time.monotonic() + self._settings.wait_timeout
         wanted, result.restart = result.restart, False
         vm, instance, lacks = self._await_guest(result, lookup, deadline)
         result.vm = vm
@@ -128,7 +130,7 @@ class Guests:
             if not moving:
                 break
             time.sleep(_QUIET)
-            moved = each(self._moved, moving, self._concurrency)
+            moved = each(self._moved, moving, self._settings.concurrency)
             moving = [result for result, again in zip(moving, moved) if again]
         for result in results:
             # The guest was started from the current VM.

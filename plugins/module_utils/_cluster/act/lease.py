@@ -9,8 +9,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.write import create, replace
 from ..client.errors import ApiError
 from ..client.session import Session
+from .engine import send
 
 Manifest = dict[str, Any]
 
@@ -93,10 +95,9 @@ def _write(session: Session, namespace: str, name: str, live: Manifest | None, s
         "kind": LEASE.kind,
         "spec": {**(before.get("spec") or {}), **spec},
     }
-    method, path = ("POST", LEASE.path(namespace)) if live is None else ("PUT", LEASE.path(namespace, name))
+    path = LEASE.path(namespace, None if live is None else name)
     try:
-        # Safe to retry: the second attempt finds the holder that the first has written.
-        session.request(method, path, body=manifest, retry=True)
+        send(session, (create if live is None else replace)(path, manifest))
     except ApiError as error:
         if error.code == _CONFLICT or (error.code == 404 and live is not None):
             return False

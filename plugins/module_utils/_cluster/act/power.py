@@ -8,27 +8,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import Wanted
 from ..._resolver.declare.status import same_status
-from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
+from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_in_namespaces
+from .engine import Job, carry_out, send
+from .settings import Settings
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
-_SUBRESOURCES = ("subresources.kubevirt.io", "v1")
-# Proxies and the API server return these codes if they lose the connection to virt-api.
-_UNKNOWN_OUTCOME = (500, 502, 503, 504)
-_DENIED = "denied the request"
 _IN_FLIGHT = "in-flight migration detected"
 
 
@@ -43,17 +40,6 @@ class Entry(NamedTuple):
     @property
     def label(self) -> str:
         return f"{self.namespace}/{self.name}"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the task runs; see the module's options."""
-
-    check_mode: bool = False
-    wait: bool = False
-    wait_timeout: float = 120
-    concurrency: int = 16
-    fail_fast: bool = False
 
 
 @dataclass(eq=False)
@@ -118,62 +104,13 @@ def _look(session: Session, results: list[Result]) -> None:
             result.instance = found.get(Key(_VMI.kind, namespace, result.entry.name))
 
 
-def send(session: Session, result: Result, check_mode: bool = False) -> bool:
-    """Sends the request for a VM. result: holds the VM and VMI on which the decision is based.
-
-    Retries where that is safe. False if another client restarts the VM at the same time. Raises ApiError or
-    ConnectionFailed if the request had no effect.
-    """
-    pauses, lost = Backoff(), False
-    while True:
-        try:
-            _request(session, result, check_mode)
-            return True
-        except (ApiError, ConnectionFailed) as error:
-            lost = lost or _is_lost(error)
-            rival = _is_conflict(error) and result.entry.wanted.state == rules.RESTARTED
-            if (lost or rival) and not check_mode and _was_taken_up(session, result):
-                return lost
-            # Nothing shows whether the first soft reboot took effect, so it is not repeated.
-            again = _is_lost(error) and result.entry.wanted.state != rules.SOFT_REBOOTED
-            if not again or not pauses.pause(session.retry_timeout):
-                raise
-
-
-def _request(session: Session, result: Result, check_mode: bool) -> None:
-    wanted = rules.request(result.entry.wanted)
-    body = wanted.body
-    if check_mode:
-        if not wanted.rehearsable:
-            return
-        body = {**body, "dryRun": ["All"]}
-    path = Kind("", *_SUBRESOURCES, wanted.plural, True).path(
-        result.entry.namespace, result.entry.name, wanted.subresource
-    )
-    session.request("PUT", path, body=body, retry=False)
-
-
-def _is_lost(error: ApiError | ConnectionFailed) -> bool:
-    if isinstance(error, ConnectionFailed):
-        return True
-    unknown = error.code in _UNKNOWN_OUTCOME and error.reason in ("", "InternalError", "ServiceUnavailable", "Timeout")
-    # virt-api reports the refusal of an admission webhook as an internal error.
-    return unknown and _DENIED not in error.message
-
-
-def _is_conflict(error: ApiError | ConnectionFailed) -> bool:
-    return isinstance(error, ApiError) and error.code == 409
-
-
 def _is_migrating(result: Result, error: ApiError | ConnectionFailed) -> bool:
     """Whether KubeVirt rejects a migration because another is pending. The task then waits for that migration."""
     return result.entry.wanted.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 
-def _was_taken_up(session: Session, result: Result) -> bool:
-    """Whether a request took effect although its response was lost."""
-    if result.entry.wanted.state == rules.SOFT_REBOOTED:
-        return False
+def _is_taken_up(session: Session, result: Result) -> bool:
+    """Whether a VM is, or will be, in the wanted state, whoever asked for it."""
     now = Result(result.entry)
     _look(session, [now])
     if now.failed or now.vm is None:
@@ -192,7 +129,6 @@ class _Round:
         self._settings = settings
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
         self._left = settings.wait_timeout
-        self._stopped = False
 
     def run(self, results: list[Result]) -> None:
         early = self._decide(results)
@@ -228,22 +164,25 @@ class _Round:
             elif decision.needed:
                 doing = "starting" if decision.first == rules.STARTED else "stopping"
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
-        each(self._send, due, self._settings.concurrency)
+        kinds = [rules.request(result.entry.wanted).kind for result in due]
+        jobs = [Job(result, partial(self._send, result), "PUT", kind) for result, kind in zip(due, kinds)]
+        carry_out(jobs, self._settings, "virtual machine")
         return early
 
     def _send(self, result: Result) -> None:
-        if self._stopped:
-            result.failed = "not sent because another virtual machine of the task failed and fail_fast is set"
-            return
-        try:
-            sent = send(self._session, result, self._settings.check_mode)
-        except (ApiError, ConnectionFailed) as error:
-            if _is_migrating(result, error):
-                return
-            self._stopped = self._settings.fail_fast
-            result.failed = _explain(error, rules.request(result.entry.wanted))
-            return
-        result.verb = rules.request(result.entry.wanted).subresource if sent else ""
+        entry, check_mode = result.entry, self._settings.check_mode
+        request = rules.request(entry.wanted)
+        sent = True
+        if request.rehearsable or not check_mode:
+            write = request.write(entry.namespace, entry.name, check_mode)
+            taken_up = None if check_mode else partial(_is_taken_up, self._session, result)
+            try:
+                sent = send(self._session, write, taken_up)
+            except (ApiError, ConnectionFailed) as error:
+                if _is_migrating(result, error):
+                    return
+                raise
+        result.verb = request.subresource if sent else ""
 
     def _await_reached(self, results: list[Result]) -> None:
         migrated = [result for result in results if result.entry.wanted.state == rules.MIGRATED]
@@ -329,8 +268,3 @@ def _ends(instance: Manifest | None) -> bool:
 def uid_of(manifest: Manifest | None) -> str:
     """The UID of an object, "" if there is none."""
     return str(manifest["metadata"]["uid"]) if manifest is not None else ""
-
-
-def _explain(error: ApiError | ConnectionFailed, request: rules.Request) -> str:
-    kind = Kind("", *_SUBRESOURCES, f"{request.plural}/{request.subresource}", True)
-    return explain(error, "PUT", kind)

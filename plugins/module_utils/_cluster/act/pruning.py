@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
+from ..._resolver.api.write import json_patch
 from ..._resolver.instancetype.find import naming
 from ..._resolver.instancetype.revision import upgrade
 from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
 from ..._resolver.refresh.unreferenced import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
+from .engine import Job, carry_out, send
+from .settings import Settings
 
 Manifest = dict[str, Any]
 
@@ -64,15 +67,12 @@ def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
     ]
 
 
-def prune(session: Session, found: list[Pruned], concurrency: int) -> None:
-    def one(pruned: Pruned) -> None:
-        try:
-            # A VM that was deleted and created anew gets revisions of the same names.
-            session.delete(_REVISION, pruned.namespace, pruned.name, pruned.uid)
-        except (ApiError, ConnectionFailed) as error:
-            pruned.failed = explain(error, "DELETE", _REVISION)
+def prune(session: Session, found: list[Pruned], settings: Settings) -> None:
+    def delete(pruned: Pruned) -> None:
+        # A VM that was deleted and created anew gets revisions of the same names.
+        session.delete(_REVISION, pruned.namespace, pruned.name, pruned.uid)
 
-    each(one, found, concurrency)
+    carry_out((Job(one, partial(delete, one), "DELETE", _REVISION) for one in found), settings)
 
 
 def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] | None = None) -> list[Manifest]:
@@ -159,5 +159,4 @@ def _write(session: Session, action: Create | Delete | PatchStatus | PatchSpec) 
         session.delete(_REVISION, action.namespace, action.name, action.uid)
     else:
         part = "status" if isinstance(action, PatchStatus) else None
-        path = _VM.path(action.namespace, action.name, part)
-        session.request("PATCH", path, body=action.patch, content_type="application/json-patch+json")
+        send(session, json_patch(_VM.path(action.namespace, action.name, part), action.patch))

@@ -9,14 +9,17 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import Role
+from ..._resolver.api.write import merge_patch
 from ..._resolver.refresh import generation, steps
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
-from .changed import Changed, carry_out
+from .changed import Changed
 from .dry_run import foreseen
-from .generation import merge_patch, raise_generation
+from .engine import Job, carry_out, send
+from .generation import raise_generation
+from .settings import Settings
 
 Manifest = dict[str, Any]
 
@@ -30,16 +33,18 @@ _CAPTURE: Final = "KubeVirt to capture the revision"
 
 
 def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
-    merge_patch(session, _VM.path(seen.namespace, seen.name, part), body, dry)
+    """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
+    write = merge_patch(_VM.path(seen.namespace, seen.name, part), body, fieldManager=session.field_manager)
+    send(session.rehearsal() if dry else session, write)
 
 
 class Recapture:
     """The writes of one task, and the waits for their effect. Failures go into the results."""
 
-    def __init__(self, session: Session, seconds: float, concurrency: int) -> None:
+    def __init__(self, session: Session, settings: Settings) -> None:
         self._session = session
-        self._deadline = time.monotonic() + seconds
-        self._each = partial(carry_out, concurrency=concurrency)
+        self._settings = settings
+        self._deadline = time.monotonic() + settings.wait_timeout
         self._methods: dict[str, str] = {}
 
     def run(self, results: list[Changed]) -> None:
@@ -74,6 +79,9 @@ class Recapture:
 
         self._choose_methods(results)
         self._each(results, ask)
+
+    def _each(self, results: list[Changed], work: Callable[[Changed], None]) -> None:
+        carry_out((Job(result, partial(work, result), "PATCH", _VM) for result in results), self._settings)
 
     def _choose_methods(self, results: list[Changed]) -> None:
         for result in results:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.instancetype.find.lookup import Lookup
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
 from ..client.session import Session
+from .engine import Job, carry_out
 from .generation import Raised, raise_if_unclean
-from .power import Entry, Settings, power, uid_of
+from .power import Entry, power, uid_of
+from .settings import Settings
 
 Manifest = dict[str, Any]
 
@@ -43,16 +44,12 @@ def restart(session: Session, guests: Iterable[Guest], lookup: Lookup, seconds: 
     """
 
     def clear(guest: Guest) -> None:
-        try:
-            guest.raised = raise_if_unclean(session, guest.vm, lookup)
-        except (ApiError, ConnectionFailed) as error:
-            guest.failed = explain(error, "PATCH", _VM)
+        guest.raised = raise_if_unclean(session, guest.vm, lookup)
 
-    given = list(guests)
-    each(clear, given, concurrency)
+    given, settings = list(guests), Settings(wait=True, wait_timeout=seconds, concurrency=concurrency)
+    carry_out((Job(guest, partial(clear, guest), "PATCH", _VM) for guest in given), settings)
     due = [guest for guest in given if guest.failed is None]
     entries = [_entry(guest) for guest in due]
-    settings = Settings(wait=True, wait_timeout=seconds, concurrency=concurrency)
     for guest, told in zip(due, power(session, entries, settings)):
         guest.vm, guest.restarted, guest.failed = told.vm or guest.vm, told.changed, told.failed
         guest.renewed = told.failed is None and uid_of(told.instance) not in ("", uid_of(guest.instance))

@@ -13,6 +13,7 @@ from ..read.revisions import Inspected
 from .changed import Changed
 from .guests import Guests
 from .recapture import Recapture
+from .settings import Settings
 
 
 def change(
@@ -20,30 +21,26 @@ def change(
     seen: list[Inspected],
     decide: Callable[[Inspected], Change],
     restart: str,
-    check_mode: bool,
-    seconds: float,
-    concurrency: int,
-    server_dry_run: bool = True,
+    settings: Settings,
 ) -> list[Changed]:
     """Gives VMs the revisions that `decide` chooses.
 
     restart: `never`, `if_required` or `always`. Guests are restarted once all VMs have their revisions. If an earlier
     run changed a VM but was interrupted before the restart, this run restarts it.
-    server_dry_run: in check mode, send the writes as dry runs.
 
     A VM whose change KubeVirt would reject is left unchanged and fails. One that is being deleted is left unchanged:
     KubeVirt captures nothing for it any more.
     """
     results = [_planned(one, _decided(one, decide), restart) for one in seen]
     due = [result for result in results if result.change.due and result.due]
-    if check_mode:
-        if server_dry_run:
-            Recapture(session.rehearsal(), seconds, concurrency).rehearse(due)
+    if settings.check_mode:
+        if settings.server_dry_run:
+            Recapture(session.rehearsal(), settings).rehearse(due)
         return results
-    Recapture(session, seconds, concurrency).run(due)
+    Recapture(session, settings).run(due)
     for result in results:
         result.restart = result.restart and result.failed is None
-    Guests(session, seconds, concurrency).run([result for result in results if _has_guest_to_look_at(result)])
+    Guests(session, settings).run([result for result in results if _has_guest_to_look_at(result)])
     return results
 
 

@@ -11,7 +11,6 @@ from ..._resolver.api.effects import Impact
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..._resolver.declare.take_over import TakeOver, nobody
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
 from ..read.watch import State
@@ -33,21 +32,6 @@ class Entry:
     manifest: Manifest
     problem: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the task runs; see the options of the doc fragment `wait`."""
-
-    check_mode: bool = False
-    server_dry_run: bool = True
-    wait: bool = False
-    wait_timeout: float = 120
-    concurrency: int = 16
-    preflight: str = "strict"
-    fail_fast: bool = False
-    force_conflicts: bool = False
-    take_over: TakeOver = nobody
 
 
 class Finding(NamedTuple):

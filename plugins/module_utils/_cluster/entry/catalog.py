@@ -15,7 +15,8 @@ from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
 from ..act.catalog_version import AUTO, Chosen, choose_version
 from ..act.handlers.catalog import CatalogSubject
-from ..act.subject import Result, Settings
+from ..act.settings import Settings
+from ..act.subject import Result
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of

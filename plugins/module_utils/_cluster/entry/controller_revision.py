@@ -10,6 +10,7 @@ from ..._resolver.refresh import change as revision_change
 from ..act.changed import Changed
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
+from ..act.settings import Settings
 from ..client.errors import ConnectionFailed
 from ..client.pool import each
 from ..client.session import Session
@@ -55,21 +56,17 @@ def run_revision() -> None:
     if module.params["state"] == "upgraded":
         _run_upgrade(module, session, seen)
     options = module.params
-    results = change(
-        session,
-        seen,
-        _decision(options),
-        options["restart"],
-        module.check_mode,
-        options["wait_timeout"],
-        options["concurrency"],
-        options["server_dry_run"],
-    )
+    results = change(session, seen, _decision(options), options["restart"], _settings(module))
     warn(module, [(result.before.label, warning) for result in results for warning in result.warnings])
     outcome: Outcome = {"results": [_tell_changed(result) for result in results]}
     if module._diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
     _exit(module, outcome, [(result.before.label, result.failed) for result in results], "virtual machines")
+
+
+def _settings(module: Any) -> Settings:
+    names = ("server_dry_run", "wait_timeout", "concurrency")
+    return Settings(check_mode=module.check_mode, **{name: module.params[name] for name in names})
 
 
 def _check_revisions(module: Any) -> None:
@@ -126,7 +123,7 @@ def _run_prune(module: Any) -> None:
     except Unreadable as error:
         module.fail_json(msg=f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision")
     if not module.check_mode:
-        prune(session, found, options["concurrency"])
+        prune(session, found, _settings(module))
     results = [
         {"name": one.name, "namespace": one.namespace, "changed": not one.failed, "failed": bool(one.failed)}
         for one in found

@@ -18,7 +18,8 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
 from ..._resolver.declare.take_over import TakeOver, whose
 from ..act.declare import declare
-from ..act.subject import Entry, Result, Settings, Subject
+from ..act.settings import Settings
+from ..act.subject import Entry, Result, Subject
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key

@@ -9,6 +9,7 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
 from ..act.adopt import Adopted, Unreadable, Wanted, adopt
+from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import last_net, make_module
@@ -39,14 +40,8 @@ def run_adopt() -> None:
     wanted = Wanted(options["instancetypes"], options["preferences"], options["accept"])
     try:
         session = Session(options, options["concurrency"])
-        results = adopt(
-            session,
-            named(module, session),
-            wanted,
-            options["concurrency"],
-            write=not module.check_mode,
-            rehearse=module.check_mode and options["server_dry_run"],
-        )
+        settings = Settings(module.check_mode, options["server_dry_run"], concurrency=options["concurrency"])
+        results = adopt(session, named(module, session), wanted, settings)
     except Unreadable as error:
         module.fail_json(msg=str(error))
     except (ApiError, ConnectionFailed) as error:

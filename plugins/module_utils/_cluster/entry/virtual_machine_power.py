@@ -9,7 +9,8 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, Wanted
 from ..._resolver.declare.status import run_strategy
-from ..act.power import Entry, Result, Settings, power, selected
+from ..act.power import Entry, Result, power, selected
+from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .ansible_edge import last_net, make_module

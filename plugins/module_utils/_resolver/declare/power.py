@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from ..api.kinds import Kind
+from ..api.write import Repeat, Write
 from .readiness import Readiness, trouble
 from .status import RUNNING, is_up, run_strategy
 
@@ -42,6 +44,20 @@ class Request(NamedTuple):
     subresource: str
     body: Manifest
     rehearsable: bool = True
+    repeat: Repeat = Repeat.AFTER_READ
+
+    @property
+    def kind(self) -> Kind:
+        """The subresource as RBAC names it."""
+        return _kind(f"{self.plural}/{self.subresource}")
+
+    def write(self, namespace: str, name: str, dry_run: bool) -> Write:
+        body = {**self.body, "dryRun": ["All"]} if dry_run else self.body
+        return Write("PUT", _kind(self.plural).path(namespace, name, self.subresource), body, self.repeat)
+
+
+def _kind(plural: str) -> Kind:
+    return Kind("", "subresources.kubevirt.io", "v1", plural, True)
 
 
 class Decision(NamedTuple):
@@ -75,7 +91,8 @@ def request(wanted: Wanted) -> Request:
     if wanted.state == MIGRATED:
         return Request("virtualmachines", "migrate", {})
     if wanted.state == SOFT_REBOOTED:
-        return Request("virtualmachineinstances", "softreboot", {}, rehearsable=False)
+        # Nothing shows whether the first reboot took effect.
+        return Request("virtualmachineinstances", "softreboot", {}, rehearsable=False, repeat=Repeat.NEVER)
     return Request("virtualmachineinstances", "pause" if wanted.state == PAUSED else "unpause", {})
 
 

@@ -17,7 +17,8 @@ from ...read.boot_defaults import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
 from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
 from ..declare import judge
-from ..subject import Finding, Settings
+from ..settings import Settings
+from ..subject import Finding
 from .work import LABELED, Work, is_filled
 
 _SOURCE: Final = "DataSource"

@@ -11,7 +11,8 @@ from ...._resolver.declare.plan import Plan
 from ...client.errors import ApiError, ConnectionFailed
 from ...client.session import Session
 from ..dry_run import UNKNOWN_IN_CHECK_MODE
-from ..subject import Planned, Settings, Subject
+from ..settings import Settings
+from ..subject import Planned, Subject
 from .work import Work, declared
 
 Manifest = dict[str, Any]

@@ -8,7 +8,8 @@ from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import source
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
-from ..subject import Settings, Subject
+from ..settings import Settings
+from ..subject import Subject
 from .work import Pair, Work, declared, going
 
 Manifest = dict[str, Any]

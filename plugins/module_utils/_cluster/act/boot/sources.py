@@ -21,7 +21,8 @@ from ...client.session import Session
 from ...read.watch import State, wait_for
 from ..dry_run import NO_DRY_RUN, foreseen
 from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
-from ..subject import Entry, Result, Settings, Subject
+from ..settings import Settings
+from ..subject import Entry, Result, Subject
 from .checks import identify
 from .labels import label
 from .progress import Progress

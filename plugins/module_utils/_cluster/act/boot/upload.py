@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from ...._resolver.api.kinds import BY_NAME, Kind
+from ...._resolver.api.write import json_patch, merge_patch, replace
 from ...._resolver.boot import upload as rules
 from ...._resolver.boot.upload import Upload
 from ...client import upload_proxy
@@ -15,6 +16,7 @@ from ...client.errors import ApiError
 from ...client.session import Session
 from ...read.cdi import CDI_CONFIG
 from ...read.lists import STORAGE_CLASS
+from ..engine import send
 
 Manifest = dict[str, Any]
 
@@ -23,8 +25,6 @@ _DATA_VOLUME: Final = BY_NAME["DataVolume"]
 _DATA_SOURCE: Final = BY_NAME["DataSource"]
 _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", "uploadtokenrequests", True)
 _EVENT: Final = Kind("Event", "", "v1", "events", True)
-_MERGE: Final = "application/merge-patch+json"
-_JSON_PATCH: Final = "application/json-patch+json"
 # Seconds between two polls.
 _PAUSE: Final = 2
 # Tokens are valid for five minutes. CDI rejects a longer upload at its end, and the module sends the file again.
@@ -120,7 +120,7 @@ def _take(session: Session, wish: Upload, claim: Manifest) -> None:
         found = session.get(kind, wish.namespace, wish.name) if wish.labels or wish.digest else None
         patch = rules.patch(wish, found) if found is not None else None
         if patch is not None:
-            session.request("PATCH", kind.path(wish.namespace, wish.name), body=patch, content_type=_MERGE)
+            send(session, merge_patch(kind.path(wish.namespace, wish.name), patch))
 
 
 def _prepare(session: Session, wish: Upload, claim: Manifest) -> None:
@@ -129,7 +129,7 @@ def _prepare(session: Session, wish: Upload, claim: Manifest) -> None:
         if changed is None:
             return
         try:
-            session.request("PUT", _CLAIM.path(wish.namespace, claim["metadata"]["name"]), body=changed)
+            send(session, replace(_CLAIM.path(wish.namespace, claim["metadata"]["name"]), changed))
             return
         except ApiError as error:
             found = _existing(session, wish) if error.code == 409 and left else None
@@ -219,7 +219,7 @@ def _lead_to(session: Session, wish: Upload) -> None:
         session.create(_DATA_SOURCE, wish.namespace, rules.data_source(wish))
         return
     patch = rules.data_source_patch(wish, found)
-    session.request("PATCH", _DATA_SOURCE.path(wish.namespace, wish.name), body=patch, content_type=_JSON_PATCH)
+    send(session, json_patch(_DATA_SOURCE.path(wish.namespace, wish.name), patch))
 
 
 def _wait_until_done(session: Session, wish: Upload, way: Way) -> None:

@@ -14,7 +14,8 @@ from ...client.session import Session
 from ...read.image import Content
 from ...read.snapshot import Key
 from ..declare import declare
-from ..subject import Entry, Result, Settings, Subject
+from ..settings import Settings
+from ..subject import Entry, Result, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]

@@ -13,6 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Wanted,
     adopt,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
@@ -60,7 +61,9 @@ class Server:
 
     def adopt(self, wanted: Wanted | None = None, write: bool = True) -> Adopted:
         with session_with(self.answer) as session:
-            return adopt(session, [copy.deepcopy(VM)], wanted or Wanted(), 2, write=write)[0]
+            return adopt(
+                session, [copy.deepcopy(VM)], wanted or Wanted(), Settings(check_mode=not write, server_dry_run=False)
+            )[0]
 
 
 def test_nothing_is_written_unless_asked() -> None:
@@ -77,7 +80,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (found,) = adopt(session, [vm], Wanted(), 2, write=True)
+        (found,) = adopt(session, [vm], Wanted(), Settings())
     assert (found.adoption, found.changed, found.failed) == (None, False, None)
 
 

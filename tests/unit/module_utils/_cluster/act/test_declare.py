@@ -11,11 +11,11 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import declare as declaring
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
     Finding,
     Result,
-    Settings,
     Subject,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key

@@ -9,9 +9,9 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
     Result,
-    Settings,
     power,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
 from scripted_server import listed, session_with, status
 

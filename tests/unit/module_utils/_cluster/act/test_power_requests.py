@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import Entry, Settings, power
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import Entry, power
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
 from scripted_server import session_with, status
 

@@ -9,10 +9,10 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
     Result,
-    Settings,
     power,
     selected,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
 from scripted_server import Store, forbidden, session_with, status

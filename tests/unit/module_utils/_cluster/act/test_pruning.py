@@ -14,6 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     prune,
     upgrade_revisions,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
@@ -185,7 +186,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
         [seen] = inspect(session, "shop")
         upgrade_revisions(session, seen, check_mode=False)
         server.lists[f"{KUBEVIRT}/virtualmachines"] = []
-        prune(session, prunable(session, "shop", keep=0), 1)
+        prune(session, prunable(session, "shop", keep=0), Settings(concurrency=1))
     assert [call.args[1:] for call in delete.call_args_list] == [("shop", "old", "first")] * 2
 
 
@@ -199,7 +200,7 @@ def test_one_that_cannot_be_deleted_is_told_and_the_others_go() -> None:
         return refusals[name] if name in refusals else server(method, path, query)
 
     with session_with(answer) as session:
-        prune(session, found, 1)
+        prune(session, found, Settings(concurrency=1))
     denied, cut, gone = (one.failed for one in found)
     assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
     assert str(cut).startswith("cannot reach the API server")

@@ -14,6 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import Restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     inspect,
@@ -163,9 +164,8 @@ class Busy(Stubborn):
 def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> Changed:
     with session_with(cluster) as session:
         seen = inspect(session, "shop", guests=True)
-        results = change(
-            session, seen, lambda one: refresh(one.vm, one.drift, ROLES), restart, check, seconds, concurrency=2
-        )
+        settings = Settings(check_mode=check, wait_timeout=seconds, concurrency=2)
+        results = change(session, seen, lambda one: refresh(one.vm, one.drift, ROLES), restart, settings)
     return results[0]
 
 
@@ -281,7 +281,7 @@ def test_new_guests_are_judged_side_by_side() -> None:
     met = threading.Barrier(2, timeout=20)
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
     results = [Changed(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
-    guests.Guests(session, 1, concurrency=2)._judge(results)
+    guests.Guests(session, Settings(wait_timeout=1, concurrency=2))._judge(results)
     assert [result.settled for result in results] == [True, True]
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.recapture import Recapture
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
@@ -81,7 +82,8 @@ def refreshed(
 ) -> list[Changed]:
     with session_with(cluster) as session:
         seen = [Inspected(cluster.vm(label), UNKNOWN, Revisions(), KubeVirt(NEWEST)) for label in cluster.labels]
-        return change(session, seen, lambda _one: decided, "never", check, seconds, 4, dry_run)
+        settings = Settings(check, dry_run, wait_timeout=seconds, concurrency=4)
+        return change(session, seen, lambda _one: decided, "never", settings)
 
 
 def test_many_vms_take_a_write_each_and_one_watch_for_each_namespace() -> None:
@@ -145,7 +147,7 @@ def test_how_to_release_is_found_out_for_each_namespace_without_going_through_al
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
         results = [Changed(Inspected(vm, UNKNOWN, Revisions(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
-        recapture = Recapture(cast(Any, None), 0, 1)
+        recapture = Recapture(cast(Any, None), Settings(wait_timeout=0))
         asked: list[str] = []
 
         def method(result: Changed) -> str:

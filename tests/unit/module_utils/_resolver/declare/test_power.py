@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import Repeat
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import (
     Decision,
     Request,
@@ -121,7 +122,7 @@ def test_a_migration_that_is_under_way_is_not_asked_for_again() -> None:
         (Wanted("paused"), Request("virtualmachineinstances", "pause", {})),
         (Wanted("unpaused"), Request("virtualmachineinstances", "unpause", {})),
         (Wanted("migrated"), Request("virtualmachines", "migrate", {})),
-        (Wanted("soft_rebooted"), Request("virtualmachineinstances", "softreboot", {}, rehearsable=False)),
+        (Wanted("soft_rebooted"), Request("virtualmachineinstances", "softreboot", {}, False, Repeat.NEVER)),
     ],
 )
 def test_the_request(wanted: Wanted, sent: Request) -> None:

@@ -1,4 +1,4 @@
-"""Sends the planned write of one object."""
+"""The requests of the planned write of one object."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.write import json_patch, merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
@@ -13,6 +14,7 @@ from ..client.errors import ApiError, Cause
 from ..client.session import Session
 from ..read.snapshot import Key
 from .dry_run import Foreseen, foreseen
+from .engine import send
 
 Manifest = dict[str, Any]
 
@@ -25,8 +27,8 @@ def verb_of(step: Plan) -> str:
     return "DELETE" if step.action == plan.DELETE else "PATCH"
 
 
-def send(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Iterator[Manifest | None]:
-    """Sends the requests of a planned write; after each one, the object as far as it is known, None if it is deleted.
+def write(session: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Iterator[Manifest | None]:
+    """Carries out a planned write; after each one, the object as far as it is known, None if it is deleted.
 
     found: the object before. Raises ApiError or ConnectionFailed.
     """
@@ -57,16 +59,15 @@ def _of(found: Manifest | None, manifest: Manifest) -> Manifest:
 
 def rehearse(rehearsal: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:
     """Sends a planned write as a dry run: schemas, policies, quotas and webhooks apply, but nothing is stored."""
-    return foreseen(lambda: list(send(rehearsal, key, step, found, force)), verb_of(step), BY_NAME[key.kind])
+    return foreseen(lambda: list(write(rehearsal, key, step, found, force)), verb_of(step), BY_NAME[key.kind])
 
 
 def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:
     """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
     for left in reversed(range(_ATTEMPTS)):
         steps = taking_over({**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken)
-        query = {"fieldManager": session.field_manager}
         try:
-            session.request("PATCH", kind.path(key.namespace, key.name), query, steps, "application/json-patch+json")
+            send(session, json_patch(kind.path(key.namespace, key.name), steps, fieldManager=session.field_manager))
             return
         except ApiError as error:
             if error.code != 409 or not left:
@@ -84,8 +85,7 @@ def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
         for part in path[:-1]:
             node = node.setdefault(part, {})
         node[path[-1]] = value
-    path_of = kind.path(key.namespace, key.name)
-    session.request("PATCH", path_of, {"fieldManager": session.field_manager}, patch, "application/merge-patch+json")
+    send(session, merge_patch(kind.path(key.namespace, key.name), patch, fieldManager=session.field_manager))
 
 
 def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:

@@ -1,0 +1,57 @@
+"""Writes as values: what is sent, and whether it may be sent again if its answer is lost.
+
+docs/reliability.md has the same as a table for users.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+Manifest = dict[str, Any]
+
+JSON: Final = "application/json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+JSON_PATCH: Final = "application/json-patch+json"
+
+
+class Repeat(Enum):
+    """Whether a write may be sent again although the one before may have taken effect.
+
+    FREELY: the second finds what the first wrote, or the server rejects it. AFTER_READ: only after a read has shown
+    that the first had no effect. NEVER: no read can show that, and a second effect would do harm.
+    """
+
+    FREELY = "freely"
+    AFTER_READ = "after a read"
+    NEVER = "never"
+
+
+class Write(NamedTuple):
+    """A request that changes something. query: its parameters as pairs."""
+
+    method: str
+    path: str
+    body: Any
+    repeat: Repeat
+    content_type: str = JSON
+    query: tuple[tuple[str, str], ...] = ()
+
+
+def merge_patch(path: str, patch: Manifest, **query: str) -> Write:
+    return Write("PATCH", path, patch, Repeat.FREELY, MERGE_PATCH, tuple(query.items()))
+
+
+def json_patch(path: str, steps: list[Manifest], **query: str) -> Write:
+    """A patch of which the server rejects the second, because it tests what it replaces, or that only sets values."""
+    return Write("PATCH", path, steps, Repeat.FREELY, JSON_PATCH, tuple(query.items()))
+
+
+def create(path: str, manifest: Manifest) -> Write:
+    """Creates an object with a name. The server rejects the second."""
+    return Write("POST", path, manifest, Repeat.FREELY)
+
+
+def replace(path: str, manifest: Manifest) -> Write:
+    """Replaces the version that the manifest names. The server rejects the second."""
+    return Write("PUT", path, manifest, Repeat.FREELY)

@@ -1,0 +1,130 @@
+"""When a write is sent again, and what becomes of many that are sent at the same time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Job, carry_out, send
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
+    ApiError,
+    ConnectionFailed,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import (
+    Repeat,
+    Write,
+    create,
+    json_patch,
+    merge_patch,
+    replace,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import power
+from scripted_server import session_with, status
+
+PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/a"
+UNAVAILABLE = status(503, "the server is currently unable to handle the request", "ServiceUnavailable")
+CONFLICT = status(409, "stop/start already underway", "Conflict")
+
+
+class Server:
+    """Answers writes in order, None: the connection is cut. Those after them succeed."""
+
+    def __init__(self, *answers: tuple[int, Any] | None) -> None:
+        self.answers = list(answers)
+        self.told: list[str] = []
+
+    def __call__(self, method: str, _path: str, _query: dict[str, str]) -> tuple[int, Any] | None:
+        self.told.append(method)
+        return self.answers.pop(0) if self.answers else (200, {})
+
+    def send(self, repeat: Repeat, taken_up: bool | None = None, seconds: float = 20) -> bool:
+        def read() -> bool:
+            self.told.append("read")
+            return bool(taken_up)
+
+        write = Write("PUT", PATH, {}, repeat)
+        with session_with(self, retry_timeout=seconds) as session:
+            return send(session, write, None if taken_up is None else read)
+
+
+@pytest.mark.parametrize("answer", [None, UNAVAILABLE])
+def test_a_lost_answer(answer: Any) -> None:
+    freely = Server(answer)
+    assert (freely.send(Repeat.FREELY, False), freely.told) == (True, ["PUT", "PUT"])
+    taken_up = Server(answer)
+    assert (taken_up.send(Repeat.AFTER_READ, True), taken_up.told) == (True, ["PUT", "read"])
+    not_taken_up = Server(answer)
+    assert (not_taken_up.send(Repeat.AFTER_READ, False), not_taken_up.told) == (True, ["PUT", "read", "PUT"])
+    never = Server(answer)
+    with pytest.raises((ApiError, ConnectionFailed)):
+        never.send(Repeat.NEVER, True)
+    assert never.told == ["PUT"]
+
+
+def test_what_the_server_rejects_the_second_time_took_effect_the_first_time() -> None:
+    rejected = status(422, "the server rejected our request due to an error in our request", "Invalid")
+    server = Server(None, rejected)
+    assert (server.send(Repeat.FREELY, True), server.told) == (True, ["PUT", "PUT", "read"])
+    with pytest.raises(ApiError, match="rejected our request"):
+        Server(None, rejected).send(Repeat.FREELY, False)
+
+
+def test_what_another_client_has_written_is_no_error_and_not_ones_own() -> None:
+    server = Server(CONFLICT)
+    assert (server.send(Repeat.AFTER_READ, True), server.told) == (False, ["PUT", "read"])
+    with pytest.raises(ApiError, match="already underway"):
+        Server(CONFLICT).send(Repeat.AFTER_READ, False)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        status(403, "virtualmachines is forbidden", "Forbidden"),
+        status(500, 'admission webhook "x" denied the request: no', "InternalError"),
+    ],
+)
+def test_a_refusal_is_neither_repeated_nor_looked_into(answer: Any) -> None:
+    server = Server(answer)
+    with pytest.raises(ApiError):
+        server.send(Repeat.AFTER_READ, True)
+    assert server.told == ["PUT"]
+
+
+def test_an_answer_that_stays_lost_is_an_error_when_the_time_is_over() -> None:
+    with pytest.raises(ConnectionFailed):
+        Server(*[None] * 9).send(Repeat.AFTER_READ, False, seconds=0.5)
+
+
+def test_what_may_be_repeated() -> None:
+    """The table of docs/reliability.md."""
+    patches = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {})]
+    assert {write.repeat for write in patches} == {Repeat.FREELY}
+    verbs = {state: power.request(power.Wanted(state)).write("shop", "a", False).repeat for state in power.STATES}
+    assert verbs.pop("soft_rebooted") is Repeat.NEVER
+    assert set(verbs.values()) == {Repeat.AFTER_READ}
+
+
+class Made:
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.failed: str | None = None
+        self.done = False
+
+    def do(self) -> None:
+        if self.number == 1:
+            raise ApiError(403, {"message": "no"})
+        self.done = True
+
+
+@pytest.mark.parametrize("fail_fast", [False, True])
+def test_a_failure_stops_the_rest_where_asked(fail_fast: bool) -> None:
+    made = [Made(number) for number in range(3)]
+    jobs = (Job(one, one.do, "PATCH", BY_NAME["VirtualMachine"]) for one in made)
+    carry_out(jobs, Settings(fail_fast=fail_fast, concurrency=1), "virtual machine")
+    assert [one.done for one in made] == [True, False, not fail_fast]
+    assert str(made[1].failed).startswith("no. To permit the request, grant")
+    last = "not sent because another virtual machine of the task failed and fail_fast is set" if fail_fast else None
+    assert made[2].failed == last
