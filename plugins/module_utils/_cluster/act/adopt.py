@@ -22,7 +22,7 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .dry_run import foreseen
+from .dry_run import rehearse
 from .engine import Job, carry_out, send
 from .settings import Settings
 
@@ -160,11 +160,10 @@ def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
 
 
 def _rehearse(session: Session, result: Adopted, chosen: Candidate) -> None:
-    told = foreseen(lambda: send(session.rehearsal(), _patch(result, chosen)), "PATCH", _VM)
-    result.failed = told.refused
-    result.changed = told.refused is None
-    if told.unknown:
-        result.warnings.append(f"{result.label}: {told.unknown}")
+    told = Adopted(result.vm)
+    rehearse(told, lambda: send(session.rehearsal(), _patch(result, chosen)), "PATCH", _VM)
+    result.failed, result.changed = told.failed, told.failed is None
+    result.warnings += [f"{result.label}: {warning}" for warning in told.warnings]
 
 
 def _patch(result: Adopted, chosen: Candidate) -> Write:

@@ -10,7 +10,7 @@ from ..._resolver.declare.status import has_guest, restart_required
 from ..._resolver.refresh.change import Change
 from ..._resolver.refresh.steps import Spelling
 from ..read.revisions import Inspected
-from .generation import Raised
+from .restart import Raised
 
 Manifest = dict[str, Any]
 

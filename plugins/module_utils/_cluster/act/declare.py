@@ -22,9 +22,9 @@ from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.watch import WATCHES, State, doubted, wait_for
-from .dry_run import UNKNOWN_IN_CHECK_MODE
+from .dry_run import UNKNOWN_IN_CHECK_MODE, rehearse
 from .engine import NOT_SENT, Job, carry_out
-from .planned import rehearse, verb_of, write
+from .planned import verb_of, write
 from .settings import Settings
 from .subject import Entry, Finding, Planned, Result, Subject
 
@@ -275,10 +275,9 @@ def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: S
 
     def one(pair: tuple[Result, Planned]) -> None:
         result, step = pair
-        told = rehearse(rehearsal, result.entry.key, step.plan, result.found, settings.force_conflicts)
-        result.failed = told.refused
-        if told.unknown:
-            result.warnings.append(told.unknown)
+        key, force = result.entry.key, settings.force_conflicts
+        ask = partial(write, rehearsal, key, step.plan, result.found, force)
+        rehearse(result, lambda: list(ask()), verb_of(step.plan), BY_NAME[key.kind])
 
     each(one, steps, settings.concurrency)
 

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, Protocol
 
 from ..._resolver.api.kinds import Kind
 from ..client.errors import ApiError, ConnectionFailed, explain, lacks_right
+from .engine import Outcome
 
-UNKNOWN_IN_CHECK_MODE = "check mode cannot tell whether an earlier task of the play creates it"
-
-_NOT_FOUND = re.compile(r'"[^"]+" not found')
-NO_DRY_RUN = "does not support dry run"
+UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play creates it"
+_NOT_FOUND: Final = re.compile(r'"[^"]+" not found')
+NO_DRY_RUN: Final = "does not support dry run"
 """What the API server says if a webhook takes no dry runs."""
 
 
-class Foreseen(NamedTuple):
-    """The result of a dry run. refused: why the API server would reject the object, or None.
-    unknown: why a dry run cannot answer that, or None.
+class Warned(Outcome, Protocol):
+    """warnings: what the user should know beside a failure."""
+
+    warnings: list[str]
+
+
+def rehearse(outcome: Warned, ask: Callable[[], Any], verb: str, kind: Kind) -> None:
+    """Sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
+
+    What the API server would reject is a failure, and what a dry run cannot tell a warning. ask: sends them. verb,
+    kind: see `explain`.
     """
-
-    refused: str | None = None
-    unknown: str | None = None
-
-
-def foreseen(ask: Callable[[], Any], verb: str, kind: Kind) -> Foreseen:
-    """The result of a dry run. ask: sends it. verb, kind: see `explain`."""
     try:
         ask()
     except ConnectionFailed as error:
-        return Foreseen(refused=str(error))
+        outcome.failed = str(error)
     except ApiError as error:
         told = explain(error, verb, kind)
         if _NOT_FOUND.search(error.message):
-            return Foreseen(unknown=f"{told}; {UNKNOWN_IN_CHECK_MODE}")
-        if lacks_right(error) or NO_DRY_RUN in error.message:
-            return Foreseen(unknown=f"the dry run could not check the object: {told}")
-        return Foreseen(refused=told)
-    return Foreseen()
+            outcome.warnings.append(f"{told}; {UNKNOWN_IN_CHECK_MODE}")
+        elif lacks_right(error) or NO_DRY_RUN in error.message:
+            outcome.warnings.append(f"the dry run could not check the object: {told}")
+        else:
+            outcome.failed = told

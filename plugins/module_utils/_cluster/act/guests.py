@@ -20,8 +20,7 @@ from ..client.session import Session
 from ..read.wide_lookup import WideLookup
 from .changed import Changed
 from .engine import Job, carry_out
-from .generation import raise_if_unclean
-from .restart import Guest, restart
+from .restart import Guest, raise_if_unclean, restart
 from .settings import Settings
 
 Manifest = dict[str, Any]

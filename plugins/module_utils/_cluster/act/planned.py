@@ -13,7 +13,6 @@ from ..._resolver.declare.take_over import patch as taking_over
 from ..client.errors import ApiError, Cause
 from ..client.session import Session
 from ..read.snapshot import Key
-from .dry_run import Foreseen, foreseen
 from .engine import send
 
 Manifest = dict[str, Any]
@@ -55,11 +54,6 @@ def _of(found: Manifest | None, manifest: Manifest) -> Manifest:
     meanwhile, while its revisions still wait for the garbage collector."""
     uid = found["metadata"].get("uid") if found is not None else None
     return {**manifest, "metadata": {**manifest["metadata"], "uid": uid}} if uid else manifest
-
-
-def rehearse(rehearsal: Session, key: Key, step: Plan, found: Manifest | None, force: bool) -> Foreseen:
-    """Sends a planned write as a dry run: schemas, policies, quotas and webhooks apply, but nothing is stored."""
-    return foreseen(lambda: list(write(rehearsal, key, step, found, force)), verb_of(step), BY_NAME[key.kind])
 
 
 def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:

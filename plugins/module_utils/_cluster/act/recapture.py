@@ -16,9 +16,9 @@ from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed
-from .dry_run import foreseen
+from .dry_run import rehearse
 from .engine import Job, carry_out, send
-from .generation import raise_generation
+from .restart import raise_generation
 from .settings import Settings
 
 Manifest = dict[str, Any]
@@ -34,8 +34,8 @@ _CAPTURE: Final = "KubeVirt to capture the revision"
 
 def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
     """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
-    write = merge_patch(_VM.path(seen.namespace, seen.name, part), body, fieldManager=session.field_manager)
-    send(session.rehearsal() if dry else session, write)
+    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
+    send(session, merge_patch(_VM.path(seen.namespace, seen.name, part), body, **query))
 
 
 class Recapture:
@@ -71,11 +71,8 @@ class Recapture:
         """
 
         def ask(result: Changed) -> None:
-            told = foreseen(lambda: self._write(result), "PATCH", _VM)
-            result.failed = told.refused
+            rehearse(result, lambda: self._write(result), "PATCH", _VM)
             result.written = False
-            if told.unknown is not None:
-                result.warnings.append(told.unknown)
 
         self._choose_methods(results)
         self._each(results, ask)

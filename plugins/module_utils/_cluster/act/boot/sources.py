@@ -19,7 +19,7 @@ from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import State, wait_for
-from ..dry_run import NO_DRY_RUN, foreseen
+from ..dry_run import NO_DRY_RUN, rehearse
 from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
 from ..settings import Settings
 from ..subject import Entry, Result, Subject
@@ -187,9 +187,8 @@ def _check_new(session: Session, work: Work, manifest: Manifest, settings: Setti
         except (ApiError, ConnectionFailed) as error:
             refused = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
     elif not refused and settings.server_dry_run:
-        told = foreseen(create, "POST", kind)
-        refused = told.refused or ""
-        work.result.warnings += [told.unknown] if told.unknown else []
+        rehearse(work.result, create, "POST", kind)
+        refused = work.result.failed or ""
     work.result.failed = f"{refused}; the DataImportCron stays as it was" if refused else None
 
 
