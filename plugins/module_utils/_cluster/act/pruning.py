@@ -43,6 +43,15 @@ class Pruned:
     failed: str | None = None
 
 
+@dataclass
+class Upgraded:
+    """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
+
+    before: Inspected
+    changed: bool = False
+    failed: str | None = None
+
+
 def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
     """The revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
 
@@ -105,22 +114,28 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, seen: Inspected, check_mode: bool) -> tuple[bool, str | None]:
-    """Rewrites revisions of an older version, as virt-controller does when it next reconciles the VM.
+def upgrade_revisions(session: Session, seen: list[Inspected], settings: Settings) -> list[Upgraded]:
+    """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
+    results = [Upgraded(one) for one in seen]
+    jobs = (Job(one, partial(_upgrade, session, one, settings.check_mode), "PATCH", _VM) for one in results)
+    carry_out(jobs, settings)
+    return results
 
-    Returns whether anything was written, or would be in check mode, and the reason of a failure or None.
-    """
+
+def _upgrade(session: Session, result: Upgraded, check_mode: bool) -> None:
+    seen = result.before
     writes = upgrade.upgrade(seen.vm, seen.revisions, _style(seen.vm))
     if writes.error is not None:
-        return False, writes.error.message
-    written = False
+        result.failed = writes.error.message
+        return
     try:
         for action in () if check_mode else writes.actions:
             _write(session, action)
-            written = True
-    except (ApiError, ConnectionFailed) as error:
-        return (True, None) if _is_done(session, seen) else (written, explain(error, "PATCH", _VM))
-    return bool(writes.actions), None
+            result.changed = True
+    except (ApiError, ConnectionFailed):
+        if not _is_done(session, seen):
+            raise
+    result.changed = bool(writes.actions)
 
 
 def _style(vm: Manifest) -> Release:

@@ -12,7 +12,6 @@ from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..act.settings import Settings
 from ..client.errors import ConnectionFailed
-from ..client.pool import each
 from ..client.session import Session
 from ..read.revisions import Inspected, roles_of
 from ..read.snapshot import Unreadable
@@ -100,14 +99,17 @@ def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]
 
 
 def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
-    results, failures = [], []
-    ended = each(lambda one: upgrade_revisions(session, one, module.check_mode), seen, module.params["concurrency"])
-    for one, (changed, failed) in zip(seen, ended):
-        results.append({**tell(one), "changed": changed, "failed": bool(failed)})
-        if failed:
-            results[-1]["msg"] = failed
-        failures.append((one.label, failed))
-    _exit(module, {"results": results}, failures, "virtual machines")
+    results = upgrade_revisions(session, seen, _settings(module))
+    told = [
+        {
+            **tell(one.before),
+            "changed": one.changed,
+            "failed": bool(one.failed),
+            **({"msg": one.failed} if one.failed else {}),
+        }
+        for one in results
+    ]
+    _exit(module, {"results": told}, [(one.before.label, one.failed) for one in results], "virtual machines")
 
 
 def _run_prune(module: Any) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.api.write import create
 from ...._resolver.boot import admission, beforehand, source
 from ...._resolver.boot.upload import wish_of
 from ...._resolver.declare import plan
@@ -20,6 +21,7 @@ from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import State, wait_for
 from ..dry_run import NO_DRY_RUN, rehearse
+from ..engine import send
 from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
 from ..settings import Settings
 from ..subject import Entry, Result, Subject
@@ -172,9 +174,9 @@ def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
 def _check_new(session: Session, work: Work, manifest: Manifest, settings: Settings) -> None:
     kind = BY_NAME[_CRON]
 
-    def create() -> None:
+    def ask() -> None:
         try:
-            session.rehearsal().request("POST", kind.path(work.options["namespace"]), body=manifest, retry=True)
+            send(session.rehearsal(), create(kind.path(work.options["namespace"]), manifest))
         except ApiError as error:
             # The name is the last thing that the API server looks at: all else is accepted.
             if error.reason != "AlreadyExists":
@@ -183,11 +185,11 @@ def _check_new(session: Session, work: Work, manifest: Manifest, settings: Setti
     refused = "; ".join(finding.text for finding in cron_refused(manifest))
     if not refused and not settings.check_mode:
         try:
-            create()
+            ask()
         except (ApiError, ConnectionFailed) as error:
             refused = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
     elif not refused and settings.server_dry_run:
-        rehearse(work.result, create, "POST", kind)
+        rehearse(work.result, ask, "POST", kind)
         refused = work.result.failed or ""
     work.result.failed = f"{refused}; the DataImportCron stays as it was" if refused else None
 

@@ -15,7 +15,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     upgrade_revisions,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
+    Inspected,
+    inspect,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
     naming,
@@ -167,9 +171,9 @@ def test_an_old_revision_is_stored_anew_where_the_vm_keeps_it(style: str) -> Non
     server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
     with session_with(server) as session:
         [seen] = inspect(session, "shop")
-        assert upgrade_revisions(session, seen, check_mode=True) == (True, None)
+        assert outcome(session, seen, check_mode=True) == (True, None)
         assert {method for method, _path in server.asked} == {"GET"}
-        assert upgrade_revisions(session, seen, check_mode=False) == (True, None)
+        assert outcome(session, seen) == (True, None)
     patched = f"{KUBEVIRT}/virtualmachines/db" + ("/status" if style == "status" else "")
     assert [one for one in server.asked if one[0] != "GET"] == [
         ("POST", REVISIONS),
@@ -184,7 +188,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
     server.lists[REVISIONS][0]["metadata"]["uid"] = "first"
     with session_with(server) as session, mock.patch.object(session, "delete") as delete:
         [seen] = inspect(session, "shop")
-        upgrade_revisions(session, seen, check_mode=False)
+        outcome(session, seen)
         server.lists[f"{KUBEVIRT}/virtualmachines"] = []
         prune(session, prunable(session, "shop", keep=0), Settings(concurrency=1))
     assert [call.args[1:] for call in delete.call_args_list] == [("shop", "old", "first")] * 2
@@ -205,6 +209,12 @@ def test_one_that_cannot_be_deleted_is_told_and_the_others_go() -> None:
     assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
     assert str(cut).startswith("cannot reach the API server")
     assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
+
+
+def outcome(session: Session, seen: Inspected, check_mode: bool = False) -> tuple[bool, str | None]:
+    """Whether an upgrade changes anything, and why it fails."""
+    (result,) = upgrade_revisions(session, [seen], Settings(check_mode=check_mode))
+    return result.changed, result.failed
 
 
 def old_revision() -> Server:
@@ -233,7 +243,7 @@ def upgraded(server: Server, meanwhile: Any) -> tuple[bool, str | None]:
 
     with session_with(answer) as session:
         [seen] = inspect(session, "shop")
-        return upgrade_revisions(session, seen, check_mode=False)
+        return outcome(session, seen)
 
 
 def test_a_patch_that_is_refused_since_virt_controller_was_faster_is_done() -> None:
@@ -256,7 +266,7 @@ def test_a_revision_that_is_lost_cannot_be_stored_anew() -> None:
     server.lists[REVISIONS] = []
     with session_with(server) as session:
         [seen] = inspect(session, "shop")
-        changed, failed = upgrade_revisions(session, seen, check_mode=False)
+        changed, failed = outcome(session, seen)
     assert (changed, failed) == (False, 'controllerrevisions.apps "old" not found')
     assert {method for method, _path in server.asked} == {"GET"}
 
