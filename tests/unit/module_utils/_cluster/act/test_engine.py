@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -98,13 +99,19 @@ def test_an_answer_that_stays_lost_is_an_error_when_the_time_is_over() -> None:
         Server(*[None] * 9).send(Repeat.AFTER_READ, False, seconds=0.5)
 
 
-def test_what_may_be_repeated() -> None:
-    """The table of docs/reliability.md."""
+RELIABILITY = Path(__file__).parents[5] / "docs" / "reliability.md"
+WORDS = {Repeat.AFTER_READ: "only after a read has shown that the first had no effect", Repeat.NEVER: "never: "}
+
+
+def test_what_may_be_repeated_is_what_users_are_told() -> None:
     patches = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {})]
     assert {write.repeat for write in patches} == {Repeat.FREELY}
-    verbs = {state: power.request(power.Wanted(state)).write("shop", "a", False).repeat for state in power.STATES}
-    assert verbs.pop("soft_rebooted") is Repeat.NEVER
-    assert set(verbs.values()) == {Repeat.AFTER_READ}
+    lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]
+    told = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
+    for state in power.STATES:
+        request = power.request(power.Wanted(state))
+        verb = {"softreboot": "soft reboot"}.get(request.subresource, request.subresource)
+        assert told[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
 
 
 class Made:
