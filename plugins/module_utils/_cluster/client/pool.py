@@ -1,32 +1,72 @@
-"""Requests at the same time."""
+"""Requests at the same time, and the end of all of them."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+
+# Seconds for which a stopped task waits for the answers to what it has sent.
+_LAST_ANSWERS: Final = 5.0
+# Set in threads, which share it with the threads that they start.
+_stop: ContextVar[threading.Event] = ContextVar("stop")
+
+
+class Stopped(BaseException):
+    """The task has ended, by its timeout or by a signal. Not an Exception: it is no failure of an object."""
+
+
+def go_on() -> None:
+    """Raises Stopped in a thread of a task that has ended. Called before each request."""
+    stop = _stop.get(None)
+    if stop is not None and stop.is_set():
+        raise Stopped
 
 
 def each(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int) -> list[_R]:
     """Calls `action` on every item, on `concurrency` threads at most. The results in the order of the items.
 
     Each thread takes one item after the other. A future for each item would wake the caller up once for each request.
-    An error ends its thread, and is raised when the others have ended.
+    After an error no thread takes a further item, because nobody would be told of it; the error is raised when all have
+    ended. What ends the caller, such as the timeout of its task, also stops the threads before their next request.
     """
     given = list(items)
     results: list[Any] = [None] * len(given)
     left = iter(range(len(given)))
+    stop = _stop.get(None) or threading.Event()
+    errors: list[BaseException] = []
 
     def work() -> None:
-        # Taking the next number is atomic.
-        for number in left:
-            results[number] = action(given[number])
+        _stop.set(stop)
+        try:
+            # Taking the next number is atomic.
+            for number in left:
+                if errors:
+                    return
+                go_on()
+                results[number] = action(given[number])
+        except BaseException as error:
+            errors.append(error)
 
-    threads = max(1, min(concurrency, len(given)))
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        for one in [pool.submit(work) for _unused in range(threads)]:
-            one.result()
+    # A thread that waits for an answer which nobody needs any more does not keep the process.
+    threads = [threading.Thread(target=work, daemon=True) for _unused in range(min(max(1, concurrency), len(given)))]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        stop.set()
+        until = time.monotonic() + _LAST_ANSWERS
+        for thread in threads:
+            if thread.is_alive():
+                thread.join(max(0.0, until - time.monotonic()))
+        raise
+    if errors:
+        raise errors[0]
     return results

@@ -18,6 +18,7 @@ from .backoff import Backoff
 from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another, reason_of
 from .libraries import HTTPHeaderDict, urllib3
+from .pool import go_on
 from .rate import TokenBucket
 from .transport import USER_AGENT, connections, deadline, opener
 
@@ -258,6 +259,7 @@ class Session:
         )
         try:
             for line in _lines(response):
+                go_on()
                 event = json.loads(line)
                 if not _is_event(event):
                     return
@@ -308,6 +310,7 @@ class Session:
         pauses = Backoff()
         while True:
             renewals = self._renewals
+            go_on()
             try:
                 return send()
             except ApiError as error:
@@ -417,6 +420,7 @@ class Session:
         """The response, with its body unread. watched: the seconds of a watch; None for other requests."""
         if self._bucket is not None:
             self._bucket.take()
+            go_on()
         if self._dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
         path = f"{path}?{_written(tuple(query.items()))}" if query else path

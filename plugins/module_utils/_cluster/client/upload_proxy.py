@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from . import tls
 from .errors import reason_of
 from .libraries import urllib3
+from .pool import go_on
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.
@@ -34,6 +35,7 @@ class _Reading:
         self._count = 0
 
     def read(self, size: int = -1) -> bytes:
+        go_on()
         data = self._file.read(size)
         self._count += len(data)
         self._told(self._count)

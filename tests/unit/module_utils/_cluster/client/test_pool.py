@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import each
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import pool
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import Stopped, each
+from scripted_server import session_with
 
 
 @pytest.mark.parametrize("concurrency", [0, 1, 4, 100])
@@ -36,14 +44,88 @@ def test_nothing_to_do() -> None:
     assert each(str, [], 16) == []
 
 
-def test_an_error_is_raised_once_the_others_have_ended() -> None:
-    done: list[int] = []
+def test_an_error_is_raised_once_the_others_have_ended_and_ends_what_nobody_would_be_told_of() -> None:
+    together, done = threading.Barrier(2, timeout=10), []
 
     def some(number: int) -> None:
+        together.wait()
         if number == 1:
             raise ValueError("one")
+        time.sleep(0.1)
         done.append(number)
 
     with pytest.raises(ValueError, match="one"):
         each(some, range(10), 2)
-    assert sorted(done) == [0, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert done == [0]
+
+
+class TimedOut(BaseException):
+    """As Ansible ends a task that takes too long."""
+
+
+@contextmanager
+def timeout(seconds: float) -> Iterator[None]:
+    """Within this context, a task has so many seconds, as Ansible measures them."""
+
+    def end(_signal: int, _frame: Any) -> None:
+        raise TimedOut
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_after_a_timeout_no_item_is_taken() -> None:
+    taken: list[int] = []
+
+    def write(number: int) -> None:
+        taken.append(number)
+        time.sleep(0.2)
+
+    with pytest.raises(TimedOut), timeout(0.3):
+        each(write, range(64), 4)
+    told = len(taken)
+    time.sleep(0.5)
+    assert told == len(taken) < 64
+
+
+def test_threads_of_threads_stop_too() -> None:
+    taken: list[int] = []
+    ended = threading.Event()
+
+    def write(number: int) -> None:
+        taken.append(number)
+        time.sleep(0.2)
+
+    def object_of_many(_number: int) -> None:
+        try:
+            each(write, range(64), 2)
+        except Stopped:
+            ended.set()
+            raise
+
+    with pytest.raises(TimedOut), timeout(0.3):
+        each(object_of_many, range(1), 1)
+    assert ended.wait(5)
+    assert len(taken) < 64
+
+
+def test_an_item_sends_no_further_request_and_the_task_ends_without_it() -> None:
+    asked: list[str] = []
+    slow = threading.Event()
+
+    def answer(method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
+        asked.append(f"{method} {path}")
+        slow.wait(10)
+        return 503, {"kind": "Status", "code": 503, "message": "busy"}
+
+    with session_with(answer, retry_timeout=30) as session, mock.patch.object(pool, "_LAST_ANSWERS", 0.1):
+        with pytest.raises(TimedOut), timeout(0.3):
+            each(lambda name: session.request("DELETE", f"/{name}"), ("one",), 1)
+        slow.set()
+        time.sleep(0.5)
+        assert asked == ["DELETE /one"]
