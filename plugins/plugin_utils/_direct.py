@@ -6,134 +6,103 @@
 
 Ansible packs a module with all it imports, writes it to a file, starts Python and unpacks it there: about a second for
 each task. On the controller, with the controller's Python, the same code is already there, compiled.
+
+The module is the same AnsibleModule: it gets the arguments that Ansible would send, and Ansible reads what it prints.
 """
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from datetime import date
 from importlib import import_module
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, Final
 
 from ansible import constants
-from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.common.warnings import get_warning_messages
+from ansible.errors import AnsibleActionFail
+from ansible.module_utils import basic
+from ansible.module_utils.common import warnings
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
+from ansible.vars import clean
 
 # libraries and objects are imported before Ansible forks, so that the tasks of a play share the time that it takes.
 from ..module_utils._cluster.client import libraries  # noqa: F401  # pylint: disable=unused-import
 from ..module_utils._cluster.client.screen import shown_by
 from ..module_utils._cluster.entry import objects  # noqa: F401  # pylint: disable=unused-import
-from ..module_utils._cluster.entry.ansible_edge import DIRECT
-from ..module_utils._resolver.api.redaction import without
 
+try:
+    from ansible.module_utils import _internal
+except ImportError:  # ansible-core 2.18 and before
+    _internal = None
+
+SWITCH: Final = "virtshape_direct_execution"
+"""The variable that turns direct execution off."""
 _MODULES: Final = __package__.rpartition(".")[0] + ".modules"
 # What only a new process reads.
 _OF_PROCESSES: Final = ("PYTHON", "LD_")
-# The verbosity from which Ansible shows the options that a module was given.
-_SHOWS_INVOCATION: Final = 3
-
-
-class _Ended(SystemExit):
-    """The end of a module. result: what it would print."""
-
-    def __init__(self, result: dict[str, Any]) -> None:
-        super().__init__(1 if result.get("failed") else 0)
-        self.result = result
-
-
-class _DirectModule(AnsibleModule):  # type: ignore[misc]
-    """An AnsibleModule that neither reads standard input nor writes standard output."""
-
-    given: ClassVar[dict[str, Any]]
-    """The task's options, and Ansible's own (`_ansible_*`)."""
-
-    def _load_params(self) -> None:
-        self.params: dict[str, Any] = dict(self.given)
-        # AnsibleModule.warn() would, since ansible-core 2.19, show warnings at once and leave them out of the result.
-        self._warnings: dict[str, None] = {}
-
-    def warn(self, warning: str, **_more: Any) -> None:
-        self._warnings[warning] = None
-
-    def exit_json(self, **result: Any) -> NoReturn:
-        told = {**result, "warnings": list(self._warnings)} if self._warnings else result
-        if self._verbosity >= _SHOWS_INVOCATION:
-            told = {**told, "invocation": {"module_args": self.told_params()}}
-        self.end(without(told, map(str, self.no_log_values)) if self.no_log_values else told)
-
-    def fail_json(self, msg: str, **result: Any) -> NoReturn:
-        result.pop("exception", None)
-        self.exit_json(**{**result, "failed": True, "msg": str(msg)})
-
-    def told_params(self) -> dict[str, Any]:
-        """The options as Ansible may show them."""
-        return self.params
-
-    @staticmethod
-    def end(result: dict[str, Any]) -> NoReturn:
-        raise _Ended(result)
+# How ansible-core 2.19 and later encode arguments and results.
+_PROFILE: Final = "legacy"
 
 
 def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> Any:
-    """The result of the module, or None if it needs a process of its own.
+    """The result of the module as Ansible's `_execute_module` returns it, or None if it needs a process of its own.
 
-    module: its fully qualified name. That is: the connection is local, without become or async, the host's interpreter
-    is the one that runs Ansible, and Ansible is not asked to keep the module's file.
+    module: its fully qualified name. At verbosity 4, a line says where it runs and why not here.
     """
-    if not _is_here(action, task_vars):
+    if why := _elsewhere(action, task_vars):
+        action._display.vvvv(f"{module} is sent to a process of its own: {why}")
         return None
-    environment = _environment(action)
-    if any(name.startswith(_OF_PROCESSES) for name in environment):
+    arguments = _arguments(action, module, options, task_vars)
+    if arguments is None:
         return None
-    try:
-        given = json.loads(json.dumps(options, default=_plain))
-    except (ValueError, TypeError, RecursionError):
-        return None
-    asked = {
-        **given,
-        "_ansible_check_mode": bool(action._task.check_mode),
-        "_ansible_diff": bool(action._task.diff),
-        "_ansible_verbosity": action._display.verbosity,
-        "_ansible_module_name": module,
-    }
-    before = set(get_warning_messages())
-    with _set(environment), shown_by(_hidden if action._task.no_log else action._display.display):
-        result = _result(module, asked)
-    # ansible-core 2.19 and later show at once what Ansible's own code warns of; the others leave it here.
-    if late := [text for text in get_warning_messages() if text not in before]:
-        result["warnings"] = [*result.get("warnings", ()), *late]
-    return result
+    action._display.vvvv(f"{module} is executed directly; {SWITCH}: false would send it to a process of its own")
+    main = import_module(f"{_MODULES}.{module.rpartition('.')[2]}").main
+    printed = io.StringIO()
+    screen = _hidden if action._task.no_log else action._display.display
+    with (
+        _restored(_environment(action)),
+        _as_in_a_module(arguments),
+        shown_by(screen),
+        redirect_stdout(printed),
+        suppress(SystemExit),
+    ):
+        main()
+    return _parsed(action, printed.getvalue())
 
 
 def _hidden(_line: str) -> None:
     """The screen of a task with no_log."""
 
 
-def _result(module: str, asked: dict[str, Any]) -> dict[str, Any]:
-    token = DIRECT.set(type("DirectModule", (_DirectModule,), {"given": asked}))
+def _elsewhere(action: ActionBase, task_vars: Mapping[str, Any]) -> str:
+    """Why the module needs a process of its own, or ""."""
+    if SWITCH in task_vars and not _truth(action._templar.template(task_vars[SWITCH])):
+        return f"{SWITCH} is false"
+    if action._connection.transport != "local":
+        return f"the connection is {action._connection.transport}"
+    if action._connection.become:
+        return "become"
+    if action._task.async_val:
+        return "async"
+    if constants.DEFAULT_KEEP_REMOTE_FILES:
+        return "Ansible keeps the files of modules"
+    interpreter = _interpreter(action, task_vars)
+    if interpreter != sys.executable:
+        return f"ansible_python_interpreter is {interpreter or 'not known'}, and Ansible runs on {sys.executable}"
+    return next((f"its environment has {name}" for name in _environment(action) if name.startswith(_OF_PROCESSES)), "")
+
+
+def _truth(value: Any) -> bool:
     try:
-        import_module(f"{_MODULES}.{module.rpartition('.')[2]}").main()
-    except _Ended as end:
-        result: dict[str, Any] = json.loads(json.dumps(end.result))
-        return result
-    finally:
-        DIRECT.reset(token)
-    raise AssertionError(f"{module} returned without a result")
-
-
-def _is_here(action: ActionBase, task_vars: Mapping[str, Any]) -> bool:
-    return (
-        action._connection.transport == "local"
-        and not action._connection.become
-        and not action._task.async_val
-        and not constants.DEFAULT_KEEP_REMOTE_FILES
-        and _interpreter(action, task_vars) == sys.executable
-    )
+        return bool(boolean(value))
+    except TypeError as error:
+        raise AnsibleActionFail(f"{SWITCH}: {error}") from None
 
 
 def _interpreter(action: ActionBase, task_vars: Mapping[str, Any]) -> Any:
@@ -155,21 +124,66 @@ def _environment(action: ActionBase) -> dict[str, str]:
     return {name: str(value) for name, value in found.items()}
 
 
-@contextmanager
-def _set(environment: Mapping[str, str]) -> Iterator[None]:
-    # A worker runs all items of a loop.
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
+def _arguments(
+    action: ActionBase, module: str, options: Mapping[str, Any], task_vars: Mapping[str, Any]
+) -> bytes | None:
+    """The options and what Ansible adds to them, as a module reads them; None for what JSON cannot express."""
+    found = dict(options)
+    action._update_module_args(module, found, task_vars)
     try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        return json.dumps({"ANSIBLE_MODULE_ARGS": found}, default=_plain).encode()
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _plain(value: Any) -> Any:
     """What is no JSON, as Ansible sends it to a module: dates, and values that a vault has encrypted."""
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+@contextmanager
+def _restored(environment: Mapping[str, str]) -> Iterator[None]:
+    """Sets the environment. Afterwards it and the garbage collector are as before, for a worker runs a loop's items."""
+    before, thresholds = dict(os.environ), gc.get_threshold()
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+@contextmanager
+def _as_in_a_module(arguments: bytes) -> Iterator[None]:
+    """ansible-core's globals as in the process of a module that has these arguments and has warned of nothing yet."""
+    wanted: dict[tuple[Any, str], Any] = {
+        (basic, "_ANSIBLE_ARGS"): arguments,
+        (basic, "_ANSIBLE_PROFILE"): _PROFILE,
+        (basic, "_PARSED_MODULE_ARGS"): None,
+        (warnings, "_global_warnings"): type(warnings._global_warnings)(),
+        (warnings, "_global_deprecations"): type(warnings._global_deprecations)(),
+        # Else warnings would be shown at once, and left out of the result.
+        (_internal, "is_controller"): False,
+    }
+    before = {(owner, name): getattr(owner, name) for owner, name in wanted if hasattr(owner, name)}
+    for owner, name in before:
+        setattr(owner, name, wanted[owner, name])
+    try:
+        yield
+    finally:
+        for (owner, name), value in before.items():
+            setattr(owner, name, value)
+
+
+def _parsed(action: ActionBase, printed: str) -> Any:
+    """The result that a module has printed, as Ansible reads it."""
+    answer = {"rc": 0, "stdout": printed, "stderr": ""}
+    result = action._parse_returned_data(answer, *([_PROFILE] if hasattr(basic, "_ANSIBLE_PROFILE") else []))
+    if isinstance(result, dict):
+        clean.remove_internal_keys(result)
+        return result
+    # ansible-core 2.21 and later
+    result.remove_internal_keys()
+    return result.as_result_dict(for_round_trip=True)

@@ -1,12 +1,15 @@
-"""What the tests on a cluster share."""
+"""What the tests on a cluster share; some need only a server that answers as they say."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+
+sys.path.append(str(Path(__file__).parents[1] / "unit" / "support"))
 
 
 @pytest.fixture

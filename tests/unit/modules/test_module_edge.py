@@ -23,8 +23,7 @@ def test_no_module_is_made_elsewhere() -> None:
         for path in PLUGINS.rglob("*.py")
         if re.search(r"\bimport .*\bAnsibleModule\b", path.read_text(encoding="utf-8"))
     }
-    # The latter derives a class, of which the former makes the modules of direct execution.
-    assert making == {"module_utils/_cluster/entry/ansible_edge.py", "plugin_utils/_direct.py"}
+    assert making == {"module_utils/_cluster/entry/ansible_edge.py"}
 
 
 def test_without_the_official_client_a_module_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

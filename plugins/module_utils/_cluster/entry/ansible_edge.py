@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import gc
 import json
+import os
 import re
+import select
+import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from contextvars import ContextVar
 from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
@@ -24,6 +27,7 @@ except ImportError:
 
 
 from ..._resolver.api import limits
+from ..._resolver.api.masking import without
 from ..._resolver.api.mistake import unforeseen
 from ..._resolver.api.names import shown
 from ..._resolver.api.shapes import misshapen
@@ -44,9 +48,6 @@ _NESTED: Final = "the options or an answer of the API server are nested more dee
 # which must not be caught.
 _made = threading.Event()
 
-DIRECT: Final[ContextVar[Any]] = ContextVar("DIRECT", default=None)
-"""The class of modules that their action executes directly (plugin_utils/_direct.py), instead of AnsibleModule."""
-
 
 def make_module(
     argument_spec: dict[str, Any],
@@ -66,8 +67,14 @@ def make_module(
     # walks those of thousands of VMs again and again, for half of the task's time.
     gc.set_threshold(*_COLLECTIONS)
 
-    class Module(DIRECT.get() or AnsibleModule):  # type: ignore[misc]
+    class Module(AnsibleModule):  # type: ignore[misc]
         params: dict[str, Any]
+        secrets: frozenset[str] = frozenset()
+
+        @property
+        def shows_diff(self) -> bool:
+            """Whether the task has --diff."""
+            return bool(self._diff)
 
         def _load_params(self) -> None:
             super()._load_params()
@@ -79,18 +86,16 @@ def make_module(
                 _fail(problem)
             given.update(self.params)
 
-        def told_params(self) -> dict[str, Any]:
-            """The options as Ansible may show them. Anything in a kubeconfig may be secret, such as an argument of its
-            exec plugin."""
-            return {name: _HIDDEN if _is_kubeconfig(name, value) else value for name, value in self.params.items()}
-
         def _return_formatted(self, kwargs: dict[str, Any]) -> None:
-            super()._return_formatted({"invocation": {"module_args": self.told_params()}, **kwargs})
+            # Anything in a kubeconfig may be secret, such as an argument of its exec plugin.
+            told = {name: _HIDDEN if _is_kubeconfig(name, value) else value for name, value in self.params.items()}
+            # Ansible compares each text with each of its no_log_values, which takes minutes for those of 10,000 VMs.
+            super()._return_formatted(without({"invocation": {"module_args": told}, **kwargs}, self.secrets))
 
         def hide(self, secrets: Iterable[str]) -> None:
             """Keeps these texts out of the result, beside the options that Ansible knows to be secret."""
-            found = {str(secret) for secret in secrets}
-            self.no_log_values.update(found)
+            found = frozenset(map(str, secrets))
+            self.secrets |= found
             register_secrets(found)
 
     # no_log, because the secret parts of the options are not known yet when Ansible logs them.
@@ -102,7 +107,7 @@ def make_module(
         _fail(_NESTED if place is None else f"{place}: {limits.NOT_FINITE}")
     _made.set()
     module.given = given
-    module.hide(_secrets(module.params.get("kubeconfig")))
+    module.hide({*module.no_log_values, *_secrets(module.params.get("kubeconfig"))})
     problem = limits.problem(module.params)
     if problem:
         module.fail_json(msg=problem)
@@ -126,6 +131,7 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(run)
     def caught(*arguments: Any, **named: Any) -> None:
         _made.clear()
+        _end_with_the_task()
         try:
             run(*arguments, **named)
         except RecursionError:
@@ -140,12 +146,31 @@ def last_net(run: Callable[..., None]) -> Callable[..., None]:
     return caught
 
 
+def _end_with_the_task() -> None:
+    """Ends a module's own process once nobody reads its result: Ansible leaves it alone when its task has timed out."""
+    try:
+        place = sys.stdout.fileno()
+    except (AttributeError, OSError):
+        return
+    mode = os.fstat(place).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        return
+    # Not at once: what is sent is answered, and Ansible's wrapper removes its files.
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(1))  # pylint: disable=ansible-bad-function
+    # Of what is asked for nothing, poll() tells errors only: the other side is closed.
+    reader = select.poll()
+    reader.register(place, 0)
+
+    def wait() -> None:
+        reader.poll()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def _fail(message: str) -> NoReturn:
     """Ends the module like fail_json, also before the AnsibleModule exists."""
-    result = {"failed": True, "changed": False, "msg": message}
-    if (direct := DIRECT.get()) is not None:
-        direct.end(result)
-    told = json.dumps(result)
+    told = json.dumps({"failed": True, "changed": False, "msg": message})
     print(f"\n{told}")  # pylint: disable=ansible-bad-function
     sys.exit(1)  # pylint: disable=ansible-bad-function
 

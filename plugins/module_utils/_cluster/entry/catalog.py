@@ -179,7 +179,7 @@ def _exit(module: Any, source: Told, told: Deployed) -> None:
         ],
         "deployed_versions": {"before": told.versions_before, "after": told.versions},
     }
-    if module._diff:
+    if module.shows_diff:
         outcome["diff"] = [diff(result) for result in every if result.changed]
     for text in [*source["notes"], *told.warnings]:
         module.warn(text)

@@ -58,7 +58,7 @@ def run_revision() -> None:
     results = change(session, seen, _decision(options), options["restart"], _settings(module))
     warn(module, [(result.before.label, warning) for result in results for warning in result.warnings])
     outcome: Outcome = {"results": [_tell_changed(result) for result in results]}
-    if module._diff:
+    if module.shows_diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
     _exit(module, outcome, [(result.before.label, result.failed) for result in results], "virtual machines")
 

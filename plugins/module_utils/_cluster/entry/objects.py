@@ -11,8 +11,9 @@ from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.limits import NOT_FINITE, not_finite
+from ..._resolver.api.masking import without
 from ..._resolver.api.names import shown
-from ..._resolver.api.redaction import secret_texts, without
+from ..._resolver.api.redaction import secret_texts
 from ..._resolver.api.shapes import misshapen
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
@@ -164,7 +165,7 @@ class ObjectModule(NamedTuple):
                 told.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
                 continue
             module.hide(result._no_log_values)
-            wrong = [f"{where}: {_words(error, module.no_log_values)}" for error in result.errors]
+            wrong = [f"{where}: {_words(error, module.secrets)}" for error in result.errors]
             if alike is not None and not wrong:
                 known[alike] = result.validated_parameters
             told += wrong
@@ -202,7 +203,7 @@ class ObjectModule(NamedTuple):
         outcome: dict[str, Any] = {"changed": any(result.changed for result in results), "results": told}
         if module.params["name"] is not None:
             outcome["result"] = told[0]
-        if module._diff:
+        if module.shows_diff:
             outcome["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
         warn(module, [(result.entry.label, warning) for result in results for warning in result.warnings])
         failed = [result for result in results if result.failed]
@@ -242,7 +243,7 @@ def _given(value: Any) -> Any:
     return value
 
 
-def _words(error: Exception, secrets: set[str]) -> str:
+def _words(error: Exception, secrets: frozenset[str]) -> str:
     # Before the text is cut, because half a secret would not be found.
     text = " ".join(without(str(error), secrets).split())
     if len(text) > _LONGEST:

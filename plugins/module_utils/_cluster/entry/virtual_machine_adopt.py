@@ -56,7 +56,7 @@ def _exit(module: Any, results: list[Adopted]) -> None:
         "changed": any(result.changed for result in results),
         "results": [{**_tell(result), "failed": is_refused} for result, is_refused in zip(results, refusals)],
     }
-    if module._diff:
+    if module.shows_diff:
         outcome["diff"] = [_diff(result) for result in results if result.changed]
     for warning in dict.fromkeys(warning for result in results for warning in result.warnings):
         module.warn(warning)

@@ -125,7 +125,7 @@ def _wanted(module: Any, options: Outcome, where: str) -> Wanted:
 def _exit(module: Any, results: list[Result]) -> None:
     told = [_tell(result) for result in results]
     outcome: Outcome = {"changed": any(result.changed for result in results), "results": told}
-    if module._diff:
+    if module.shows_diff:
         outcome["diff"] = [_diff(result, module.check_mode) for result in results if result.changed]
     failures = [(result.entry.label, result.failed) for result in results if result.failed]
     count = sum(result.changed for result in results if not result.failed)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable
 from typing import Any, Final
 
 HIDDEN: Final = "(hidden)"
 _CHANGED: Final = "(hidden, another value)"
-# As Ansible writes it.
-_MASK: Final = "********"
 # The annotation contains the whole object as kubectl applied it, including cloud-init data.
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # cloud-init data and download headers often contain passwords and tokens.
@@ -45,24 +41,6 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:
     if name == "url":
         return frozenset(found for part in _SECRET_PARTS for found in part.findall(value) if found)
     return frozenset({value} if value and name in SECRET else ())
-
-
-def without(value: Any, secrets: Iterable[str]) -> Any:
-    """A JSON value in which no text contains any of the secrets; the keys stay, as Ansible leaves them."""
-    shortest_first = sorted(filter(None, secrets), key=len)
-    return _without(value, shortest_first, list(map(len, shortest_first)))
-
-
-def _without(value: Any, secrets: list[str], lengths: list[int]) -> Any:
-    if isinstance(value, dict):
-        return {key: _without(entry, secrets, lengths) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without(entry, secrets, lengths) for entry in value]
-    if isinstance(value, str):
-        # The secrets of thousands of VMs are mostly longer than the texts that are told of them.
-        for secret in reversed(secrets[: bisect_right(lengths, len(value))]):
-            value = value.replace(secret, _MASK)
-    return value
 
 
 def _may_hide(value: Any) -> bool:

@@ -28,7 +28,7 @@ def test_the_refused_are_told_without_comparing_them() -> None:
         told.update(result)
 
     module = SimpleNamespace(
-        check_mode=False, _diff=False, params={"results_on_failure": "all"}, fail_json=fail_json, warn=None
+        check_mode=False, shows_diff=False, params={"results_on_failure": "all"}, fail_json=fail_json, warn=None
     )
     with pytest.raises(AssertionError, match="fail_json returned"):
         virtual_machine_adopt._exit(module, [a, b, c])

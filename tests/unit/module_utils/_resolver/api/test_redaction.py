@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.redaction import (
     HIDDEN,
     redact,
     secret_texts,
-    without,
 )
-from growth import growth
 
 
 def volumes(data: str) -> dict[str, object]:
@@ -53,20 +48,3 @@ def test_what_holds_no_secret_is_no_copy_and_what_does_is_left_as_it_was() -> No
     assert shown["plain"] is given["plain"]
     assert given == {"plain": {"deep": [1]}, **volumes("old")}
     assert shown["volumes"][0]["cloudInitNoCloud"] == {"userData": HIDDEN, "networkData": HIDDEN}
-
-
-def test_of_secrets_in_each_other_the_longest_is_hidden_first() -> None:
-    assert without({"a": ["x pass1 y", 1], "b": "pass", "c": "pa"}, ["pass", "", "pass1", "longer than any"]) == {
-        "a": ["x ******** y", 1],
-        "b": "********",
-        "c": "pa",
-    }
-
-
-def test_texts_are_not_searched_for_secrets_that_are_longer() -> None:
-    def work(count: int) -> Callable[[], Any]:
-        texts = [f"vm-{number}" for number in range(count)]
-        secrets = [f"#cloud-config of {text}" for text in texts]
-        return lambda: without(texts, secrets)
-
-    assert growth(work) < 5
