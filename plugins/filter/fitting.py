@@ -53,16 +53,13 @@ options:
       - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release
         that this collection knows.
     type: str
-seealso:
-  - plugin: virtshape.instancetypes.smallest
-    plugin_type: filter
-    description: The best of these instancetypes.
 """
 
 EXAMPLES = r"""
-- name: Which instancetypes does Windows run on?
+- name: Which instancetypes does Windows run on, and which is the smallest with three vCPUs?
   ansible.builtin.debug:
-    msg: "{{ catalog | virtshape.instancetypes.fitting(windows) | map(attribute='metadata.name') }}"
+    msg: "{{ catalog | virtshape.instancetypes.fitting(windows) | map(attribute='metadata.name') }},
+          {{ (catalog | virtshape.instancetypes.fitting(windows, cpu=3) | first).metadata.name }}"
   vars:
     catalog: "{{ definition | virtshape.instancetypes.catalog_objects }}"
     definition:
@@ -82,8 +79,64 @@ _value:
   elements: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fitting import fitting
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import Rejected, choose
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _shape
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, netted
+
+_OPTIONS: dict[str, Any] = {
+    "cpu": None,
+    "memory": None,
+    "class": "",
+    "labels": {},
+    "series": "",
+    "kubevirt_version": None,
+}
+
+
+def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str, Any]]:
+    """All instancetypes that fit, best first. For the options see _OPTIONS; `class` cannot be a parameter name."""
+    unknown = options.keys() - _OPTIONS.keys()
+    if unknown:
+        raise AnsibleFilterError(f"fitting: {min(unknown)}: unknown option; choose {', '.join(_OPTIONS)}")
+    given = {**_OPTIONS, **options}
+    if preference is not None and not isinstance(preference, (Mapping, str)):
+        raise AnsibleFilterError(f"fitting: preference: expected a manifest, a spec or a name, found {preference!r}")
+    if not isinstance(given["labels"], Mapping):
+        raise AnsibleFilterError(f"fitting: labels: expected an object, found {given['labels']!r}")
+    for option in ("class", "series"):
+        if not isinstance(given[option], str):
+            raise AnsibleFilterError(f"fitting: {option}: expected text, found {given[option]!r}")
+    release = answering("fitting", given["kubevirt_version"])
+    if isinstance(value, Mapping):
+        value = [value]
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise AnsibleFilterError(f"fitting: expected manifests of instancetypes, found {value!r}")
+    # None is an empty YAML document.
+    entries = [dict(entry) if isinstance(entry, Mapping) else entry for entry in value if entry is not None]
+    for index, entry in enumerate(entries):
+        try:
+            _shape.check(entry if isinstance(entry, dict) else {})
+        except FieldError as error:
+            raise AnsibleFilterError(f"fitting: [{index}]: {error}") from error
+    try:
+        return choose(
+            entries,
+            preference=dict(preference) if isinstance(preference, Mapping) else preference,
+            cpu=given["cpu"],
+            memory=given["memory"],
+            class_label=given["class"],
+            labels=given["labels"],
+            series=given["series"],
+            release=release,
+        )
+    except Rejected as error:
+        raise AnsibleFilterError(f"fitting: {error}") from error
 
 
 class FilterModule:
