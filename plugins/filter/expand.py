@@ -13,7 +13,7 @@ description:
   - Returns the VM as KubeVirt's expand-spec does, without matchers and with the vCPUs, memory, devices and firmware
     from its instancetype, its preference and the cluster's defaults.
   - A VM that conflicts with its instancetype is an error with KubeVirt's message. Like KubeVirt, the filter does not
-    check the requirements of the preference. Use the filter P(virtshape.instancetypes.requirements#filter) for that.
+    check the requirements of the preference. Use the filter P(virtshape.instancetypes.explain#filter) for that.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter

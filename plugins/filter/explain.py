@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: explain
-short_description: Show where each field of an expanded VM comes from
+short_description: Show where each field of a VM comes from, and what KubeVirt rejects
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
@@ -15,24 +15,29 @@ description:
   - The filter expands the VM again without each source and compares the results. The topology of an instancetype's
     vCPUs counts as a value of the preference.
   - Like KubeVirt's expand-spec, the filter adds no defaults to a VM without instancetype and preference.
-  - A VM that conflicts with its instancetype is an error with KubeVirt's message.
+  - KubeVirt rejects a VM that sets a field that its instancetype controls, such as vCPUs, memory, GPUs or host devices,
+    or that does not meet the requirements of its preference for vCPUs, memory and architecture. The filter returns
+    these conflicts and requirements with KubeVirt's messages.
+  - Values that the VM does not set, such as its architecture, have the defaults of a cluster without custom settings.
 positional: instancetype, preference
 extends_documentation_fragment:
   - virtshape.instancetypes.vm_filter
 options:
-  format:
-    description: V(rows) for dictionaries, V(table) for lines of text with aligned columns.
+  form:
+    description:
+      - V(data) for a dictionary, V(table) for lines of text, which are the messages of conflicts and unmet
+        requirements, and the fields in aligned columns.
     type: str
     choices:
-      - rows
+      - data
       - table
-    default: rows
+    default: data
 """
 
 EXAMPLES = r"""
 - name: Who decides what?
   ansible.builtin.debug:
-    msg: "{{ vm | virtshape.instancetypes.explain(instancetype=large, preference=linux, format='table') }}"
+    msg: "{{ vm | virtshape.instancetypes.explain(instancetype=large, preference=linux, form='table') }}"
   vars:
     large: {cpu: {guest: 4}, memory: {guest: 8Gi}}
     linux: {cpu: {preferredCPUTopology: spread}, devices: {preferredDiskBus: virtio}}
@@ -48,7 +53,7 @@ EXAMPLES = r"""
 
 - name: Which settings of the VM keep the preference from having its way?
   ansible.builtin.debug:
-    msg: "{{ vm | virtshape.instancetypes.explain(preference=linux) | selectattr('source', 'eq', 'VM')
+    msg: "{{ (vm | virtshape.instancetypes.explain(preference=linux)).fields | selectattr('source', 'eq', 'VM')
              | selectattr('instead_of') | map(attribute='field') }}"
   vars:
     linux: {machine: {preferredMachineType: pc-q35-rhel9.6.0}}
@@ -57,29 +62,59 @@ EXAMPLES = r"""
       kind: VirtualMachine
       metadata: {name: web}
       spec: {template: {spec: {domain: {devices: {}, machine: {type: q35}}}}}
+
+- name: Stop before sending what would be refused
+  ansible.builtin.assert:
+    that: not (explained.conflicts + explained.requirements)
+    fail_msg: "{{ (explained.conflicts + explained.requirements) | map(attribute='message') | join('; ') }}"
+  vars:
+    explained: "{{ vm | virtshape.instancetypes.explain(instancetype=small, preference=fedora) }}"
+    small: {cpu: {guest: 1}, memory: {guest: 4Gi}}
+    fedora: {requirements: {cpu: {guest: 1}, memory: {guest: 2Gi}}}
+    vm:
+      apiVersion: kubevirt.io/v1
+      kind: VirtualMachine
+      metadata: {name: web}
+      spec: {template: {spec: {domain: {devices: {}}}}}
 """
 
 RETURN = r"""
 _value:
-  description: A list of fields for each VM, in order; with O(format=table) a list of lines of text.
-  type: list
-  elements: raw
+  description: A dictionary for each VM; with O(form=table) a list of lines of text.
+  type: raw
   contains:
-    field:
-      description: Path from the template, such as V(spec.domain.cpu.sockets).
-      type: str
-    value:
-      description: The field's value; null for a field of the VM that the source removed.
-      type: raw
-    source:
-      description: V(VM), V(instancetype), V(preference) or V(default).
-      type: str
-    instead_of:
+    conflicts:
       description:
-        - The fields without this source, as a list with C(field), C(value) and C(source). Usually the same field with
-          another value; for the BIOS of a VM the preferred EFI.
+        - The fields of the VM that conflict with its instancetype, in KubeVirt's order, with C(path) and C(message).
       type: list
       elements: dict
+    requirements:
+      description:
+        - The first requirement of the preference that the VM does not meet, with C(message) and C(paths), the fields
+          with insufficient values; also for vCPUs that are not divisible over sockets, cores and threads as preferred.
+          Empty if the VM meets all requirements.
+      type: list
+      elements: dict
+    fields:
+      description: The fields of the expanded VM, in order. Empty for a VM with conflicts.
+      type: list
+      elements: dict
+      contains:
+        field:
+          description: Path from the template, such as V(spec.domain.cpu.sockets).
+          type: str
+        value:
+          description: The field's value; null for a field of the VM that the source removed.
+          type: raw
+        source:
+          description: V(VM), V(instancetype), V(preference) or V(default).
+          type: str
+        instead_of:
+          description:
+            - The fields without this source, as a list with C(field), C(value) and C(source). Usually the same field
+              with another value; for the BIOS of a VM the preferred EFI.
+          type: list
+          elements: dict
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
@@ -88,4 +123,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters i
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"explain": vm_filter("explain", questions.explain, format=choice("rows", "table"))})
+        return netted({"explain": vm_filter("explain", questions.explain, form=choice("data", "table"))})

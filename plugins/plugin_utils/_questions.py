@@ -1,4 +1,4 @@
-"""What the filters answer about one VM: expansion, conflicts, requirements, and the source of each field.
+"""What the filters answer about one VM: its expansion, the source of each field, and what is refused.
 
 The functions take plain manifests. An instancetype or preference given as a manifest or bare spec replaces the one that
 the VM's matcher names; otherwise `objects` is searched for it. release: the KubeVirt whose behaviour counts.
@@ -48,35 +48,6 @@ def expand(vm: Manifest, given: Given, objects: list[Manifest], release: Release
     return _without_empty_status(expanded.vm)
 
 
-def conflicts(vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST) -> list[dict[str, str]]:
-    """The VM's fields that conflict with its instancetype: [{path, message}], in KubeVirt's order."""
-    instancetype, preference, template = parts(vm, given, objects, release)
-    try:
-        found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
-    except Crash as crash:
-        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
-    return [{"path": one.full_path(), "message": conflict.cause_message(one, release)} for one in found]
-
-
-def requirements(
-    vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST
-) -> list[dict[str, Any]]:
-    """The requirements of the preference that the VM does not meet: [{message, paths}].
-
-    Like KubeVirt, reports only the first: of vCPUs, memory, architecture; before them, whether the vCPUs can be spread
-    as preferred. Fields that the VM leaves out have a cluster's defaults.
-    """
-    instancetype, preference, template = parts(vm, given, objects, release)
-    try:
-        uneven = topology.spread_indivisible(instancetype, preference, release)
-        if uneven is not None:
-            return [{"message": uneven.message, "paths": [uneven.field]}]
-        missing = unmet(template, instancetype, preference, release=release)
-    except Crash as crash:
-        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
-    return [] if missing is None else [{"message": missing.message, "paths": list(missing.conflicts)}]
-
-
 def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
     """The VM with the matchers that admission infers from its volumes (`inferFromVolume`)."""
     _check(vm)
@@ -87,20 +58,41 @@ def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> M
 
 
 def explain(
-    vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, format: str = "rows"
-) -> list[Any]:
-    """The source of each field of the expanded template; see explain.explain.
+    vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, form: str = "data"
+) -> dict[str, Any] | list[str]:
+    """What KubeVirt refuses about the VM, and the source of each field of the expanded template.
 
-    format: rows, [{field, value, source, instead_of}], or table, lines of text.
+    Conflicts are in KubeVirt's order: [{path, message}]. Of requirements KubeVirt reports only the first: [{message,
+    paths}]. Fields, [{field, value, source, instead_of}], are there unless something conflicts; see explain.explain.
+    form: data, or table, all of this as lines of text.
     """
-    instancetype, preference, _template = parts(vm, given, objects, release)
+    instancetype, preference, template = parts(vm, given, objects, release)
+    conflicts, requirements = _refused(template, instancetype, preference, release)
+    own = vm["spec"].get("template") or {}
     try:
-        rows = explanation.explain(vm["spec"].get("template") or {}, instancetype, preference, Configuration(), release)
+        rows = [] if conflicts else explanation.explain(own, instancetype, preference, Configuration(), release)
     except explanation.Unexplained as failed:
         raise Unanswerable(failed.problem.message) from None
-    if format == "table":
-        return list(explanation.table(rows))
-    return [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
+    if form == "table":
+        return [*(one["message"] for one in (*conflicts, *requirements)), *(explanation.table(rows) if rows else ())]
+    fields = [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
+    return {"conflicts": conflicts, "requirements": requirements, "fields": fields}
+
+
+def _refused(
+    template: Manifest, instancetype: Manifest | None, preference: Manifest | None, release: Release
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The conflicts and the unmet requirements of a canonical template. The cluster's defaults count as its own."""
+    try:
+        uneven = topology.spread_indivisible(instancetype, preference, release)
+        missing = None if uneven else unmet(template, instancetype, preference, release=release)
+        found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+    except Crash as crash:
+        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
+    conflicts = [{"path": one.full_path(), "message": conflict.cause_message(one, release)} for one in found]
+    if uneven is not None:
+        return conflicts, [{"message": uneven.message, "paths": [uneven.field]}]
+    return conflicts, [{"message": missing.message, "paths": list(missing.conflicts)}] if missing else []
 
 
 def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST) -> dict[str, Any]:

@@ -99,7 +99,7 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("name", ["expand", "conflicts", "requirements", "explain", "resources", "infer", "drift"])
+@pytest.mark.parametrize("name", ["expand", "explain", "resources", "infer", "drift"])
 @pytest.mark.parametrize(("manifest", "problem"), MALFORMED)
 def test_objects_that_no_api_server_returns(name: str, manifest: dict[str, Any], problem: str) -> None:
     option = "current" if name == "drift" else "objects"
@@ -124,7 +124,7 @@ def test_malformed_objects_to_choose_from(manifest: dict[str, Any], problem: str
     ],
 )
 def test_a_vm_that_no_api_server_returns(part: dict[str, Any], problem: str) -> None:
-    for name in ("expand", "conflicts", "requirements", "explain", "resources"):
+    for name in ("expand", "explain", "resources"):
         with pytest.raises(AnsibleFilterError) as error:
             filter_of(name)({**VM, **part}, objects=INSTANCETYPE)
         assert str(error.value).endswith(f": {problem}")

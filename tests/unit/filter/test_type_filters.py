@@ -1,4 +1,4 @@
-"""The filters over instancetypes, vCPUs and quantities."""
+"""The filters over instancetypes and quantities."""
 
 from __future__ import annotations
 
@@ -99,47 +99,6 @@ def test_what_fits_depends_on_the_release() -> None:
     plain, picky = instancetype("b", 1, "1Gi"), instancetype("a", 1, "1Gi", schedulerName="own")
     assert names(load("fitting")([plain, picky])) == ["b", "a"]
     assert names(load("fitting")([plain, picky], kubevirt_version="1.0")) == ["a", "b"]
-
-
-def test_a_name_that_no_release_knows_was_taken_until_1_3() -> None:
-    dice = {"cpu": {"preferredCPUTopology": "dice"}}
-    assert load("topology")(4, dice, kubevirt_version="1.3") == {"sockets": 1, "cores": 1, "threads": 1}
-
-
-def test_topology() -> None:
-    topology = load("topology")
-    assert topology(8) == {"sockets": 8, "cores": 1, "threads": 1}
-    assert topology("8", {"spec": SPREAD}) == {"sockets": 4, "cores": 2, "threads": 1}
-    assert topology([CATALOG[0], CATALOG[0]["spec"]], SPREAD) == [{"sockets": 2, "cores": 2, "threads": 1}] * 2
-    assert topology(8, SPREAD, kubevirt_version="1.3") == {"sockets": 1, "cores": 1, "threads": 1}
-
-
-@pytest.mark.parametrize(
-    ("value", "options", "told"),
-    [
-        (0, {}, "vCPUs: expected 1 or more, found 0"),
-        (True, {}, "vCPUs: expected a whole number, found True"),
-        ({"spec": {}}, {}, "spec.cpu.guest: is missing"),
-        (3, {"preference": SPREAD}, "instancetype.spec.cpu.guest: 3 vCPUs provided by the instance type are not"),
-        (4, {"preference": "spread"}, "preference: expected a manifest or a spec, found 'spread'"),
-        (4, {"preference": {"cpu": 1}}, "preference: cpu: expected an object, found 1"),
-        (
-            4,
-            {"preference": {"cpu": {"preferredCPUTopology": "dice"}}},
-            "preference: spec.cpu.preferredCPUTopology: unk",
-        ),
-        (4, {"kubevirt_version": 1}, "kubevirt_version: 1 is not a version of KubeVirt"),
-        (
-            4,
-            {"preference": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}},
-            "preference: KubeVirt rejects such a VM: a spread ratio of 0 divides by zero",
-        ),
-    ],
-)
-def test_errors_of_topology(value: Any, options: dict[str, Any], told: str) -> None:
-    with pytest.raises(AnsibleFilterError) as error:
-        load("topology")(value, **options)
-    assert str(error.value).startswith(f"topology: {told}")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def load(name: str) -> Any:
     return module.FilterModule().filters()[name]
 
 
-NAMES = ("expand", "conflicts", "requirements", "resources", "explain")
+NAMES = ("expand", "resources", "explain")
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 
 
@@ -79,9 +79,9 @@ def test_an_older_kubevirt_answers_otherwise() -> None:
 
 
 def test_options_of_explain() -> None:
-    assert load("explain")(vm(), LARGE, format="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
-    with pytest.raises(AnsibleFilterError, match="format: 'yaml' is not a valid value; choose rows or table"):
-        load("explain")(vm(), LARGE, format="yaml")
+    assert load("explain")(vm(), LARGE, form="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
+    with pytest.raises(AnsibleFilterError, match="form: 'yaml' is not a valid value; choose data or table"):
+        load("explain")(vm(), LARGE, form="yaml")
 
 
 def kubevirt(version: str = "", **configuration: Any) -> dict[str, Any]:
@@ -140,8 +140,8 @@ def test_what_is_no_cluster(options: dict[str, Any], problem: str) -> None:
         load("resources")(vm(), LARGE, **options)
 
 
-def test_conflicts_are_told_by_the_filters_that_expand() -> None:
-    for name in ("expand", "resources", "explain"):
+def test_conflicts_are_an_error_where_the_expansion_is_asked_for() -> None:
+    for name in ("expand", "resources"):
         with pytest.raises(AnsibleFilterError) as error:
             load(name)(vm(cpu={"cores": 2}), LARGE)
         assert str(error.value) == (
@@ -272,31 +272,45 @@ def test_a_matcher_without_kind_is_as_admission_stored_it() -> None:
     assert (told["state"], told["kind"]) == ("not_captured", "VirtualMachineClusterPreference")
 
 
+def test_conflicts_and_requirements_are_told_together() -> None:
+    told = load("explain")(vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}})
+    path = "spec.template.spec.domain.cpu.cores"
+    conflict = f"VM field(s) {path} conflicts with selected instance type"
+    unmet = "insufficient Memory resources of 8Gi provided by instance type, preference requires 16Gi"
+    assert told == {
+        "conflicts": [{"path": path, "message": conflict}],
+        "requirements": [{"message": unmet, "paths": ["spec.instancetype"]}],
+        "fields": [],
+    }
+    lines = load("explain")(vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}}, form="table")
+    assert lines == [conflict, unmet]
+
+
 def test_requirements_count_what_the_cluster_gives_a_vm() -> None:
     wants = {"requirements": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "architecture": "amd64"}}
     asks = vm(resources={"requests": {"memory": "2Gi"}})
-    assert load("requirements")(asks, preference=wants) == []
-    assert load("requirements")(asks, preference=wants, kubevirt_version="1.0.0")[0]["message"] == (
+    explain = load("explain")
+    assert explain(asks, preference=wants)["requirements"] == []
+    assert explain(asks, preference=wants, kubevirt_version="1.0.0")["requirements"][0]["message"] == (
         "no CPU resources provided by VirtualMachine, preference requires 1 vCPU"
     )
-    told = load("requirements")(asks, preference={"requirements": {"architecture": "arm64"}})
+    told = explain(asks, preference={"requirements": {"architecture": "arm64"}})["requirements"]
     assert told[0]["message"] == "preference requires architecture arm64 but amd64 is being requested"
 
 
 def test_what_makes_kubevirt_panic_is_told() -> None:
     crashing = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}
-    for name in ("conflicts", "requirements"):
-        with pytest.raises(AnsibleFilterError) as error:
-            load(name)(vm(), LARGE, crashing)
-        assert str(error.value) == f"{name}: shop/web: KubeVirt rejects such a VM: a spread ratio of 0 divides by zero"
-    for name in ("expand", "resources", "explain"):
+    with pytest.raises(AnsibleFilterError) as error:
+        load("explain")(vm(), LARGE, crashing)
+    assert str(error.value) == "explain: shop/web: KubeVirt rejects such a VM: a spread ratio of 0 divides by zero"
+    for name in ("expand", "resources"):
         with pytest.raises(AnsibleFilterError, match=f"{name}: shop/web: a spread ratio of 0 divides by zero"):
             load(name)(vm(), LARGE, crashing)
 
 
 def test_vcpus_that_cannot_be_spread_are_a_requirement_that_is_not_met() -> None:
     uneven = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 3}}}
-    told = load("requirements")(vm(), LARGE, uneven)
+    told = load("explain")(vm(), LARGE, uneven)["requirements"]
     assert told[0]["paths"] == ["instancetype.spec.cpu.guest"]
     assert told[0]["message"].startswith("4 vCPUs provided by the instance type are not divisible by")
 
@@ -307,7 +321,7 @@ def test_a_field_of_a_wrong_type_is_named() -> None:
     assert str(error.value).startswith("drift: shop/large: spec.memory.guest: 'many' is not a quantity")
 
 
-@pytest.mark.parametrize("name", ["conflicts", "expand", "explain", "infer", "requirements", "resources"])
+@pytest.mark.parametrize("name", ["expand", "explain", "infer", "resources"])
 def test_what_no_cluster_takes_is_refused_as_by_the_modules(name: str) -> None:
     def told(manifest: dict[str, Any], *given: Any, **options: Any) -> str:
         arguments = ([],) if name == "infer" else given
@@ -350,6 +364,6 @@ def test_what_is_given_counts_before_what_was_captured() -> None:
     named["spec"]["instancetype"] = {"name": "small"}
     named["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "gone"}}}
     assert load("resources")(named, LARGE)["guest"]["vcpus"] == 4
-    for name in ("conflicts", "requirements", "resources", "explain"):
+    for name in ("resources", "explain"):
         with pytest.raises(AnsibleFilterError, match=f'{name}: shop/web: .*"gone" not found'):
             load(name)(named)

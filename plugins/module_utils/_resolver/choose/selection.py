@@ -1,4 +1,4 @@
-"""What the filters answer about instancetypes: which fit, and how their vCPUs are spread."""
+"""What the filters answer about instancetypes: which fit."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..api import release_schema
-from ..api.errors import Crash, FieldError, QuantityError
+from ..api.errors import FieldError, QuantityError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
-from ..instancetype.apply import topology
-from ..instancetype.webhooks import validate_types
 from .fitting import Wanted, fitting
 from .series import CLASS_LABEL
 
@@ -54,29 +52,6 @@ def choose(
     return fitting(_instancetypes(manifests, release), wanted, release)
 
 
-def spread(value: Any, preference: Manifest | None = None, release: Release = NEWEST) -> dict[str, int]:
-    """{sockets, cores, threads} for a number of vCPUs, or for an instancetype (manifest or bare spec).
-
-    preference: a manifest or a bare spec. Raises Rejected if KubeVirt rejects the preference or the combination.
-    """
-    vcpus = _count("vCPUs", _vcpus(value))
-    if vcpus < 1:
-        raise Rejected(f"vCPUs: expected 1 or more, found {vcpus}")
-    spec = None if preference is None else _preference(preference, [], release)
-    if spec is not None:
-        answer = validate_types.preference(spec, release)
-        if not answer.allowed:
-            causes = [f"preference: {cause.field}: {cause.message}" for cause in answer.causes]
-            raise Rejected("; ".join(causes) or f"preference: {answer.message}")
-    try:
-        uneven = topology.spread_indivisible({"cpu": {"guest": vcpus}}, spec, release)
-        if uneven is not None:
-            raise Rejected(f"{uneven.field}: {uneven.message}")
-        return topology.topology(vcpus, spec, release)._asdict()
-    except Crash as crash:
-        raise Rejected(f"preference: KubeVirt rejects such a VM: {crash}") from None
-
-
 def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
     found = []
     for index, manifest in enumerate(manifests):
@@ -114,16 +89,6 @@ def _preference(given: Manifest | str, manifests: list[Any], release: Release) -
         return release_schema.canonical(PREFERENCE.spec_type, given if bare else given["spec"], release)
     except FieldError as error:
         raise Rejected(f"preference: {error if bare else error.under('spec')}") from None
-
-
-def _vcpus(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    spec = value.get("spec", value)
-    cpu = spec.get("cpu") if isinstance(spec, dict) else None
-    if not isinstance(cpu, dict) or "guest" not in cpu:
-        raise Rejected("spec.cpu.guest: is missing; give an instancetype or a number of vCPUs")
-    return cpu["guest"]
 
 
 def _count(what: str, value: Any) -> int:

@@ -117,12 +117,10 @@ def read(name: str) -> list[dict[str, Any]]:
 OLD = read("modernize_input.yml")
 OBJECTS = read("filters_input.yml")
 FILTERS: dict[str, Any] = {
-    "conflicts": {},
     "drift": {},
     "expand": {},
     "explain": {},
     "infer": {},
-    "requirements": {},
     "resources": {"kubevirt": {"spec": {"configuration": {"developerConfiguration": {"cpuAllocationRatio": 8}}}}},
 }
 
@@ -191,5 +189,5 @@ def answer(name: str, asked: dict[str, Any], version: str | None) -> Any:
 
 def test_where_each_value_comes_from_as_a_table() -> None:
     web = next(one for one in OBJECTS if one["metadata"]["name"] == "web")
-    table = load("explain")(web, objects=OBJECTS, format="table")
+    table = load("explain")(web, objects=OBJECTS, form="table")
     approved.check("filter_explain.txt", "\n".join([*table, ""]))
