@@ -1,6 +1,6 @@
 """Draws the top of a fleet report for the documentation: `python tools/draw_fleet_report.py` writes a picture.
 
-The page is what the filter `fleet` makes of the sample fleet of the tests. The picture, docs/images/fleet_report.svg,
+The page is the fleet report of the sample fleet of the tests. The picture, docs/images/fleet_report.svg,
 holds the page itself with its style, in light and dark.
 """
 
@@ -14,7 +14,8 @@ from xml.dom import minidom
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "tests" / "unit" / "support"))
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.filter import _page  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.filter._fleet import fleet  # noqa: E402
 from fleet_samples import fleet as sample  # noqa: E402
 
 PICTURE = CHECKOUT / "docs" / "images" / "fleet_report.svg"
@@ -25,7 +26,8 @@ _EMPTY = re.compile(r"<(br|hr|img|meta|col)\b([^>/]*)>")
 
 def main() -> int:
     given = sample(200)
-    page = fleet(given.pop("value"), **given, now="2026-03-01T08:00:00Z", form="html", title="Fleet report", rows=20)
+    found = fleet(given.pop("value"), **given, now="2026-03-01T08:00:00Z")
+    page = _page.page(found, "fleet", "Fleet report", rows=20)
     style = page[page.index("<style>") + 7 : page.index("</style>")].replace("body {", ".page {")
     body = page[page.index("<body>") + 6 : page.index("</body>")].replace("<details open>", '<details open="open">')
     # Two headings are enough to see what the page is about.

@@ -50,7 +50,7 @@ def summary(
     now: str,
     capacity: Iterable[Told] = (),
 ) -> Told:
-    """The fleet in plain values; see the RETURN of the filter `fleet`.
+    """The fleet in plain values; see the RETURN of the filter `_fleet`.
 
     vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from
     controller_revision_info. instancetypes, preferences: from instancetype_info and preference_info.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..module_utils._resolver.api.quantity import human
-from ._filters import checked, whole_number
 
 TEMPLATES = Path(__file__).with_name("pages")
 
@@ -20,26 +16,6 @@ TEMPLATES = Path(__file__).with_name("pages")
 def render(name: str, **values: Any) -> str:
     """The page of the template `name`.html.j2. All values are escaped."""
     return _environment().get_template(f"{name}.html.j2").render(values)
-
-
-def result_page(name: str, found: Mapping[str, Any], origin: str, title: str, scope: Any, rows: Any) -> str:
-    """The page of a filter NAME_page that shows the result of a module or a role, and the time.
-
-    origin: where the result comes from, for messages. Raises AnsibleFilterError.
-    """
-    limit = checked(f"{name}_page", "rows", rows, whole_number)
-    time = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M")
-    try:
-        return render(name, title=title, found=found, scope=str(scope), rows=limit, time=time)
-    except UndefinedError as error:
-        raise AnsibleFilterError(f"{name}_page: not a result of the {origin}: {error}") from error
-
-
-def checked_result(name: str, value: Any, origin: str) -> Mapping[str, Any]:
-    """The value if it can be such a result. Raises AnsibleFilterError."""
-    if not isinstance(value, Mapping):
-        raise AnsibleFilterError(f"{name}_page: expected the result of the {origin}, found {value!r}")
-    return value
 
 
 @cache
@@ -51,7 +27,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters.update(number=_number, memory=_memory, share=_share)
+    environment.filters.update(number=_number, memory=_memory, share=_share, urgent_first=_urgent_first)
     return environment
 
 
@@ -70,3 +46,8 @@ def _memory(count: int) -> str:
 def _share(part: int, whole: int) -> str:
     percent = 100 * part / whole
     return "less than 1 %" if percent < 1 else f"{percent:.0f} %"
+
+
+def _urgent_first(vms: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A table may have fewer lines than there are VMs: those of which there is something to say come first."""
+    return sorted(vms, key=lambda vm: not (vm["drifted"] or vm["restart_required"] or vm["problem"]))

@@ -67,6 +67,7 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     assert f"{SIZE} virtual machines: {SIZE} refreshed (check mode: this is what would be)" in output
     assert set(fleet.generations().values()) == {1}
     planned = fleet.report()["virtual_machines"]
+    assert "<h1>Revision refresh: plan</h1>" in (fleet.folder / "report" / "revision-refresh.html").read_text()
     assert {vm["after"]["instancetype"]["generation"] for vm in planned} == {2}
     # A guest that runs is restarted, with the quotas and nodes that there are.
     assert "RESTART WILL RUN" in output

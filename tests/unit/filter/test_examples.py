@@ -49,8 +49,13 @@ def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
 
 
 def tasks(name: str) -> list[dict[str, Any]]:
-    """The tasks of a filter's examples. What would ask a cluster is only shown: its arguments hold the filter."""
-    found = yaml.safe_load(import_module(f"{COLLECTION}.{name}").EXAMPLES)
+    """The tasks of a filter's examples. What would ask a cluster is only shown: its arguments hold the filter.
+
+    A filter of our own roles and playbooks has none: these are its examples.
+    """
+    module = import_module(f"{COLLECTION}.{name}")
+    assert hasattr(module, "EXAMPLES") or name.startswith("_")
+    found = yaml.safe_load(getattr(module, "EXAMPLES", "[]"))
     for task in found:
         for module in [key for key in task if key.startswith("virtshape.")]:
             task["ansible.builtin.debug"] = {"msg": task.pop(module)}
@@ -61,12 +66,6 @@ def test_examples(tmp_path: Path) -> None:
     for file in ("catalog.yml", "bundle.yaml"):
         (tmp_path / file).write_text(yaml.safe_dump_all(CATALOG))
     (tmp_path / "acme.yml").write_text(yaml.safe_dump(DEFINITION))
-    (tmp_path / "vms.json").write_text("[]")
-    (tmp_path / "revision-refresh.json").write_text('{"stopped": "", "counts": {}, "virtual_machines": []}')
-    upgrade = {"kubevirt": {"before": "1.4.1", "after": "1.9.0"}}
-    lists = ("settings", "steps", "virtual_machines", "quotas", "templates", "objects")
-    parts: dict[str, Any] = {part: [] for part in lists}
-    (tmp_path / "upgrade.json").write_text(json.dumps({**upgrade, **parts}))
     plays = [{"hosts": "localhost", "gather_facts": False, "name": name, "tasks": tasks(name)} for name in FILTERS]
     (tmp_path / "playbook.yml").write_text(yaml.safe_dump(plays))
     answer = run("ansible-playbook", "playbook.yml", cwd=tmp_path)
@@ -82,7 +81,7 @@ def test_ansible_doc(tmp_path: Path) -> None:
     assert sorted(told) == names
     for name, entry in told.items():
         assert entry["doc"]["options"]["_input"]["required"], name
-        assert entry["examples"] and entry["return"]["_value"]["description"], name
+        assert (entry["examples"] or "._" in name) and entry["return"]["_value"]["description"], name
 
 
 @pytest.mark.parametrize("name", FILTERS)

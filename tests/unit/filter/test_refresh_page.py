@@ -1,4 +1,4 @@
-"""The filter refresh_page: what a refresh did as a page."""
+"""What a refresh did, as a page."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.refresh_page import FilterModule
+from ansible_collections.virtshape.instancetypes.plugins.filter._page import page
 
-refresh_page = FilterModule().filters()["refresh_page"]
+
+def refresh_page(found: Any, scope: str = "", rows: int = 1000) -> str:
+    return page(found, "refresh", "Revision refresh", scope, rows)
 
 
 def state(generation: int, memory: str) -> dict[str, Any]:
@@ -70,8 +72,8 @@ def test_whether_it_will_run() -> None:
         (False, False, "unknown quota <full>"),
     ):
         told = {"judged": judged, "fits": fits, "problem": "" if fits else "quota <full>"}
-        page = words(refresh_page(result(will_run=told)))
-        assert "Will run" in page and shown.replace("<full>", "&lt;full&gt;") in page
+        text = words(refresh_page(result(will_run=told)))
+        assert "Will run" in text and shown.replace("<full>", "&lt;full&gt;") in text
 
 
 def test_what_was_not_restarted_says_when_it_takes_effect() -> None:
@@ -80,18 +82,17 @@ def test_what_was_not_restarted_says_when_it_takes_effect() -> None:
     assert "refreshed takes effect at its next start as &lt;asked&gt; gone Always" in words(refresh_page(later))
 
 
-def test_a_check_and_a_stop_are_said() -> None:
-    shown = words(refresh_page({**result(), "check_mode": True, "stopped": "1 failed, at most 0 may"}))
-    assert "Revision refresh: plan" in shown
+def test_a_stop_is_said() -> None:
+    shown = words(refresh_page({**result(), "stopped": "1 failed, at most 0 may"}))
     assert "Stopped. 1 failed, at most 0 may" in shown
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (([],), "refresh_page: expected the result of the role revision_refresh, found []"),
-        (({},), "refresh_page: not a result of the role revision_refresh: 'dict object' has no attribute"),
-        ((result(), "", 0), "refresh_page: rows: expected a whole number, 1 or more, found 0"),
+        (([],), "_page: expected the data of the report refresh, found []"),
+        (({},), "_page: not the data of the report refresh: 'dict object' has no attribute"),
+        ((result(), "", 0), "_page: rows: expected a whole number, 1 or more, found 0"),
     ],
 )
 def test_bad_input(arguments: tuple[Any, ...], told: str) -> None:

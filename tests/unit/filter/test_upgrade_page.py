@@ -1,4 +1,4 @@
-"""The filter upgrade_page: the rehearsal of an upgrade as a page."""
+"""The rehearsal of an upgrade, as a page."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.upgrade_page import FilterModule
+from ansible_collections.virtshape.instancetypes.plugins.filter._page import page
 
-upgrade_page = FilterModule().filters()["upgrade_page"]
+
+def upgrade_page(found: Any, title: str = "Upgrade", **options: Any) -> str:
+    return page(found, "upgrade", title, **options)
+
 
 GUEST = {"vcpus": 2, "memory": "4Gi"}
 
@@ -102,8 +105,8 @@ def test_a_vm_that_does_not_start() -> None:
 @pytest.mark.parametrize(
     ("value", "options", "message"),
     [
-        ([], {}, "expected the result of the module upgrade_info"),
-        ({}, {}, "not a result of the module upgrade_info"),
+        ([], {}, "expected the data of the report upgrade"),
+        ({}, {}, "not the data of the report upgrade"),
         (result(), {"rows": "many"}, "rows"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._survey import text
+from ansible_collections.virtshape.instancetypes.plugins.filter._survey import survey
 from awx_rules import extra_vars_file, launch
 
 SURVEYS = sorted((Path(__file__).resolve().parents[3] / "playbooks" / "awx" / "surveys").glob("*.json"))
@@ -35,7 +35,7 @@ def test_a_launch_by_the_api_needs_no_variables(path: Path, tmp_path: Path) -> N
         name, default = question["variable"], question["default"]
         assert default not in SYNTAX
         if question["type"] == "text":
-            assert text(name, read[name]) == default
+            assert survey(read[name]) == default
         elif question["type"] == "multiplechoice" and set(question["choices"]) == {"true", "false"}:
             assert str(read[name]).lower() == default
         elif name in read:
@@ -44,4 +44,4 @@ def test_a_launch_by_the_api_needs_no_variables(path: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("answer", ["", "0", "1.7", "20%", "*,shop", "shop, office", "2026-01-31", "v1.7.0", "{{ x }}"])
 def test_answers(answer: str, tmp_path: Path) -> None:
-    assert text("answer", given({"answer": answer}, tmp_path)["answer"]) == answer
+    assert survey(given({"answer": answer}, tmp_path)["answer"]) == answer

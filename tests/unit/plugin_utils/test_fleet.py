@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet
+from ansible_collections.virtshape.instancetypes.plugins.filter import _page
+from ansible_collections.virtshape.instancetypes.plugins.filter._fleet import fleet
 from fleet_samples import LABEL, captured, entry, part, vm
 from fleet_samples import fleet as sample
 
@@ -45,8 +46,12 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
+def text(vms: list[dict[str, Any]], *, title: str = "", scope: str = "", rows: int = 1000, **others: Any) -> str:
+    return _page.page(fleet(vms, now=NOW, **others), "fleet", title, scope, rows)
+
+
 def page(vms: list[dict[str, Any]], **options: Any) -> Page:
-    return Page(fleet(vms, now=NOW, form="html", **options))
+    return Page(text(vms, **options))
 
 
 def drifted(name: str, changed_at: str = "2026-02-20T08:00:00Z", **more: Any) -> dict[str, Any]:
@@ -171,7 +176,7 @@ def test_the_page_shows_all_of_it() -> None:
     shown = page(fleet_of_60.pop("value"), title="A <b>fleet</b>", scope="namespaces shop", **fleet_of_60)
     assert shown.open == ["html"] or shown.open == []
     assert shown.references == []
-    for text in (
+    for words in (
         "A <b>fleet</b> 2026-03-01 08:00 UTC · namespaces shop",
         "60 virtual machines 45 running",
         "12 drifted 20 % of all",
@@ -183,13 +188,13 @@ def test_the_page_shows_all_of_it() -> None:
         "1 earlier revision of existing VMs is kept",
         "drifts since 2026-02-28",
     ):
-        assert text in shown.text, text
+        assert words in shown.text, words
 
 
 def test_names_are_text_and_no_tags() -> None:
     evil = vm("<script>", status="<i>", problem="<p>")
     evil["instancetype"]["name"] = "<u>"
-    shown = fleet([evil], revisions=[], instancetypes=[entry("<s>", catalog="<q>")], form="html", scope="<em>")
+    shown = text([evil], revisions=[], instancetypes=[entry("<s>", catalog="<q>")], scope="<em>")
     assert not re.search("<(script|i|u|s|q|em)>", shown)
 
 
@@ -223,10 +228,10 @@ def test_numbers_are_written_for_people() -> None:
 def test_a_thousand_vms_are_less_than_a_megabyte() -> None:
     thousand = sample(1000)
     others = {name: part for name, part in thousand.items() if name != "value"}
-    text = fleet(thousand["value"], now=NOW, form="html", **others)
-    assert len(text.encode()) < 1_000_000
-    assert text.count("vm-00999") >= 1
-    assert not Page(text).references
+    shown = text(thousand["value"], **others)
+    assert len(shown.encode()) < 1_000_000
+    assert shown.count("vm-00999") >= 1
+    assert not Page(shown).references
 
 
 def test_tables_are_cut_and_say_so() -> None:
@@ -246,23 +251,21 @@ def test_an_empty_fleet() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"value": {}}, "fleet: _input: expected a list of what a module returned, found {}"),
-        ({"value": ["a"]}, "fleet: virtual_machines[0]: expected an entry of a module's result, found 'a'"),
+        ({"value": {}}, "_fleet: _input: expected a list of what a module returned, found {}"),
+        ({"value": ["a"]}, "_fleet: virtual_machines[0]: expected an entry of a module's result, found 'a'"),
         (
             {"value": [{"name": "a"}]},
-            "fleet: virtual_machines[0]: namespace is missing; pass the module's result unchanged",
+            "_fleet: virtual_machines[0]: namespace is missing; pass the module's result unchanged",
         ),
         (
             {"instancetypes": [{"name": "a"}]},
-            "fleet: instancetypes[0]: kind is missing; pass the module's result unchanged",
+            "_fleet: instancetypes[0]: kind is missing; pass the module's result unchanged",
         ),
         (
             {"unreferenced": [{}]},
-            "fleet: unreferenced[0]: namespace is missing; pass the module's result unchanged",
+            "_fleet: unreferenced[0]: namespace is missing; pass the module's result unchanged",
         ),
-        ({"form": "pdf"}, "fleet: form: 'pdf' is not a valid value; choose data or html"),
-        ({"rows": 0}, "fleet: rows: expected a whole number, 1 or more, found 0"),
-        ({"now": "today"}, "fleet: now: 'today' is not a time; write a time such as 2026-03-01T08:00:00Z"),
+        ({"now": "today"}, "_fleet: now: 'today' is not a time; write a time such as 2026-03-01T08:00:00Z"),
     ],
 )
 def test_bad_input(arguments: dict[str, Any], told: str) -> None:
@@ -299,7 +302,7 @@ def test_instancetypes_that_fit_the_nodes() -> None:
         "u1.small 3 of 4 nodes 3 1,200"
     )
     assert "fit the nodes" not in page([]).text
-    with pytest.raises(AnsibleFilterError, match=r"fleet: capacity\[0\]: fits is missing"):
+    with pytest.raises(AnsibleFilterError, match=r"_fleet: capacity\[0\]: fits is missing"):
         fleet([], now=NOW, capacity=[{"name": "a"}])
-    with pytest.raises(AnsibleFilterError, match="fleet: capacity: expected a list"):
+    with pytest.raises(AnsibleFilterError, match="_fleet: capacity: expected a list"):
         fleet([], now=NOW, capacity="u1.small")

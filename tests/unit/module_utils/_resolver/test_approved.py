@@ -12,7 +12,8 @@ import yaml
 from ansible.errors import AnsibleFilterError
 
 import approved
-from ansible_collections.virtshape.instancetypes.plugins.filter.fleet import fleet
+from ansible_collections.virtshape.instancetypes.plugins.filter._fleet import fleet
+from ansible_collections.virtshape.instancetypes.plugins.filter._page import page
 from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import modernize
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     as_data,
@@ -134,9 +135,9 @@ def shown(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def unstyled(page: str) -> str:
+def unstyled(text: str) -> str:
     """The page without its stylesheet, which may change without the page."""
-    return re.sub(r"(?s)<style>.*?</style>", "<style></style>", page)
+    return re.sub(r"(?s)<style>.*?</style>", "<style></style>", text)
 
 
 def test_a_fleet_in_figures() -> None:
@@ -144,12 +145,12 @@ def test_a_fleet_in_figures() -> None:
 
 
 def test_a_fleet_as_a_page() -> None:
-    page = fleet(**a_fleet(), form="html", title="Fleet & <more>", scope="namespaces shop and office", rows=30)
-    approved.check("fleet.html", unstyled(page))
+    shown = page(fleet(**a_fleet()), "fleet", "Fleet & <more>", "namespaces shop and office", rows=30)
+    approved.check("fleet.html", unstyled(shown))
 
 
 def test_an_empty_fleet_as_a_page() -> None:
-    approved.check("fleet_empty.html", unstyled(fleet([], now=NOW, form="html")))
+    approved.check("fleet_empty.html", unstyled(page(fleet([], now=NOW), "fleet", "Fleet report")))
 
 
 def test_a_catalog_as_data_table_picture_and_page() -> None:

@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-name: fleet
-short_description: Report on a fleet of VMs, as data or as a page
+name: _fleet
+short_description: Internal - the figures of a fleet of VMs
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
+  - For the playbook C(virtshape.instancetypes.fleet_report) only; it may change in any release.
   - Summarizes the results of the modules that read VMs and catalogs - VMs by instancetype, their promised resources,
     drift with its age and the effect of a refresh, unused objects and orphaned revisions.
-  - The page is one HTML file without scripts and without external resources.
-  - Works offline. The playbook C(virtshape.instancetypes.fleet_report) reads a cluster and writes both.
 options:
   _input:
     description:
@@ -57,53 +56,13 @@ options:
     description:
       - Time of the report, to compute ages, such as V(2026-03-01T08:00:00Z). Default is the current time.
     type: str
-  form:
-    description:
-      - V(data) for a dictionary, V(html) for a page.
-    type: str
-    choices: [data, html]
-    default: data
-  title:
-    description:
-      - Heading of the page.
-    type: str
-    default: Fleet report
-  scope:
-    description:
-      - Description of the VMs on the page.
-    type: str
-    default: all namespaces
-  rows:
-    description:
-      - Maximum number of lines of a table. VMs that need work come first.
-    type: int
-    default: 1000
-seealso:
-  - module: virtshape.instancetypes.virtual_machine_info
-  - module: virtshape.instancetypes.controller_revision_info
-"""
-
-EXAMPLES = r"""
-- name: Tell how much the VMs of a file have been promised
-  ansible.builtin.debug:
-    msg: "{{ fleet.totals.vcpus }} vCPUs, {{ fleet.totals.memory_bytes | int | human_readable }}"
-  vars:
-    fleet: "{{ lookup('ansible.builtin.file', 'vms.json') | from_json | virtshape.instancetypes.fleet }}"
-
-- name: Write a page about them
-  ansible.builtin.copy:
-    content: >-
-      {{ lookup('ansible.builtin.file', 'vms.json') | from_json
-         | virtshape.instancetypes.fleet(form='html', title='The shop', scope='namespace shop') }}
-    dest: fleet.html
-    mode: "0644"
 """
 
 RETURN = r"""
 _value:
   description:
-    - The page, or with O(form=data) a dictionary with the keys below. Sizes are those at the next start with the
-      captured revisions; memory is in bytes.
+    - A dictionary with the keys below. Sizes are those at the next start with the captured revisions; memory is in
+      bytes.
     - C(totals), with C(virtual_machines), C(running), C(vcpus), C(memory_bytes), C(vcpus_running),
       C(memory_bytes_running), C(drifted), C(unknown) (VMs with unknown drift), C(problems) (VMs with unknown
       resources), C(refused), C(restart_required), C(lost_in_snapshot), C(unused), C(deprecated), C(orphaned_revisions)
@@ -121,7 +80,7 @@ _value:
       O(unreferenced).
     - C(capacity), as O(capacity).
     - C(virtual_machines), the data of each VM.
-  type: raw
+  type: dict
 """
 
 from collections.abc import Iterable, Mapping
@@ -130,16 +89,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    checked,
-    choice,
-    netted,
-    whole_number,
-)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import checked, netted
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, summary
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
 
-_FORM = choice("data", "html")
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -151,11 +103,7 @@ def fleet(
     preferences: Any = (),
     capacity: Any = (),
     now: Any = None,
-    form: Any = "data",
-    title: Any = "Fleet report",
-    scope: Any = "all namespaces",
-    rows: Any = 1000,
-) -> Any:
+) -> dict[str, Any]:
     """See DOCUMENTATION."""
     lists = {
         "_input": value,
@@ -166,23 +114,12 @@ def fleet(
     }
     for option, entries in {**lists, "capacity": capacity}.items():
         if isinstance(entries, (str, Mapping)) or not isinstance(entries, Iterable):
-            raise AnsibleFilterError(f"fleet: {option}: expected a list of what a module returned, found {entries!r}")
-    form = checked("fleet", "form", form, _FORM)
-    rows = checked("fleet", "rows", rows, whole_number)
-    time = checked("fleet", "now", now, _moment)
+            raise AnsibleFilterError(f"_fleet: {option}: expected a list of what a module returned, found {entries!r}")
+    time = checked("_fleet", "now", now, _moment)
     try:
-        found = summary(*lists.values(), time, capacity)
+        return summary(*lists.values(), time, capacity)
     except FleetError as error:
-        raise AnsibleFilterError(f"fleet: {error}") from error
-    if form == "data":
-        return found
-    # Those that there is something to say of come first, should there be more than the table has rows.
-    machines = sorted(found["virtual_machines"], key=_is_quiet)
-    return render("fleet", found=found, machines=machines, title=str(title), scope=str(scope), rows=rows)
-
-
-def _is_quiet(row: dict[str, Any]) -> bool:
-    return not (row["drifted"] or row["restart_required"] or row["problem"])
+        raise AnsibleFilterError(f"_fleet: {error}") from error
 
 
 def _moment(value: Any) -> str:
@@ -196,4 +133,4 @@ def _moment(value: Any) -> str:
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"fleet": fleet})
+        return netted({"_fleet": fleet})

@@ -1,0 +1,82 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: _page
+short_description: Internal - a report as a page
+version_added: 1.0.0
+author: virtshape.instancetypes contributors (@virtshape)
+description:
+  - For roles and playbooks of this collection only; it may change in any release.
+  - The page is one HTML file without scripts and without external resources.
+positional: name
+options:
+  _input:
+    description: The data of the report.
+    type: dict
+    required: true
+  name:
+    description:
+      - V(fleet) for what P(virtshape.instancetypes._fleet#filter) returns, V(refresh) for the result of the role
+        P(virtshape.instancetypes.revision_refresh#role), V(upgrade) for that of
+        M(virtshape.instancetypes.upgrade_info).
+    type: str
+    choices: [fleet, refresh, upgrade]
+    required: true
+  title:
+    description: Heading of the page.
+    type: str
+    required: true
+  scope:
+    description: Description of the VMs on the page.
+    type: str
+    default: all namespaces
+  rows:
+    description: Maximum number of lines of a table.
+    type: int
+    default: 1000
+"""
+
+RETURN = r"""
+_value:
+  description: The page.
+  type: str
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+from jinja2 import UndefinedError
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
+    checked,
+    choice,
+    netted,
+    whole_number,
+)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pages import render
+
+_NAME = choice("fleet", "refresh", "upgrade")
+
+
+def page(value: Any, name: Any, title: Any, scope: Any = "all namespaces", rows: Any = 1000) -> str:
+    """See DOCUMENTATION."""
+    name = checked("_page", "name", name, _NAME)
+    rows = checked("_page", "rows", rows, whole_number)
+    if not isinstance(value, Mapping):
+        raise AnsibleFilterError(f"_page: expected the data of the report {name}, found {value!r}")
+    time = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M")
+    try:
+        return render(name, found=value, title=str(title), scope=str(scope), rows=rows, time=time)
+    except UndefinedError as error:
+        raise AnsibleFilterError(f"_page: not the data of the report {name}: {error}") from error
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return netted({"_page": page})

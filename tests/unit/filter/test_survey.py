@@ -1,0 +1,66 @@
+"""The filter of survey answers, with the values that ansible-core 2.19 makes of marked answers."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.virtshape.instancetypes.plugins.filter._survey import FilterModule
+
+survey = FilterModule().filters()["_survey"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (None, ""),
+        ("", ""),
+        (" shop ", "shop"),
+        (0, "0"),
+        (1.7, "1.7"),
+        (datetime.date(2026, 1, 31), "2026-01-31"),
+        ("{{ lookup('env', 'HOME') }}", "{{ lookup('env', 'HOME') }}"),
+    ],
+)
+def test_text(answer: Any, text: str) -> None:
+    assert survey(answer) == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        (None, []),
+        ("", []),
+        (" , ", []),
+        ("shop, office,", ["shop", "office"]),
+        (7, ["7"]),
+        (["shop", 7, None], ["shop", "7"]),
+        ((), []),
+    ],
+)
+def test_list(answer: Any, texts: list[str]) -> None:
+    assert survey(answer, ",") == texts
+
+
+def test_a_list_without_a_separator() -> None:
+    assert survey("tier in (web,db)", separator="") == ["tier in (web,db)"]
+    assert survey(None, separator="") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((True,), "expected a text, found the boolean true; YAML reads a bare on, off,"),
+        (([False], ","), "expected a text, found the boolean false;"),
+        ((False, ","), "expected a text, found the boolean false;"),
+        (({"a": 1},), "expected a text, found {'a': 1}"),
+        (([["a"]], ","), "expected a text, found ['a']"),
+    ],
+)
+def test_errors(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(AnsibleFilterError) as error:
+        survey(*arguments)
+    assert str(error.value).startswith(message)
