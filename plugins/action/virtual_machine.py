@@ -4,8 +4,8 @@
 
 """Checks quotas and nodes for the VMs of a task before anything is sent, if the task asks for it.
 
-The modules quota_info and placement_info do that. They run separately, because their code would make the module
-virtual_machine, which is sent to the target each time, a third larger.
+The module capacity_info does that. It runs separately, because its code would make the module virtual_machine, which is
+sent to the target each time, a third larger; and once for each question, whose rights and answers are different ones.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from typing import Any, Final, NamedTuple
 from ansible.errors import AnsibleActionFail
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.verdict import verdict
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._declared import to_run
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._requests import requests_of
 
-_MODULES: Final = "virtshape.instancetypes"
+_MODULE: Final = "virtshape.instancetypes.capacity_info"
 _LEVELS: Final = ("strict", "warn", "off")
 _SHOWN: Final = 5
 
 
 class _Question(NamedTuple):
-    """option: of the task. module: the module to run. strict: a VM that does not fit fails the task."""
+    """option: of the task. check: of the module. strict: a VM that does not fit fails the task."""
 
     option: str
-    module: str
+    check: str
     strict: bool
 
 
@@ -66,8 +67,8 @@ class ActionModule(ModuleAction):
     def _ask(
         self, question: _Question, vms: list[Any], options: dict[str, Any], task_vars: Any, warnings: list[str]
     ) -> _Answer:
-        given = {**requests_of(options), "manifests": vms}
-        answer = self.run_module(f"{_MODULES}.{question.module}", given, task_vars)
+        given = {**requests_of(options), "manifests": vms, "checks": [question.check]}
+        answer = self.run_module(_MODULE, given, task_vars)
         warnings += answer.get("warnings") or ()
         if answer.get("failed"):
             return _Answer(question, [], str(answer.get("msg")))
@@ -92,19 +93,10 @@ def _refusal(answer: _Answer, warnings: list[str]) -> str:
 
 def _will_run(answers: list[_Answer]) -> dict[tuple[str, str], dict[str, Any]]:
     """(namespace, name) → {namespace, name, will_run: {judged, fits, problem}}, for all questions together."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for answer in answers:
-        for vm in answer.lines:
-            key = vm["namespace"], vm["name"]
-            known = {"judged": True, "fits": True, "problem": ""}
-            one = found.setdefault(key, {"namespace": key[0], "name": key[1], "will_run": known})["will_run"]
-            # If one module is certain that a VM does not fit, the other module's answer does not matter.
-            certain = any(line["judged"] and not line["fits"] for line in (one, vm))
-            one["judged"] = certain or (one["judged"] and vm["judged"])
-            one["fits"] = one["fits"] and vm["fits"]
-            if not vm["fits"] and vm["problem"] not in one["problem"]:
-                one["problem"] = "; ".join(filter(None, (one["problem"], vm["problem"])))
-    return found
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for vm in (vm for answer in answers for vm in answer.lines):
+        found.setdefault((vm["namespace"], vm["name"]), []).append(vm)
+    return {key: {"namespace": key[0], "name": key[1], "will_run": verdict(lines)} for key, lines in found.items()}
 
 
 def _key(line: dict[str, Any]) -> tuple[str, str] | None:
@@ -121,14 +113,14 @@ def _unsent(vm: dict[str, Any], failed: bool) -> dict[str, Any]:
 def _questions(options: dict[str, Any]) -> Iterator[_Question]:
     quota = _level(options, "quota", "off")
     if quota != "off":
-        yield _Question("quota", "quota_info", quota == "strict")
+        yield _Question("quota", "quota", quota == "strict")
     try:
         placed = boolean(options.get("preflight_placement") or False)
     except TypeError as error:
         raise AnsibleActionFail(f"preflight_placement: {error}") from None
     preflight = _level(options, "preflight", "strict")
     if placed and preflight != "off":
-        yield _Question("preflight_placement", "placement_info", preflight == "strict")
+        yield _Question("preflight_placement", "placement", preflight == "strict")
 
 
 def _level(options: dict[str, Any], name: str, default: str) -> str:

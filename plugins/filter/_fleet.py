@@ -47,7 +47,7 @@ options:
     default: []
   capacity:
     description:
-      - C(instancetypes) from the result of M(virtshape.instancetypes.placement_info), for the instancetypes that fit
+      - C(instancetypes) from the result of M(virtshape.instancetypes.capacity_info), for the instancetypes that fit
         the nodes of the cluster.
     type: list
     elements: dict

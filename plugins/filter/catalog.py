@@ -35,7 +35,7 @@ options:
     default: data
   capacity:
     description:
-      - C(instancetypes) from the result of M(virtshape.instancetypes.placement_info). With O(form=html) the page then
+      - C(instancetypes) from the result of M(virtshape.instancetypes.capacity_info). With O(form=html) the page then
         shows which instancetypes fit the nodes of the cluster.
     type: list
     elements: dict

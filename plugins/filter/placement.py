@@ -71,7 +71,7 @@ options:
     elements: dict
   running:
     description:
-      - What to assume for running VMs - V(migrate) or V(restart), as in M(virtshape.instancetypes.placement_info).
+      - What to assume for running VMs - V(migrate) or V(restart), as in M(virtshape.instancetypes.capacity_info).
     type: str
     choices: [migrate, restart]
     default: migrate

@@ -14,7 +14,7 @@ description:
     like the API server whether the given ResourceQuotas and LimitRanges of its namespace admit the pod.
   - Counts the VMs in the order given, as if they started. For a VM that is not in O(virtual_machines), counts also the
     VM itself, its revisions, its data volumes and their claims.
-  - Does the same as M(virtshape.instancetypes.quota_info), which says what it counts, without a cluster. An object
+  - Does the same as M(virtshape.instancetypes.capacity_info), which says what it counts, without a cluster. An object
     without a namespace is in that of VMs without a namespace.
   - Works offline.
 options:
@@ -100,7 +100,7 @@ options:
     type: bool
     default: false
 seealso:
-  - module: virtshape.instancetypes.quota_info
+  - module: virtshape.instancetypes.capacity_info
     description: The same for the quotas of a cluster.
   - plugin: virtshape.instancetypes.placement
     plugin_type: filter

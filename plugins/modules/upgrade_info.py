@@ -45,10 +45,10 @@ notes:
     guest after a refresh.
   - RV(templates) is for VMs with the default values of the parameters. A parameter without one counts as the text
     C(parameter-NAME).
-  - For RV(quotas) and RV(virtual_machines[].quota), each running VM restarts, one after the other, then each halted VM
-    starts. For migrations, see M(virtshape.instancetypes.quota_info).
+  - For RV(quotas) and RV(virtual_machines[].quota_after), each running VM restarts, one after the other, then each
+    halted VM starts. For migrations, see M(virtshape.instancetypes.capacity_info).
   - Does not cover nodes. Check VMs with another RV(virtual_machines[].pod_after) by
-    M(virtshape.instancetypes.placement_info).
+    M(virtshape.instancetypes.capacity_info).
 seealso:
   - module: virtshape.instancetypes.catalog
   - module: virtshape.instancetypes.controller_revision
@@ -141,7 +141,7 @@ virtual_machines:
       description: Namespace of the VM.
       type: str
       returned: always
-    quota:
+    quota_after:
       description: Why quotas or LimitRanges reject the pod of the next start after the upgrade.
       type: str
       returned: when they reject it

@@ -48,7 +48,7 @@ options:
   quota:
     description:
       - What to do about VMs that the quotas and limit ranges of their namespaces do not let run, as
-        M(virtshape.instancetypes.quota_info) reports it for all VMs of the task together.
+        M(virtshape.instancetypes.capacity_info) reports it for all VMs of the task together.
       - With V(strict) the task fails before it sends anything. With V(warn) it warns. With V(off) it does not look.
       - VMs with the run strategy V(Halted) are not counted. For a VM that runs, nothing is counted again.
     type: str
@@ -60,9 +60,9 @@ options:
   preflight_placement:
     description:
       - Whether to check before anything is sent that the VMs find room on the nodes, as
-        M(virtshape.instancetypes.placement_info) reports it. O(preflight) says what to do about VMs that do not. With
+        M(virtshape.instancetypes.capacity_info) reports it. O(preflight) says what to do about VMs that do not. With
         V(strict) the task fails before it sends anything.
-      - This needs the rights of that module, among them to list the pods of all namespaces.
+      - This needs the rights of that module for nodes, among them to list the pods of all namespaces.
     type: bool
     default: false
 extends_documentation_fragment:

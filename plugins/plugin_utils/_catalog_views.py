@@ -81,7 +81,7 @@ def svg(found: Matrix, title: str) -> str:
 def html(found: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
     """A page with the picture, its legend and the counts.
 
-    capacity: `instancetypes` of placement_info, to mark those that the nodes of a cluster can run; optional.
+    capacity: `instancetypes` of capacity_info, to mark those that the nodes of a cluster can run; optional.
     """
     fitting = sum(not cell.sign for cells in found.cells for cell in cells)
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]

@@ -54,7 +54,7 @@ def summary(
 
     vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from
     controller_revision_info. instancetypes, preferences: from instancetype_info and preference_info.
-    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from placement_info. Raises
+    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info. Raises
     FleetError for other input.
     """
     captured = _by_label(revisions, "revisions")
@@ -90,7 +90,7 @@ def summary(
 
 
 def capacities(capacity: Iterable[Told], what: str = "capacity") -> list[Told]:
-    """The `instancetypes` of placement_info, checked. Raises FleetError."""
+    """The `instancetypes` of capacity_info, checked. Raises FleetError."""
     found = list(capacity)
     for index, one in enumerate(found):
         _need(one, ("name", "fits", "node_count", "nodes_in_all", "more"), f"{what}[{index}]")

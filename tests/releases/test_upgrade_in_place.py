@@ -60,7 +60,7 @@ def quota_mismatches(cluster: Cluster) -> list[str]:
     room = sum(_memory(one["pod_before"]) for one in rehearse(2**60)) - 1
     found = rehearse(room)
     wrong = []
-    for said, side in (("quota_before", "pod_before"), ("quota", "pod_after")):
+    for said, side in (("quota_before", "pod_before"), ("quota_after", "pod_after")):
         over = over_quota(found, pods, side, room)
         wrong += [f"{one['name']}: {said} {one.get(said)}" for one in found if (said in one) != (one["name"] in over)]
     assert any("quota_before" in one for one in found)

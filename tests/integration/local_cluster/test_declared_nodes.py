@@ -79,9 +79,9 @@ def test_a_vm_that_fits_on_no_node_stays_unschedulable_as_foreseen(api: Session,
         _machine("processors", resources={"requests": {"cpu": "8"}}),
         _machine("memory", "32Gi"),
     ]
-    found = execute("placement_info", {"kubeconfig": kubeconfig, "namespace": "shop", "manifests": manifests})
+    found = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "shop", "manifests": manifests})
     foreseen = {one["name"]: one for one in found["virtual_machines"]}
-    assert {name: one.get("node") for name, one in foreseen.items()} == {
+    assert {name: one["placement"].get("node") for name, one in foreseen.items()} == {
         "fits": "small",
         "processors": None,
         "memory": None,
@@ -117,7 +117,7 @@ def test_a_quota_that_is_exceeded_refuses_the_pod_as_foreseen(api: Session, kube
         lambda: api.request("GET", f"{quotas}/team"),
         lambda live: (live.get("status") or {}).get("used", {}).get("requests.memory") == "0",
     )
-    found = execute("quota_info", {"kubeconfig": kubeconfig, "namespace": "team", "manifests": manifests})
+    found = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "team", "manifests": manifests})
     assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
     assert "ResourceQuota team lacks " in found["virtual_machines"][1]["problem"]
     api.create(VM, "team", manifests[0])

@@ -118,12 +118,7 @@ def expand_info(play: Play) -> None:
     play.step(namespace=play.namespace, names=names)
 
 
-def placement_info(play: Play) -> None:
-    names = play.declare("a")
-    play.step(namespace=play.namespace, names=names)
-
-
-def quota_info(play: Play) -> None:
+def capacity_info(play: Play) -> None:
     names = play.declare("a")
     play.step(namespace=play.namespace, names=names)
 
@@ -304,8 +299,7 @@ PLAYS = {
         virtual_machine_export,
         upgrade_info,
         expand_info,
-        placement_info,
-        quota_info,
+        capacity_info,
         controller_revision_info,
         controller_revision,
         instancetype,

@@ -13,8 +13,9 @@ from ansible_collections.virtshape.instancetypes.plugins.action.virtual_machine 
 Answer = dict[str, Any]
 
 MODULE = "virtshape.instancetypes.virtual_machine"
-QUOTA = "virtshape.instancetypes.quota_info"
-PLACEMENT = "virtshape.instancetypes.placement_info"
+CAPACITY = "virtshape.instancetypes.capacity_info"
+# The checks of CAPACITY, which runs once for each.
+QUOTA, PLACEMENT = "quota", "placement"
 
 
 def vm(name: str, **more: Any) -> dict[str, Any]:
@@ -30,15 +31,20 @@ def answer(*vms: Answer) -> Answer:
 
 
 def ran(answers: dict[str, Answer] | None = None, **options: Any) -> tuple[Answer, dict[str, Answer]]:
-    """(the task's result, the options that each module was run with)."""
+    """(the task's result, the options that each check and the module were run with)."""
     task = mock.Mock(args=options, action=MODULE, async_val=0, diff=False)
     action = ActionModule(task, mock.Mock(), mock.Mock(check_mode=False), mock.Mock(), mock.Mock(), mock.Mock())
     told = {MODULE: {"changed": True}, QUOTA: answer(), PLACEMENT: answer(), **(answers or {})}
-    with mock.patch.object(
-        action, "_execute_module", side_effect=lambda module_name, **_: told[module_name]
-    ) as execute:
+    asked: dict[str, Answer] = {}
+
+    def executed(module_name: str, module_args: Answer, **_more: Any) -> Answer:
+        (name,) = module_args["checks"] if module_name == CAPACITY else [module_name]
+        asked[name] = module_args
+        return told[name]
+
+    with mock.patch.object(action, "_execute_module", side_effect=executed):
         result = action.run(task_vars={})
-    return result, {call.kwargs["module_name"]: call.kwargs["module_args"] for call in execute.call_args_list}
+    return result, asked
 
 
 def names(asked: Answer) -> list[str]:
@@ -76,7 +82,7 @@ def test_both_are_asked_about_the_vms_that_are_to_run() -> None:
     assert first["metadata"] == {"name": "a", "namespace": "shop", "labels": {"team": "shop"}}
     assert first["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     assert not second["spec"]["template"]["spec"].get("volumes")
-    assert {name: asked[QUOTA][name] for name in asked[QUOTA] if name != "manifests"} == {
+    assert {name: asked[QUOTA][name] for name in asked[QUOTA] if name not in ("manifests", "checks")} == {
         "api_key": "k",
         "verify_ssl": False,
     }

@@ -35,7 +35,7 @@ def result(**more: Any) -> dict[str, Any]:
         "drifted": True,
         "refresh": {"guest_after": GUEST, "needs": "restart", "refusal": ""},
         "refusal": "no <memory>",
-        "quota": "ResourceQuota team lacks 1Gi of requests.memory",
+        "quota_after": "ResourceQuota team lacks 1Gi of requests.memory",
         **more,
     }
     quiet = {**vm, "name": "quiet", "concerned": False}

@@ -78,7 +78,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "modules": RESOLVER | CLUSTER | {"_python"},
     "filter": RESOLVER | {"plugin_utils"},
     "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
-    "action": {"_cluster.read", "plugin_utils"},
+    "action": {"_cluster.read", "_resolver.pod", "plugin_utils"},
 }
 
 

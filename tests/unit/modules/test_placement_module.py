@@ -1,4 +1,4 @@
-"""placement_info on a scripted cluster: what it reads, what it says, and what it does without."""
+"""The check placement of capacity_info on a scripted cluster: what it reads, what it says, and what it does without."""
 
 from __future__ import annotations
 
@@ -60,42 +60,51 @@ def store(*vms: Manifest, pods: list[Manifest] | None = None) -> Store:
     )
 
 
+def placement_info(run: Run, cluster: Store, **options: Any) -> Manifest:
+    """What the module says with this check alone; the check's answer about a VM beside the VM's name."""
+    found = run("capacity_info", cluster, checks=["placement"], **options)
+    for one in found.get("virtual_machines", []):
+        assert (one["judged"], one["fits"]) == (one["placement"]["judged"], one["placement"]["fits"])
+        one.update(one.pop("placement"))
+    return found
+
+
 def test_vms_of_the_cluster(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x")])
-    found = run("placement_info", cluster, namespace="shop", instancetypes=["small"])
+    found = placement_info(run, cluster, namespace="shop", instancetypes=["small"])
     assert (found["changed"], found["fits"], found["warnings"]) == (False, True, [])
     first, second, third = found["virtual_machines"]
     assert (first["node"], first["migration"]["nodes"]) == ("x", ["x", "y"][1:])
     assert (second["node"], third["node"]) == ("y", "y")
     small = {"name": "small", "fits": True, "node_count": 2, "nodes_in_all": 2, "more": 1}
     assert found["instancetypes"] == [small]
-    assert run("placement_info", cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["more"] == 3
+    assert placement_info(run, cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["more"] == 3
 
 
 def test_restarts_of_all_that_run(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x"), launcher("b", "y")])
-    found = run("placement_info", cluster, namespace="shop", running="restart")
+    found = placement_info(run, cluster, namespace="shop", running="restart")
     assert [one.get("node") for one in found["virtual_machines"]] == ["x", "y", "x"]
     assert not any("migration" in one for one in found["virtual_machines"])
     # Of those that are not asked about, the pods stay.
-    (only,) = run("placement_info", cluster, namespace="shop", running="restart", names=["c"])["virtual_machines"]
+    (only,) = placement_info(run, cluster, namespace="shop", running="restart", names=["c"])["virtual_machines"]
     assert only["node"] in ("x", "y") and only["node_count"] == 2
 
 
 def test_the_current_instancetype_instead_of_the_captured_one(run: Run) -> None:
     pinned = vm("a")
     pinned["spec"]["instancetype"]["revisionName"] = "gone"
-    (one,) = run("placement_info", store(pinned), namespace="shop")["virtual_machines"]
+    (one,) = placement_info(run, store(pinned), namespace="shop")["virtual_machines"]
     assert (one["judged"], one["fits"]) == (False, False)
     for refreshed, judged in (("preference", False), ("instancetype", True), ("both", True)):
-        (one,) = run("placement_info", store(pinned), namespace="shop", refreshed=refreshed)["virtual_machines"]
+        (one,) = placement_info(run, store(pinned), namespace="shop", refreshed=refreshed)["virtual_machines"]
         assert (one["judged"], one["fits"]) == (judged, judged), refreshed
 
 
 def test_manifests_and_a_drained_node(run: Run) -> None:
     cluster = store(pods=[launcher("far", "x")])
     manifests = [vm("new"), {**vm("next"), "metadata": {"name": "next"}}]
-    found = run("placement_info", cluster, namespace="shop", manifests=manifests, drain=["x"])
+    found = placement_info(run, cluster, namespace="shop", manifests=manifests, drain=["x"])
     assert [(one["name"], one["target"]) for one in found["drained"]] == [("far", "y")]
     assert [(one["namespace"], one["fits"]) for one in found["virtual_machines"]] == [("shop", True), ("shop", False)]
     assert found["fits"] is False
@@ -122,12 +131,12 @@ def test_volumes_that_one_node_reaches(run: Run) -> None:
         {"metadata": {"name": "waits", "namespace": "shop"}, "spec": {}},
     ]
     cluster.lists["/api/v1/persistentvolumes"] = [{"metadata": {"name": "pv"}, "spec": {"nodeAffinity": affinity}}]
-    found = run("placement_info", cluster, namespace="shop")
+    found = placement_info(run, cluster, namespace="shop")
     local, waits = found["virtual_machines"]
     assert (local["nodes"], found["warnings"]) == (["y"], [])
     assert waits["problem"] == "its claim waits is not bound"
     cluster.answers["GET", "/persistentvolumes"] = forbidden("persistentvolumes")
-    found = run("placement_info", cluster, namespace="shop")
+    found = placement_info(run, cluster, namespace="shop")
     assert [one["node_count"] for one in found["virtual_machines"]] == [2, 2]
     assert found["warnings"][0].startswith("persistentvolumes are not taken into account: ")
 
@@ -135,18 +144,18 @@ def test_volumes_that_one_node_reaches(run: Run) -> None:
 def test_what_may_not_be_read(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/resourcequotas"] = forbidden("resourcequotas")
-    found = run("placement_info", cluster, namespace="shop")
+    found = placement_info(run, cluster, namespace="shop")
     assert found["fits"] and found["warnings"][0].startswith("resourcequotas are not taken into account: ")
     for path, name in (("/api/v1/nodes", "nodes"), ("/api/v1/pods", "pods")):
         cluster = store(vm("a"))
         cluster.answers["GET", path] = forbidden(name)
-        assert f'resources: ["{name}"], verbs: ["list"]' in run("placement_info", cluster, namespace="shop")["msg"]
+        assert f'resources: ["{name}"], verbs: ["list"]' in placement_info(run, cluster, namespace="shop")["msg"]
 
 
 def test_all_instancetypes_have_to_be_read(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", TYPES] = forbidden("virtualmachineclusterinstancetypes")
-    found = run("placement_info", cluster, manifests=[], instancetypes=["*"])
+    found = placement_info(run, cluster, manifests=[], instancetypes=["*"])
     assert found["msg"].startswith("instancetypes: ") and "virtualmachineclusterinstancetypes" in found["msg"]
 
 
@@ -158,7 +167,7 @@ def test_what_is_refused(run: Run) -> None:
         ({"manifests": [{"spec": {"template": {"spec": {"domian": {}}}}}]}, "manifests[0].spec"),
         ({"names": ["z"]}, "names: no such virtual machine in shop: z"),
     ):
-        assert message in run("placement_info", store(), namespace="shop", **options)["msg"], options
+        assert message in placement_info(run, store(), namespace="shop", **options)["msg"], options
 
 
 def test_claims_of_devices(run: Run) -> None:
@@ -174,7 +183,7 @@ def test_claims_of_devices(run: Run) -> None:
     cluster = store(claiming)
     assert (
         "ResourceClaimTemplate t does not exist"
-        in run("placement_info", cluster, namespace="shop")["virtual_machines"][0]["problem"]
+        in placement_info(run, cluster, namespace="shop")["virtual_machines"][0]["problem"]
     )
     for name, some in (
         ("deviceclasses", [kind]),
@@ -183,11 +192,11 @@ def test_claims_of_devices(run: Run) -> None:
         ("resourceclaimtemplates", [template]),
     ):
         cluster.lists[f"/apis/resource.k8s.io/v1beta1/{name}"] = some
-    (one,) = run("placement_info", cluster, namespace="shop")["virtual_machines"]
+    (one,) = placement_info(run, cluster, namespace="shop")["virtual_machines"]
     assert (one["judged"], one["fits"], one["node"]) == (True, True, "y")
 
     cluster.answers["GET", "/resourceslices"] = forbidden("resourceslices")
-    found = run("placement_info", cluster, namespace="shop")
+    found = placement_info(run, cluster, namespace="shop")
     assert [(one["judged"], one["fits"]) for one in found["virtual_machines"]] == [(False, False)]
     assert "the devices of the cluster are not known" in found["virtual_machines"][0]["problem"]
     assert found["warnings"][0].startswith("resourceslices are not taken into account: ")

@@ -125,10 +125,10 @@ def test_quotas(run: Run) -> None:
     quota = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": hard}, "status": {"hard": hard}}
     cluster.lists |= {QUOTAS: [quota], PODS: [], RANGES: [], SPACES: []}
     (web,) = run("upgrade_info", cluster, kubevirt_version="1.9.0")["virtual_machines"]
-    assert web["quota"] == web["quota_before"] and "ResourceQuota team lacks" in web["quota"]
+    assert web["quota_after"] == web["quota_before"] and "ResourceQuota team lacks" in web["quota_after"]
     cluster.answers["GET", PODS] = forbidden("pods")
     found = run("upgrade_info", cluster)
-    assert "quota" not in found["virtual_machines"][0]
+    assert "quota_after" not in found["virtual_machines"][0]
     assert any(one.startswith("quotas are not taken into account: ") for one in found["warnings"])
     cluster.answers["GET", QUOTAS] = forbidden("resourcequotas")
     found = run("upgrade_info", cluster)

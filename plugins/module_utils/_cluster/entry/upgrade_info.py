@@ -148,7 +148,7 @@ def _machine(one: Machine, admission: Admission) -> dict[str, Any]:
             "refusal": one.refresh.effect.refusal or "",
         },
     }
-    texts = {"restart_reason": one.asked, "quota": admission.after, "quota_before": admission.before}
+    texts = {"restart_reason": one.asked, "quota_after": admission.after, "quota_before": admission.before}
     told.update(_given(texts))
     told["concerned"] = _concerned(one) or admission.before != admission.after
     return told

@@ -1,4 +1,4 @@
-"""placement_info: VMs of a cluster and declared ones on a node that the test makes."""
+"""capacity_info: VMs of a cluster and declared ones, with a quota, a limit range and a node that the test makes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,40 @@ import pytest
 from modules_support import vm
 
 Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def quota(api: Any, shop: str) -> str:
+    """The name of a quota that has room for one VM of the instancetype small."""
+    quotas = api.resources.get(api_version="v1", kind="ResourceQuota")
+    hard = {"requests.memory": "4Gi", "pods": "5"}
+    quotas.create({"metadata": {"name": "team"}, "spec": {"hard": hard}}, namespace=shop)
+    return "team"
+
+
+def test_room_for_one_of_two(run: Run, api: Any, shop: str, quota: str) -> None:
+    manifests = [
+        {
+            "metadata": {"name": name},
+            "spec": {
+                "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
+                "template": {"spec": {"domain": {"devices": {}}}},
+            },
+        }
+        for name in ("a", "b")
+    ]
+    found = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests)
+    assert "msg" not in found, found
+    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
+    assert f"ResourceQuota {quota} lacks " in found["virtual_machines"][1]["problem"]
+    (line,) = found["quotas"]
+    assert (line["name"], line["resources"]["pods"]["wanted"]) == (quota, "2")
+
+    limits = api.resources.get(api_version="v1", kind="LimitRange")
+    limit = {"type": "Container", "max": {"memory": "1Gi"}}
+    limits.create({"metadata": {"name": "little"}, "spec": {"limits": [limit]}}, namespace=shop)
+    found = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests[:1])
+    assert "more than its limit of 1Gi" in found["virtual_machines"][0]["problem"]
 
 
 @pytest.fixture
@@ -47,9 +81,9 @@ def test_room_for_two_of_three(run: Run, shop: str, node: str) -> None:
         }
         for name in ("a", "b", "c")
     ]
-    found = run("placement_info", namespace=shop, manifests=manifests)
+    found = run("capacity_info", namespace=shop, manifests=manifests)
     assert "msg" not in found, found
-    assert [one.get("node") for one in found["virtual_machines"]] == [node, node, None]
+    assert [one["placement"].get("node") for one in found["virtual_machines"]] == [node, node, None]
     assert f"{node} lacks" in found["virtual_machines"][2]["problem"]
     assert found["fits"] is False
 
@@ -57,6 +91,6 @@ def test_room_for_two_of_three(run: Run, shop: str, node: str) -> None:
 def test_vms_of_the_cluster_that_name_nothing(run: Run, shop: str) -> None:
     made = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     assert made["changed"], made
-    (one,) = run("placement_info", namespace=shop)["virtual_machines"]
+    (one,) = run("capacity_info", namespace=shop)["virtual_machines"]
     assert (one["name"], one["fits"]) == ("web", False)
     assert "not found" in one["problem"]
