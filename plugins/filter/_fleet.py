@@ -22,8 +22,8 @@ options:
     required: true
   revisions:
     description:
-      - C(virtual_machines) from the result of M(virtshape.instancetypes.controller_revision_info), for the effect of a
-        refresh.
+      - C(virtual_machines) from the result of M(virtshape.instancetypes.virtual_machine_info) with C(include=refresh),
+        for the effect of a refresh.
     type: list
     elements: dict
     default: []

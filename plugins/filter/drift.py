@@ -35,7 +35,7 @@ options:
         that this collection knows.
     type: str
 seealso:
-  - module: virtshape.instancetypes.controller_revision_info
+  - module: virtshape.instancetypes.virtual_machine_info
     description: The same for the VMs of a cluster.
 """
 

@@ -52,7 +52,7 @@ notes:
 seealso:
   - module: virtshape.instancetypes.catalog
   - module: virtshape.instancetypes.controller_revision
-  - module: virtshape.instancetypes.expand_info
+  - module: virtshape.instancetypes.virtual_machine_info
 """
 
 EXAMPLES = r"""

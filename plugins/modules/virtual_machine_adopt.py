@@ -65,7 +65,7 @@ notes:
     instancetype.
 seealso:
   - module: virtshape.instancetypes.virtual_machine
-  - module: virtshape.instancetypes.expand_info
+  - module: virtshape.instancetypes.virtual_machine_info
   - plugin: virtshape.instancetypes.fitting
     plugin_type: filter
 """

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: virtual_machine_info
-short_description: Read VMs with their captured revisions, drift and resources
+short_description: Read VMs with their captured revisions, drift, resources and expansion
 version_added: 1.0.0
 description:
   - Returns for each VM its state and conditions, its instancetype and preference with the captured revisions and their
     drift, the resources of guest and pod at the next start, and the resources of the running guest.
   - Sends one list request each for VMs, VMIs, revisions, instancetypes and preferences.
+  - A VM keeps copies of its instancetype and preference in ControllerRevisions. When an instancetype or preference
+    changes later, the VM drifts from it. O(include=refresh) shows the effect of a refresh on the guest.
+  - The expansion of a VM replaces its instancetype and preference by their values. KubeVirt expands on request
+    (C(expand-spec)), and this collection without a cluster. O(include=expansion) shows both, with every field that
+    differs. Usually nothing differs. A difference means that this collection computes something else than the
+    cluster's KubeVirt, which also affects its checks, filters and drift. Neither expansion checks the requirements of
+    the preference.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -32,14 +39,31 @@ options:
     description:
       - Selects VMs whose guest needs a restart to match the VM or, with V(false), the other VMs.
     type: bool
+  include:
+    description:
+      - What to return of each VM beyond its state and its revisions - V(resources) of guest and pod at the next start,
+        the effect of a V(refresh), the V(expansion) by the cluster and by this collection, with a request for each VM.
+    type: list
+    elements: str
+    choices: [resources, refresh, expansion]
+    default: [resources]
+  concurrency:
+    description:
+      - Maximum number of concurrent requests, from 1 to 256.
+    type: int
+    default: 16
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
   - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
+notes:
+  - KubeVirt answers with 500 if a VM cannot be expanded. The module does not retry this answer.
+  - Values that may be secret, such as cloud-init data, are hidden.
 seealso:
-  - module: virtshape.instancetypes.controller_revision_info
-  - module: virtshape.instancetypes.expand_info
+  - module: virtshape.instancetypes.controller_revision
+  - plugin: virtshape.instancetypes.expand
+    plugin_type: filter
 """
 
 EXAMPLES = r"""
@@ -61,6 +85,26 @@ EXAMPLES = r"""
     instancetype: database
     drifted: true
   register: outdated
+
+- name: What would a refresh change?
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+    drifted: true
+    include: [refresh]
+  register: drifted
+
+- name: Say so
+  ansible.builtin.debug:
+    msg: "{{ item.name }}: {{ item.guest_before.memory }} now, {{ item.guest_after.memory }} after a refresh"
+  loop: "{{ drifted.virtual_machines }}"
+  loop_control:
+    label: "{{ item.name }}"
+
+- name: Does this collection know how this cluster expands VMs?
+  virtshape.instancetypes.virtual_machine_info:
+    include: [expansion]
+  register: all_vms
+  failed_when: all_vms.virtual_machines | rejectattr('expansion.equal') | length > 0
 
 - name: Which VMs wait for a restart, in all namespaces?
   virtshape.instancetypes.virtual_machine_info:
@@ -211,7 +255,7 @@ virtual_machines:
         - Resources of the VM at its next start with its captured revisions, as the filter
           P(virtshape.instancetypes.resources#filter) returns them.
       type: dict
-      returned: when its instancetype and preference are known
+      returned: with O(include=resources), when its instancetype and preference are known
       contains:
         guest:
           description:
@@ -224,6 +268,43 @@ virtual_machines:
             Limits because of a ResourceQuota of the namespace and the devices of networks are not included.
           type: dict
           returned: always
+    guest_before:
+      description:
+        - vCPUs, memory and devices of the guest before the change, as C(vcpus), C(sockets), C(cores), C(threads),
+          C(memory), C(gpus) and C(host_devices).
+      type: dict
+      returned: with O(include=refresh)
+      sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
+    guest_after:
+      description: vCPUs, memory and devices of the guest after a refresh.
+      type: dict
+      returned: with O(include=refresh)
+    changes:
+      description: Every field of the VMI's spec that a refresh changes, with C(field), C(before) and C(after).
+      type: list
+      elements: dict
+      returned: with O(include=refresh)
+    needs:
+      description:
+        - What the change needs to reach a running guest - V(nothing), V(live_update) or V(restart).
+      type: str
+      returned: with O(include=refresh)
+    refusal:
+      description: Why KubeVirt would reject the VM after a refresh, in KubeVirt's words.
+      type: str
+      returned: with O(include=refresh), when it would reject it
+    guest_current:
+      description:
+        - Whether the running guest matches the VM, so that a restart would change nothing. The module compares the VM
+          with the VMI that the guest was started with, because KubeVirt may keep the condition RestartRequired.
+      type: bool
+      returned: with O(include=refresh), when the VM runs and VMIs may be read
+    outstanding:
+      description: The fields of the VMI's spec that the next start of the guest changes.
+      type: list
+      elements: str
+      returned: with O(include=refresh), when the VM runs and VMIs may be read
+      sample: [domain.cpu.maxSockets, domain.devices.disks.root.disk.bus]
     problem:
       description: Why the resources are unknown, in KubeVirt's words.
       type: str
@@ -252,6 +333,58 @@ virtual_machines:
               C(host_devices).
           type: dict
           returned: always
+    expansion:
+      description: The VM's spec as the cluster and this collection expand it.
+      type: dict
+      returned: with O(include=expansion)
+      contains:
+        equal:
+          description: Whether both expansions are equal, or fail for the same reason.
+          type: bool
+          returned: always
+        server:
+          description: Spec of the VM expanded by the cluster, in canonical form.
+          type: dict
+          returned: when the cluster can expand it
+        server_error:
+          description: Error message of the cluster if it cannot expand the VM.
+          type: str
+          returned: when it cannot
+          sample: 'Internal error occurred: virtualmachineinstancetypes.instancetype.kubevirt.io "nope" not found'
+        resolver:
+          description: Spec of the VM expanded by this collection, in canonical form.
+          type: dict
+          returned: when the collection can expand it
+        resolver_error:
+          description: KubeVirt's error message if this collection cannot expand the VM.
+          type: str
+          returned: when it cannot
+        differences:
+          description: Fields of the spec that differ, in order of their paths.
+          type: list
+          elements: dict
+          returned: always
+          contains:
+            field:
+              description: Path of the field in the spec.
+              type: str
+              returned: always
+              sample: template.spec.domain.cpu.sockets
+            server:
+              description: Value of the cluster, null if not set.
+              type: raw
+              returned: always
+            resolver:
+              description: Value of this collection, null if not set.
+              type: raw
+              returned: always
+unreferenced:
+  description:
+    - Revisions that no VM refers to, in namespaces with VMs, with C(namespace), C(name), C(virtual_machine), the name
+      of their VM or empty, and C(captured_at). Only for namespaces of which the task selects all VMs.
+  returned: with O(include=refresh)
+  type: list
+  elements: dict
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import

@@ -1,6 +1,6 @@
 """Figures of a fleet of VMs: promised resources, drift and its age, unused objects.
 
-The input is what virtual_machine_info, controller_revision_info, instancetype_info and preference_info return.
+The input is what virtual_machine_info, instancetype_info and preference_info return.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def summary(
 ) -> Told:
     """The fleet in plain values; see the RETURN of the filter `_fleet`.
 
-    vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from
-    controller_revision_info. instancetypes, preferences: from instancetype_info and preference_info.
+    vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from it
+    with `include: [refresh]`. instancetypes, preferences: from instancetype_info and preference_info.
     now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info. Raises
     FleetError for other input.
     """

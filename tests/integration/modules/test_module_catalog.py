@@ -109,7 +109,7 @@ def test_an_upgrade_tells_what_changes_for_whom_before_it_is_done(
     assert done["deployed_versions"] == planned["deployed_versions"]
     assert names(api, namespace) == {"web.small", "web.large", "web.huge"}
     assert done["deployed_versions"] == {"before": {"1": 3}, "after": {"1": 1, "2": 3}}
-    drift = run("controller_revision_info", namespace=namespace)
+    drift = run("virtual_machine_info", namespace=namespace, include=["refresh"])
     assert [one["name"] for one in drift["virtual_machines"] if one["drifted"]] == ["a"]
 
 

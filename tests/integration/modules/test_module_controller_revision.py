@@ -31,9 +31,11 @@ def guest(run: Run, namespace: str, name: str) -> tuple[int, str]:
 
 def test_drift_is_shown_and_a_refresh_with_restart_takes_it_away(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[vm("db", "medium"), vm("web")], wait=True)
-    assert not any(one["drifted"] for one in run("controller_revision_info", namespace=shop)["virtual_machines"])
+    assert not any(one["drifted"] for one in run("virtual_machine_info", namespace=shop)["virtual_machines"])
     grow(run, shop)
-    seen = {one["name"]: one for one in run("controller_revision_info", namespace=shop)["virtual_machines"]}
+    seen = {
+        one["name"]: one for one in run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+    }
     assert (seen["db"]["drifted"], seen["web"]["drifted"]) == (True, False)
     assert (seen["db"]["guest_before"]["vcpus"], seen["db"]["guest_after"]["vcpus"]) == (2, 4)
     assert [change["field"] for change in seen["db"]["instancetype"]["changes"]] == [
@@ -45,7 +47,7 @@ def test_drift_is_shown_and_a_refresh_with_restart_takes_it_away(run: Run, shop:
 
     planned = run("controller_revision", namespace=shop, check=True)
     assert [(one["name"], one["changed"]) for one in planned["results"]] == [("db", True), ("web", False)]
-    assert run("controller_revision_info", namespace=shop, names=["db"])["virtual_machines"][0]["drifted"]
+    assert run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]["drifted"]
 
     refreshed = run("controller_revision", namespace=shop, restart="if_required")
     told = {one["name"]: one for one in refreshed["results"]}
@@ -101,10 +103,10 @@ def test_a_refresh_that_would_be_refused_is_not_begun(run: Run, shop: str) -> No
     entry = vm("db", "medium", run_strategy="Halted", cpu={"model": "host-model"})
     assert run("virtual_machine", namespace=shop, **entry, wait=True)["changed"]
     grow(run, shop, model="EPYC")
-    before = run("controller_revision_info", namespace=shop)["virtual_machines"][0]["instancetype"]["revision"]
+    before = run("virtual_machine_info", namespace=shop)["virtual_machines"][0]["instancetype"]["revision"]
     refused = run("controller_revision", namespace=shop)
     assert "domain.cpu.model conflicts with selected instance type; nothing was changed" in refused["msg"]
-    assert run("controller_revision_info", namespace=shop)["virtual_machines"][0]["instancetype"]["revision"] == before
+    assert run("virtual_machine_info", namespace=shop)["virtual_machines"][0]["instancetype"]["revision"] == before
 
 
 def test_an_unknown_name(run: Run, shop: str) -> None:
@@ -114,7 +116,7 @@ def test_an_unknown_name(run: Run, shop: str) -> None:
 
 
 def revision_of(run: Run, namespace: str, name: str) -> str:
-    seen = run("controller_revision_info", namespace=namespace, names=[name])["virtual_machines"][0]
+    seen = run("virtual_machine_info", namespace=namespace, names=[name], include=["refresh"])["virtual_machines"][0]
     return str(seen["instancetype"]["revision"])
 
 
@@ -182,7 +184,7 @@ def test_prune_keeps_what_is_referenced(run: Run, shop: str, api: Any) -> None:
         grow(run, shop, cpu)
         assert run("controller_revision", namespace=shop)["changed"]
         names.append(revision_of(run, shop, "db"))
-    info = run("controller_revision_info", namespace=shop)
+    info = run("virtual_machine_info", namespace=shop, include=["refresh"])
     assert [one["name"] for one in info["unreferenced"]] == names[:3]
     planned = run("controller_revision", namespace=shop, state="pruned", keep=1, check=True)
     assert [one["name"] for one in planned["results"]] == names[:2]
@@ -205,18 +207,18 @@ def test_pruning_needs_to_see_all_who_might_refer_to_a_revision(
     # The API server says it of a kind that it does not serve, too.
     assert told["failed"] and "virtualmachinesnapshotcontents" in told["msg"], told
     assert told["msg"].endswith("nothing was pruned, because a VM that the task cannot see may use a revision")
-    assert len(run("controller_revision_info", namespace=shop)["unreferenced"]) == 1
+    assert len(run("virtual_machine_info", namespace=shop, include=["refresh"])["unreferenced"]) == 1
 
 
 def test_a_lost_revision_is_healed(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     lost = revision_of(run, shop, "db")
     api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=lost, namespace=shop)
-    seen = run("controller_revision_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    seen = run("virtual_machine_info", namespace=shop, names=["db"], include=["refresh"])["virtual_machines"][0]
     assert seen["instancetype"]["state"] == "revision_lost"
     healed = run("controller_revision", namespace=shop)
     assert (healed["changed"], healed["results"][0]["revisions"]["instancetype"]) == (True, lost), healed
-    seen = run("controller_revision_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    seen = run("virtual_machine_info", namespace=shop, names=["db"], include=["refresh"])["virtual_machines"][0]
     assert seen["instancetype"]["state"] == "current"
 
 

@@ -79,7 +79,10 @@ def test_each_guest_is_restarted_once_at_most(
     create(run, namespace)
     declare(run, namespace, changed=True)
     before, declared = guests(api, namespace), specs(api, namespace)
-    foreseen = {one["name"]: one for one in run("controller_revision_info", namespace=namespace)["virtual_machines"]}
+    foreseen = {
+        one["name"]: one
+        for one in run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
+    }
     needs = {name: need for name, (_change, need) in {**SIZES, **PREFERENCES}.items()}
     assert {name: one["needs"] for name, one in foreseen.items()} == needs
 
@@ -102,7 +105,7 @@ def test_each_guest_is_restarted_once_at_most(
     again = run("controller_revision", namespace=namespace, restart="if_required", **user)
     assert not again.get("failed") and not again["changed"], again
     assert guests(api, namespace) == after
-    seen = run("controller_revision_info", namespace=namespace)["virtual_machines"]
+    seen = run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
     assert all(one["guest_current"] and not one["restart_required"] for one in seen), seen
 
 

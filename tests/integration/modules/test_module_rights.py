@@ -99,7 +99,7 @@ def virtual_machine_power(play: Play) -> None:
 
 def virtual_machine_info(play: Play) -> None:
     names = play.declare("a")
-    play.step(namespace=play.namespace, names=names)
+    play.step(namespace=play.namespace, names=names, include=["resources", "refresh", "expansion"])
 
 
 def virtual_machine_export(play: Play) -> None:
@@ -113,17 +113,7 @@ def upgrade_info(play: Play) -> None:
     play.step(namespace=play.namespace, names=names)
 
 
-def expand_info(play: Play) -> None:
-    names = play.declare("a")
-    play.step(namespace=play.namespace, names=names)
-
-
 def capacity_info(play: Play) -> None:
-    names = play.declare("a")
-    play.step(namespace=play.namespace, names=names)
-
-
-def controller_revision_info(play: Play) -> None:
     names = play.declare("a")
     play.step(namespace=play.namespace, names=names)
 
@@ -131,7 +121,7 @@ def controller_revision_info(play: Play) -> None:
 def controller_revision(play: Play) -> None:
     names = play.declare("a")
     where = {"namespace": play.namespace, "names": names}
-    before = play.prepare("controller_revision_info", **where)["virtual_machines"][0]["instancetype"]["revision"]
+    before = play.prepare("virtual_machine_info", **where)["virtual_machines"][0]["instancetype"]["revision"]
     play.stock("4Gi")
     play.step(**where, state="refreshed", restart="always")
     play.step(**where, state="pinned", revisions_of="instancetype", revision=before)
@@ -298,9 +288,7 @@ PLAYS = {
         virtual_machine_info,
         virtual_machine_export,
         upgrade_info,
-        expand_info,
         capacity_info,
-        controller_revision_info,
         controller_revision,
         instancetype,
         preference,

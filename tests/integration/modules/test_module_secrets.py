@@ -27,7 +27,7 @@ def test_a_kubeconfig_given_as_a_dictionary(cluster: Path, namespace: str) -> No
     made = execute("instancetype", {"kubeconfig": kubeconfig, "namespace": namespace, **size})
     assert made["changed"], made
     assert not any(secret in str(made) for secret in secrets)
-    found = execute("controller_revision_info", {"kubeconfig": kubeconfig, "namespace": namespace})
+    found = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace, "include": ["refresh"]})
     assert found["virtual_machines"] == []
     assert not any(secret in str(found) for secret in secrets)
 
@@ -71,10 +71,10 @@ PLAYBOOK = """
       register: changed
     - ansible.builtin.assert:
         that: [changed is changed, "changed.msg == '3 virtual machines: 3 changed'"]
-    - virtshape.instancetypes.virtual_machine_info: &named
+    - virtshape.instancetypes.virtual_machine_info:
         kubeconfig: "{{ lookup('ansible.builtin.file', kubeconfig_file) | from_yaml }}"
         namespace: "{{ namespace }}"
-    - virtshape.instancetypes.expand_info: *named
+        include: [resources, refresh, expansion]
     - virtshape.instancetypes.virtual_machine:
         kubeconfig: "{{ lookup('ansible.builtin.file', kubeconfig_file) | from_yaml }}"
         namespace: "{{ namespace }}"

@@ -131,9 +131,9 @@ def test_the_play_of_an_adopted_vm(run: Run, adopt: Run, shop: str) -> None:
     taken = run("virtual_machine", namespace=shop, **play)
     assert "failed" not in taken, taken
     assert not run("virtual_machine", namespace=shop, **play)["changed"]
-    expanded = run("expand_info", namespace=shop)
-    assert expanded["equal"], expanded
-    assert expanded["expansions"][0]["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
+    (expanded,) = run("virtual_machine_info", namespace=shop, include=["expansion"])["virtual_machines"]
+    assert expanded["expansion"]["equal"], expanded
+    assert expanded["expansion"]["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
 
 
 def test_what_others_own_stays_theirs(adopt: Run, api: Any, shop: str, live: Any) -> None:

@@ -34,9 +34,9 @@ def apply(api: Any, manifests: list[Manifest]) -> list[str]:
 
 def expanded(run: Run, namespace: str) -> dict[str, Manifest]:
     """As KubeVirt expands them, without the VMs' own fields."""
-    found = run("expand_info", namespace=namespace)
-    assert found["equal"], found
-    return {one["name"]: one["server"]["template"] for one in found["expansions"]}
+    found = run("virtual_machine_info", namespace=namespace, include=["expansion"])["virtual_machines"]
+    assert all(one["expansion"]["equal"] for one in found), found
+    return {one["name"]: one["expansion"]["server"]["template"] for one in found}
 
 
 def declare(run: Run, namespace: str) -> None:

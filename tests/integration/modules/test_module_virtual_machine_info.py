@@ -1,4 +1,4 @@
-"""virtual_machine_info and expand_info: what VMs are, which are told of, and the server's expansion."""
+"""virtual_machine_info: what VMs are, which are told of, and the server's expansion."""
 
 from __future__ import annotations
 
@@ -102,31 +102,37 @@ def test_the_server_and_the_resolver_expand_alike(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     # What is captured counts, for both.
     grow(run, shop)
-    found = run("expand_info", namespace=shop)
-    assert (found["changed"], found["equal"]) == (False, True), found
-    assert [one["name"] for one in found["expansions"]] == ["a", "b", "c"]
-    first = found["expansions"][0]
+    found = run("virtual_machine_info", namespace=shop, include=["expansion"])
+    assert [(one["name"], one["expansion"]["equal"]) for one in found["virtual_machines"]] == [
+        ("a", True),
+        ("b", True),
+        ("c", True),
+    ]
+    assert not any("resources" in one for one in found["virtual_machines"])
+    first = found["virtual_machines"][0]["expansion"]
     assert first["server"] == first["resolver"]
     assert first["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     assert "instancetype" not in first["server"]
     assert "hunter2" not in str(found)
-    some = run("expand_info", namespace=shop, label_selectors=["x=y"])
-    assert [one["name"] for one in some["expansions"]] == ["c"]
+    some = told(run, shop, include=["expansion"], label_selectors=["x=y"])
+    assert list(some) == ["c"] and some["c"]["expansion"]["equal"]
 
 
 def test_both_refuse_for_the_same_reason(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    one = run("expand_info", namespace=shop, name="web")["expansions"][0]
+    one = told(run, shop, include=["expansion"], name="web")["web"]["expansion"]
     assert one["server_error"] == f"Internal error occurred: {one['resolver_error']}"
     assert (one["equal"], one["differences"], "server" in one) == (True, [], False)
 
 
 def test_an_unknown_name_and_a_missing_right(run: Run, shop: str, someone: Any) -> None:
-    missing = run("expand_info", namespace=shop, names=["web"])
-    assert missing["msg"] == f"names: no such virtual machine in {shop}: web"
+    assert told(run, shop, include=["expansion"], names=["web"]) == {}
     run("virtual_machine", namespace=shop, **vm("web"))
-    rule = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]}
-    denied = run("expand_info", namespace=shop, **someone(rule))
+    rules = [
+        {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]},
+        {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["list"]},
+    ]
+    denied = run("virtual_machine_info", namespace=shop, include=["expansion"], **someone(*rules))
     assert denied["msg"].endswith(
         'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/expand-spec"], verbs: ["get"]}'
     )

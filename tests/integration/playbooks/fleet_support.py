@@ -67,7 +67,7 @@ class Fleet:
 
     def revisions(self) -> dict[str, Manifest]:
         """What each VM has captured."""
-        return {one["name"]: one for one in self.run("controller_revision_info")["virtual_machines"]}
+        return {one["name"]: one for one in self.run("virtual_machine_info", include=["refresh"])["virtual_machines"]}
 
     def vms(self) -> dict[str, Manifest]:
         return {one["name"]: one for one in self.run("virtual_machine_info")["virtual_machines"]}

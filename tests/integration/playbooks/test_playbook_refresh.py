@@ -293,7 +293,7 @@ def test_no_more_rights_are_needed_than_the_documentation_says(fleet: Fleet, mon
         rule("apps", "controllerrevisions", "list"),
         rule("instancetype.kubevirt.io", "virtualmachineinstancetypes", "list"),
     )
-    seen = fleet.run("controller_revision_info", impersonate_user=user)
+    seen = fleet.run("virtual_machine_info", impersonate_user=user, include=["refresh"])
     assert [one["drifted"] for one in seen["virtual_machines"]] == [True] * 3, seen
     grant(
         fleet,

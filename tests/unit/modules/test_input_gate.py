@@ -116,8 +116,8 @@ def test_a_label_that_a_catalog_makes_of_a_wrong_size_is_not_what_is_named(run: 
     [
         ("virtual_machine_info", {"namespace": "a.b"}, "namespace: 'a.b' must consist of"),
         ("virtual_machine_info", {"namespace": "shop", "names": ["ä"]}, "names: 'ä' must consist of"),
-        ("expand_info", {"concurrency": 10**9}, "concurrency: expected 1 to 256 requests, found 1000000000"),
-        ("expand_info", {"concurrency": "1e999999999"}, "concurrency: expected a number, found '1e999999999'"),
+        ("virtual_machine_info", {"concurrency": 10**9}, "concurrency: expected 1 to 256 requests, found 1000000000"),
+        ("virtual_machine_info", {"concurrency": "1e999999999"}, "concurrency: expected a number, found '1e999999999'"),
         (
             "virtual_machine_power",
             {"names": ["a"], "namespace": "shop", "wait_timeout": -1},

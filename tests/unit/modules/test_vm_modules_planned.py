@@ -179,7 +179,7 @@ def test_what_a_refresh_or_a_pin_would_do(run: Run) -> None:
         types=[instancetype("small", "4Gi", 2)],
         revisions=[captured("a-small-1", "2Gi"), captured("b-small-2", "4Gi", 2), captured("idle-1", "1Gi")],
     )
-    seen = run("controller_revision_info", cluster, namespace="shop")
+    seen = run("virtual_machine_info", cluster, namespace="shop", include=["refresh"])
     assert [one["drifted"] for one in seen["virtual_machines"]] == [True, False]
     assert [one["name"] for one in seen["unreferenced"]] == ["idle-1"]
     refreshed = run("controller_revision", cluster, check=True, namespace="shop")

@@ -24,8 +24,6 @@ REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/shop/leases"
 ABOUT_VMS = (
     "virtual_machine_info",
-    "expand_info",
-    "controller_revision_info",
     "controller_revision",
     "virtual_machine_adopt",
 )
@@ -81,7 +79,7 @@ def test_names_without_a_namespace_and_names_that_are_not_there(run: Run, module
 def test_revisions_that_may_not_be_listed_are_no_lost_ones(run: Run) -> None:
     denied = store(vm("a"))
     denied.answers["GET", "/controllerrevisions"] = forbidden("controllerrevisions")
-    for module in ("virtual_machine_info", "controller_revision_info", "controller_revision"):
+    for module in ("virtual_machine_info", "controller_revision"):
         refused = run(module, denied, namespace="shop")
         assert refused["failed"]
         assert 'resources: ["controllerrevisions"], verbs: ["list"]' in refused["msg"]
@@ -229,10 +227,9 @@ def test_guests_that_may_not_be_listed_keep_vms_from_being_adopted(run: Run) -> 
 def test_what_the_server_may_not_be_asked_to_expand(run: Run) -> None:
     denied = store(vm("a"))
     denied.answers["GET", "/expand-spec"] = forbidden("virtualmachines/expand-spec")
-    refused = run("expand_info", denied, namespace="shop")
+    refused = run("virtual_machine_info", denied, namespace="shop", include=["expansion"])
     assert refused["msg"].endswith('resources: ["virtualmachines/expand-spec"], verbs: ["get"]}')
-    none = run("expand_info", store(), namespace="shop")
-    assert (none["expansions"], none["equal"]) == ([], True)
+    assert run("virtual_machine_info", store(), namespace="shop", include=["expansion"])["virtual_machines"] == []
 
 
 def test_a_lease_of_another_is_not_taken_in_check_mode_either(run: Run) -> None:

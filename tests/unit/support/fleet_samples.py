@@ -48,7 +48,7 @@ def vm(name: str, namespace: str = "shop", size: str = "u1.small", state: str = 
 
 
 def captured(name: str, namespace: str = "shop", *, drifted: bool = True, **more: Any) -> Told:
-    """The same VM as controller_revision_info returns it."""
+    """The same VM as virtual_machine_info returns it with a refresh."""
     changes = [{"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"}]
     return {
         "name": name,

@@ -6,10 +6,10 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.refresh.drift import RoleDrift, needs
+from ..._resolver.refresh.drift import needs
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected, inspect, unknown_names
+from ..read.revisions import Inspected, inspect, tell_role, unknown_names
 from .selection import selection, selector
 
 Outcome = dict[str, Any]
@@ -53,10 +53,5 @@ def tell(seen: Inspected) -> Outcome:
         told["refusal"] = effect.refusal
     for role, part in zip(ROLES, (found.instancetype, found.preference)):
         if part is not None:
-            told[role.matcher] = _tell_role(part, role.reference_of(seen.vm))
+            told[role.matcher] = tell_role(part, role.reference_of(seen.vm))
     return told
-
-
-def _tell_role(part: RoleDrift, reference: Outcome | None) -> Outcome:
-    # Up to KubeVirt 1.4 a VM's revisionName refers to the captured revision and does not pin it.
-    return {**part._asdict(), "pinned": part.pinned and bool(reference), "changes": list(part.changes)}

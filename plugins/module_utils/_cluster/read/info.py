@@ -16,8 +16,7 @@ from ..._resolver.pod.pod import Unrenderable
 from ..._resolver.pod.resources import around, resources
 from ..._resolver.refresh.copies import lost_by
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
-from ..client.session import Session
-from .revisions import Inspected, inspect
+from .revisions import Inspected, tell_role
 
 Manifest = dict[str, Any]
 
@@ -26,13 +25,9 @@ Manifest = dict[str, Any]
 class Filter:
     """The VMs to return; None means any.
 
-    names: VM names in one namespace. selector: a label selector. instancetype, preference: the name in the matcher.
-    drifted, restart_required: the state of the VM.
+    instancetype, preference: the name in the matcher. drifted, restart_required: the state of the VM.
     """
 
-    namespace: str | None = None
-    names: list[str] | None = None
-    selector: str | None = None
     instancetype: str | None = None
     preference: str | None = None
     drifted: bool | None = None
@@ -49,17 +44,8 @@ class Filter:
         return self.restart_required is None or seen.restart_required is self.restart_required
 
 
-def virtual_machines(session: Session, wanted: Filter) -> list[dict[str, Any]]:
-    """The VMs sorted by namespace and name; the number of LISTs does not grow with the number of VMs.
-
-    Raises ApiError or ConnectionFailed if VMs, VMIs or revisions cannot be listed.
-    """
-    seen = inspect(session, wanted.namespace, wanted.names, wanted.selector, guests=True)
-    return [tell(one) for one in seen if wanted.takes(one)]
-
-
-def tell(seen: Inspected) -> dict[str, Any]:
-    """The module's result for a VM."""
+def tell(seen: Inspected, resolved: bool = True) -> dict[str, Any]:
+    """The module's result for a VM. resolved: also the resources at its next start."""
     instance = seen.instance
     metadata, status = seen.vm["metadata"], seen.vm.get("status") or {}
     told: dict[str, Any] = {
@@ -81,8 +67,9 @@ def tell(seen: Inspected) -> dict[str, Any]:
     }
     for role, part in zip(ROLES, (seen.drift.instancetype, seen.drift.preference)):
         if part is not None:
-            told[role.matcher] = _tell_role(part)
-    told.update(_resolved(seen, seen.kubevirt))
+            told[role.matcher] = tell_role(part, role.reference_of(seen.vm))
+    if resolved:
+        told.update(_resolved(seen, seen.kubevirt))
     if instance is not None:
         state = instance.get("status") or {}
         told["instance"] = {
@@ -92,10 +79,6 @@ def tell(seen: Inspected) -> dict[str, Any]:
             "guest": guest(instance["spec"]),
         }
     return told
-
-
-def _tell_role(part: RoleDrift) -> dict[str, Any]:
-    return {**part._asdict(), "changes": list(part.changes)}
 
 
 def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ..._resolver.declare.status import has_guest, restart_required
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
-from ..._resolver.refresh.drift import Drift
+from ..._resolver.refresh.drift import Drift, RoleDrift
 from ..._resolver.refresh.revisions import Revisions
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
@@ -157,6 +157,12 @@ def instances(session: Session, namespace: str | None) -> dict[tuple[str, str], 
 
 def place_of_vm(manifest: Manifest) -> tuple[str, str]:
     return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
+
+
+def tell_role(part: RoleDrift, reference: Manifest | None) -> dict[str, Any]:
+    """A captured revision. reference: the VM's, in its status."""
+    # Up to KubeVirt 1.4 a VM's revisionName refers to the captured revision and does not pin it.
+    return {**part._asdict(), "pinned": part.pinned and bool(reference), "changes": list(part.changes)}
 
 
 def unknown_names(seen: list[Inspected], names: list[str]) -> list[str]:

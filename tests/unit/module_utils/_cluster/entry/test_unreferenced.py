@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import controller_revision_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_info
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import naming
@@ -24,13 +24,13 @@ def seen(namespaces: int) -> list[Inspected]:
 
 
 def test_each_namespace_has_its_own() -> None:
-    told = controller_revision_info._unreferenced(EVERYTHING, seen(2))
+    told = virtual_machine_info._unreferenced(EVERYTHING, seen(2))
     assert [(one["namespace"], one["name"]) for one in told] == [("ns-0", "idle-ns-0"), ("ns-1", "idle-ns-1")]
 
 
 def test_many_namespaces_do_not_go_through_the_vms_of_each_other() -> None:
     def work(count: int) -> object:
         every = seen(count)
-        return lambda: controller_revision_info._unreferenced(EVERYTHING, every)
+        return lambda: virtual_machine_info._unreferenced(EVERYTHING, every)
 
     assert growth(work) < 5

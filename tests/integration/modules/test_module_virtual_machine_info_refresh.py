@@ -1,4 +1,4 @@
-"""controller_revision_info: what it costs, and what it tells someone with few rights."""
+"""virtual_machine_info with a refresh: what it costs, and what it tells someone with few rights."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def test_four_lists_for_a_namespace_however_many_vms(run: Run, shop: str, sent: 
         made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
         assert not made.get("failed"), made["msg"]
         sent.clear()
-        found = run("controller_revision_info", namespace=shop)
+        found = run("virtual_machine_info", namespace=shop, include=["refresh"])
         assert len(found["virtual_machines"]) == count
         assert sorted(sent) == LISTS
     # What guests have is only asked for where there are guests.
     started = run("virtual_machine_power", namespace=shop, names=["vm-0"], state="started", wait=True)
     assert started["changed"], started
     sent.clear()
-    run("controller_revision_info", namespace=shop)
+    run("virtual_machine_info", namespace=shop, include=["refresh"])
     assert sorted(sent) == sorted([*LISTS, "GET virtualmachineinstances"])
 
 
@@ -66,7 +66,7 @@ def test_one_more_list_for_each_kind_that_vms_refer_to(run: Run, shop: str, sent
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     for options in ({"namespace": shop}, {}):
         sent.clear()
-        found = run("controller_revision_info", **options)
+        found = run("virtual_machine_info", **options, include=["refresh"])
         assert {f"vm-{number}" for number in range(3)} <= {one["name"] for one in found["virtual_machines"]}
         # Without a namespace other tests' VMs are seen, too, which may refer to cluster-wide kinds.
         assert len(sent) == len(set(sent)) <= 8
@@ -81,7 +81,7 @@ def test_the_rights_to_list_vms_and_revisions_are_enough(
     assert made["changed"], made
     user = someone(VMS, REVISIONS)
     sent.clear()
-    found = run("controller_revision_info", namespace=shop, **user)
+    found = run("virtual_machine_info", namespace=shop, **user, include=["refresh"])
     assert sorted(sent) == LISTS
     for one in found["virtual_machines"]:
         kept = one["instancetype"]
@@ -96,5 +96,5 @@ def test_a_missing_right_is_named(
     run: Run, shop: str, someone: Callable[..., dict[str, Any]], right: dict[str, Any], missing: str
 ) -> None:
     run("virtual_machine", namespace=shop, **plain("a"), wait=True)
-    refused = run("controller_revision_info", namespace=shop, **someone(right))
+    refused = run("virtual_machine_info", namespace=shop, include=["refresh"], **someone(right))
     assert f'resources: ["{missing}"], verbs: ["list"]' in refused["msg"]
