@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate_vm
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Place
 
@@ -45,7 +45,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
         if admitted is None:
             return []
         applied = copy(admitted)
-        validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+        validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
         namespace = manifest["metadata"]["namespace"]
         found = order.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, rules)
     except (FieldError, Crash):

@@ -77,9 +77,11 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import (
+    CatalogError,
+    FieldError,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     Matrix,
     as_data,

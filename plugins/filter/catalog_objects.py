@@ -114,9 +114,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import oversized
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,
     expand_catalog,

@@ -17,8 +17,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from jinja2.exceptions import TemplateError
 
 from ..module_utils._resolver.api import formats, release
-from ..module_utils._resolver.api.errors import FieldError
-from ..module_utils._resolver.api.mistake import unforeseen
+from ..module_utils._resolver.api.errors import FieldError, unforeseen
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.instancetype.vmi.cluster import version_of

@@ -8,11 +8,11 @@ from typing import Any
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.read.info import tell
 from ..module_utils._cluster.read.kubevirt import kubevirt
+from ..module_utils._cluster.read.lookup import WideLookup
 from ..module_utils._cluster.read.revisions import inspected
-from ..module_utils._cluster.read.wide_lookup import WideLookup
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
-from ..module_utils._resolver.declare.status import RUNNING
+from ..module_utils._resolver.declare.readiness import RUNNING
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.revisions import Revisions

@@ -21,7 +21,7 @@ from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
 from ..module_utils._resolver.instancetype.vmi import expand as expansion
 from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
-from ..module_utils._resolver.instancetype.webhooks.unmet import unmet
+from ..module_utils._resolver.instancetype.webhooks.validate import unmet
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
 

@@ -22,11 +22,7 @@ import upload_cases  # noqa: E402
 from compare import differences  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import (  # noqa: E402
-    admission,
-    environment,
-    schedule,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import admission, image, schedule  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.refusal import (  # noqa: E402
     Cause,
     Refusal,
@@ -86,7 +82,7 @@ def _comparable(expect: Case) -> Case:
 
 
 def _environment(case: Case) -> tuple[Case, Case]:
-    return case["expect"], {"labels": environment.labels(case["env"])}
+    return case["expect"], {"labels": image.labels(case["env"])}
 
 
 def _schedule(case: Case) -> tuple[Case, Case]:

@@ -26,7 +26,7 @@ from _resolver.api.release import NEWEST, of  # noqa: E402
 from _resolver.pod.environment import Environment, environment  # noqa: E402
 from _resolver.pod.migration import target  # noqa: E402
 from _resolver.pod.pod import Pod, Unrenderable, pod  # noqa: E402
-from _resolver.pod.stored import expected_status, store  # noqa: E402
+from _resolver.pod.resources import expected_status, store  # noqa: E402
 
 Case = dict[str, Any]
 

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import derived
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import derived
 
 ROLES = {"instancetype": INSTANCETYPE, "preference": PREFERENCE}
 build = {"instancetype": manifests.instancetype, "preference": manifests.preference}

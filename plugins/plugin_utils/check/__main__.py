@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.admission import cluster as configured
 from ...module_utils._resolver.api import release as releases
-from ...module_utils._resolver.api.mistake import unforeseen
+from ...module_utils._resolver.api.errors import unforeseen
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version
 from ...module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of

@@ -13,7 +13,7 @@ from ...module_utils._resolver.api.semantic import equal
 from ...module_utils._resolver.catalog.place import place_of, references
 from ...module_utils._resolver.declare.impact import impact
 from ...module_utils._resolver.declare.outlook import admit
-from ...module_utils._resolver.declare.status import HALTED, run_strategy
+from ...module_utils._resolver.declare.readiness import HALTED, run_strategy
 from ...module_utils._resolver.instancetype.vmi import vmi
 from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from .findings import NOTE, WARNING, Finding

@@ -8,22 +8,20 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.admission import cluster as configured
 from ...module_utils._resolver.admission import order, schemas
 from ...module_utils._resolver.api import release_schema
-from ...module_utils._resolver.api.errors import Crash, FieldError
+from ...module_utils._resolver.api.errors import CatalogError, Crash, FieldError
 from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.errors import CatalogError
 from ...module_utils._resolver.catalog.modernize import modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.declare import preflight
 from ...module_utils._resolver.declare.outlook import admit
 from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
 from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.instancetype.webhooks import validate_vm
+from ...module_utils._resolver.instancetype.webhooks import validate
 from ...module_utils._resolver.instancetype.webhooks.admission import Cause
-from ...module_utils._resolver.instancetype.webhooks.validate import validate
 from .. import _shape
 from .._filters import gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place
@@ -175,7 +173,7 @@ def _judge(
         if manifest["spec"].get("template") is not None:
             yield from _virtual_machine(entry, known, cluster, rules)
         return
-    answer = validate(kind, manifest, known, release=cluster.release).as_json()
+    answer = validate.validate(kind, manifest, known, release=cluster.release).as_json()
     if not answer["allowed"]:
         field = next((cause["field"] for cause in answer.get("causes") or [] if cause.get("field")), "")
         yield Finding("refused", ERROR, entry.place, entry.label, field, str(answer.get("message")))
@@ -221,7 +219,7 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster, rules: con
 def _other_causes(admitted: Manifest, cluster: Cluster, rules: configured.Cluster) -> list[Cause]:
     """What virt-api rejects of a VM besides conflicts and requirements."""
     applied, stored = copy(admitted), admitted["spec"]
-    answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
     if not answer.allowed:
         return []
     return order.virtual_machine_causes(applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), rules)

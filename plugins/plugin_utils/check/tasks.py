@@ -13,9 +13,9 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.limits import misshapen
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
-from ...module_utils._resolver.api.shapes import misshapen
 from ...module_utils._resolver.declare import manifests
 from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.from_image import questions

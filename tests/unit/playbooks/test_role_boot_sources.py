@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import reference
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.pair import unfit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import unfit
 
 ROLES = Path(__file__).parents[3] / "roles"
 ROLE = ROLES / "boot_sources"

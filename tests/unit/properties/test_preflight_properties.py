@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import Release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.alike import features
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import needs, then
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit, features
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.references import beside
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (

@@ -11,11 +11,11 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog import upgrade as catalog_upgrade
-from ..._resolver.catalog.change import changes as changes_of
-from ..._resolver.catalog.change import predicted
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import Misfit
 from ..._resolver.catalog.place import Place, place_of
+from ..._resolver.catalog.upgrade import changes as changes_of
+from ..._resolver.catalog.upgrade import predicted
 from ..._resolver.declare import plan
 from ..._resolver.declare.needs import referred
 from ..._resolver.instancetype.vmi.cluster import Cluster

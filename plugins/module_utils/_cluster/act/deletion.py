@@ -7,8 +7,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.declare.claims import claims, only_owner
-from ..._resolver.declare.references import created
+from ..._resolver.declare.references import claims, created, only_owner
 from ..._resolver.instancetype.find import naming
 from ..._resolver.instancetype.find.lookup import Problem
 from ..client.errors import ApiError, ConnectionFailed, explain

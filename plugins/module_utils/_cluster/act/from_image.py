@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.boot.disk import Image
+from ..._resolver.boot.origin import Image
 from ..._resolver.declare.needs import Need
 from ..._resolver.declare.vm import from_image
 from ..._resolver.declare.vm.from_image import Answer, Question

@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.declare.status import observed, restart_required, still_asked
+from ..._resolver.declare.readiness import observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, unfinished
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.pool import each
 from ..client.session import Session
-from ..read.wide_lookup import WideLookup
+from ..read.lookup import WideLookup
 from .changed import Changed
 from .engine import Job, carry_out
 from .restart import Guest, raise_if_unclean, restart

@@ -10,7 +10,7 @@ from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import plan
 from ..._resolver.declare.needs import of_guest
-from ..._resolver.declare.status import has_guest, observed, restart_required, still_asked
+from ..._resolver.declare.readiness import has_guest, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import outstanding
 from ..client.errors import ConnectionFailed
 from ..client.session import Session

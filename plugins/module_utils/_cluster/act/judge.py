@@ -7,10 +7,9 @@ from typing import Any
 from ..._resolver.api.effects import NOTHING, UNKNOWN, Impact
 from ..._resolver.declare import plan, virtual_machine
 from ..._resolver.declare import preflight as rules
-from ..._resolver.declare.alike import features
 from ..._resolver.declare.impact import impact, outgrown
 from ..._resolver.declare.needs import needs, of_guest
-from ..._resolver.declare.outlook import Outlook, admit
+from ..._resolver.declare.outlook import Outlook, admit, features
 from ..._resolver.declare.references import beside
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.field_conflict import refusal
+from ..._resolver.api.errors import field_conflict
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
 
@@ -173,4 +173,4 @@ def _conflict(error: ApiError) -> str:
     for cause in error.causes:
         owner = cause.message.partition('"')[2].partition('"')[0] or cause.message
         owners.setdefault(owner, []).append(cause.field.lstrip("."))
-    return refusal(owners)
+    return field_conflict(owners)

@@ -27,10 +27,10 @@ except ImportError:
 
 
 from ..._resolver.api import limits
+from ..._resolver.api.errors import unforeseen
+from ..._resolver.api.limits import misshapen
 from ..._resolver.api.masking import without
-from ..._resolver.api.mistake import unforeseen
 from ..._resolver.api.names import shown
-from ..._resolver.api.shapes import misshapen
 from ..client.libraries import MISSING
 
 # The secret fields of a kubeconfig's user, and of the configuration of its auth-provider.

@@ -14,9 +14,9 @@ from ..._resolver.pod.verdict import verdict
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.lists import Unread
 from ..read.placement import where_vms_fit
 from ..read.quota import what_quotas_say
+from ..read.snapshot import Unread
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .selection import SELECTION, named, selection

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.catalog.bundle import bundle, marked, version_of
-from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.catalog.matrix import matrix, unsatisfied
 from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.catalog.selection import Selection

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import Role
-from ..._resolver.catalog.errors import CatalogError
 from ..._resolver.catalog.facts import facts
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name
 from ..client.errors import ApiError, ConnectionFailed, explain

@@ -10,11 +10,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.limits import NOT_FINITE, not_finite
+from ..._resolver.api.limits import NOT_FINITE, misshapen, not_finite
 from ..._resolver.api.masking import without
 from ..._resolver.api.names import shown
 from ..._resolver.api.redaction import secret_texts
-from ..._resolver.api.shapes import misshapen
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import merged, spelled_out
 from ..._resolver.declare.take_over import TakeOver, whose

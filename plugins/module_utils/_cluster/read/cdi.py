@@ -10,7 +10,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.boot.storage_class import default_class
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
-from .lists import STORAGE_CLASS
+from .snapshot import STORAGE_CLASS
 
 Manifest = dict[str, Any]
 Version = tuple[int, int, int]

@@ -7,15 +7,15 @@ from typing import Any
 
 from ..._resolver.api import schema
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
-from ..._resolver.declare.status import run_strategy
+from ..._resolver.declare.readiness import run_strategy
 from ..._resolver.instancetype.find import lookup
 from ..._resolver.instancetype.vmi import expand
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.guest import guest
 from ..._resolver.pod.pod import Unrenderable
 from ..._resolver.pod.resources import around, resources
-from ..._resolver.refresh.copies import lost_by
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
+from ..._resolver.refresh.revisions import lost_by
 from .revisions import Inspected, tell_role
 
 Manifest = dict[str, Any]

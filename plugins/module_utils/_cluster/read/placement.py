@@ -10,8 +10,8 @@ from ..._resolver.placement.demand import Resources, resources
 from ..._resolver.placement.question import Cluster, placement
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
 from .lookup import ClusterLookup
+from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
 
 Manifest = dict[str, Any]
 

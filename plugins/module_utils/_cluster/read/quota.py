@@ -12,8 +12,8 @@ from ..._resolver.pod.manifests import namespace_of
 from ..._resolver.quota.question import Cluster, quotas
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
 from .lookup import ClusterLookup
+from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
 
 Manifest = dict[str, Any]
 

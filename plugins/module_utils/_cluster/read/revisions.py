@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
-from ..._resolver.declare.status import has_guest, restart_required
+from ..._resolver.declare.readiness import has_guest, restart_required
 from ..._resolver.instancetype.vmi.cluster import KubeVirt
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
@@ -17,7 +17,7 @@ from ..._resolver.refresh.revisions import Revisions
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .wide_lookup import WideLookup
+from .lookup import WideLookup
 
 Manifest = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.catalog.upgrade import Planned
-from ..._resolver.declare.status import has_guest
+from ..._resolver.declare.readiness import has_guest
 from ..._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.upgrade.machine import Machine, rehearse, side
 from ..._resolver.upgrade.objects import Held, deployed, objects
@@ -17,10 +17,10 @@ from ..._resolver.upgrade.templates import Template
 from ..._resolver.upgrade.templates import rehearse as of_template
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lists import if_any
+from .lookup import WideLookup
 from .quota import limiting
 from .revisions import instances, place_of_vm
-from .wide_lookup import WideLookup
+from .snapshot import if_any
 
 Manifest = dict[str, Any]
 

@@ -12,8 +12,7 @@ from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..client.session import PASSING, Session
-from .events import newest_events
-from .waiting import blockers
+from .waiting import blockers, newest_events
 
 Manifest = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ..instancetype.webhooks import gates
+from ..instancetype.webhooks import configured
 from .cluster import AMD64, S390X, Cluster
 from .rule import FORBIDDEN, INVALID, REQUIRED, Cause, Spec, absolute_path
 
@@ -169,9 +169,9 @@ def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
 
 def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validateArchitecture."""
-    return gates.architecture(spec, path, cluster.architecture, cluster.closed_gates())
+    return configured.architecture(spec, path, cluster.architecture, cluster.closed_gates())
 
 
 def persistent_state(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
     """validatePersistentState."""
-    return gates.persistent_state(spec, path, cluster.closed_gates())
+    return configured.persistent_state(spec, path, cluster.closed_gates())

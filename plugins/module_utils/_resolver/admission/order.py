@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..instancetype.webhooks.live_updates import live_updates
+from ..instancetype.webhooks.configured import live_updates
 from . import (
     cpu,
     devices,

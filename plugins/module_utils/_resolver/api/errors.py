@@ -1,6 +1,10 @@
-"""Errors in objects, and panics of KubeVirt."""
+"""Errors in objects and catalogs, panics of KubeVirt, and the messages for what others own and nobody foresaw."""
 
 from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 
 class FieldError(ValueError):
@@ -40,3 +44,32 @@ def go_reason(error: FieldError) -> str:
             return str(cause)
         cause = cause.__context__
     return str(error)
+
+
+class CatalogError(ValueError):
+    """An invalid catalog; one line with the entry, the field, the value and the remedy."""
+
+
+_REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
+_PLACE: Final = "/plugins/"
+
+
+def unforeseen(error: Exception) -> str:
+    """Reports a bug in the collection and its place. The message contains no data, which may be secret."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PLACE in frame.filename]
+    place = ""
+    if frames:
+        place = f" in {frames[-1].filename.rpartition(_PLACE)[2]}, line {frames[-1].lineno}"
+    return (
+        f"this is a bug in the collection ({type(error).__name__}{place}); report it at {_REPORT} with this message,"
+        " which contains no secrets, and with what you were doing"
+    )
+
+
+def field_conflict(fields: Mapping[str, Iterable[str]]) -> str:
+    """One line about the fields that other managers own, by manager, with the remedy."""
+    told = "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
+    return (
+        f"another field manager owns declared fields: {told}; remove the fields from the task, or set"
+        " force_conflicts to take them over"
+    )

@@ -1,6 +1,8 @@
-"""Images in registries: names, credentials, and the choice from an index.
+"""Images in registries: names, credentials, the choice from an index, and the defaults in their environment.
 
-Names are those of container tools: `fedora` is `docker.io/library/fedora:latest`.
+Names are those of container tools: `fedora` is `docker.io/library/fedora:latest`. Defaults follow ``envsToLabels`` of
+CDI's importer, which turns environment variables into labels. CDI does not check values: an invalid label value makes
+the import fail.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 Manifest = dict[str, Any]
@@ -142,3 +144,25 @@ def chosen(name: str, offered: Mapping[str, str], architecture: str) -> str:
         known = ", ".join(sorted(offered)) or "none"
         raise ImageError(f"{name} has no image for the architecture {architecture}; it has: {known}")
     return offered[architecture]
+
+
+_MARK: Final = "KUBEVIRT_IO_"
+_DOMAIN: Final = "kubevirt.io/"
+
+
+def labels(environment: Iterable[str]) -> dict[str, str]:
+    """The labels that CDI gives the volume, from ``NAME=value`` texts; of several for one label the last counts."""
+    found = {}
+    for variable in environment:
+        name, assigned, value = variable.partition("=")
+        if assigned and _MARK in name:
+            found[_label(name)] = value
+    return found
+
+
+def _label(name: str) -> str:
+    before, _mark, after = name.partition(_MARK)
+    # CDI drops the whole prefix if it begins with an underscore.
+    parts = before.removesuffix("_").split("_")
+    prefix = ".".join(parts) + "." if parts[0] else ""
+    return f"{prefix}{_DOMAIN}{after.replace('_', '-')}".lower()

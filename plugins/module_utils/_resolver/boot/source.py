@@ -17,8 +17,8 @@ from ..api.quantity import parse
 from .checksum import ChecksumError
 from .checksum import parse as parse_checksum
 from .consumers import consumer
-from .environment import labels as labels_of
 from .image import ImageError, reference
+from .image import labels as labels_of
 from .origin import IMAGE
 
 Manifest = dict[str, Any]

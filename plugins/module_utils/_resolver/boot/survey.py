@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, VOLUME_LABELS
-from .disk import Image
-from .origin import Origin, origin_of
+from .origin import Image, Origin, origin_of
 from .source import CRON, OWNER, fate, is_ready, leads_to
 
 Manifest = dict[str, Any]

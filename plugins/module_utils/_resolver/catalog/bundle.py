@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from ..api.errors import FieldError
+from ..api.errors import CatalogError, FieldError
 from ..api.matcher import API_VERSION, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..instancetype.find.lookup import Objects
 from ..instancetype.webhooks.validate import validate
-from .errors import CatalogError
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
 from .objects import adapt, expand_catalog

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..api import names
+from ..api.errors import CatalogError
 from ..api.names import shown
-from ..choose.series import CLASS_LABEL
-from .errors import CatalogError
+from ..choose.fitting import CLASS_LABEL
 
 Manifest = dict[str, Any]
 

@@ -1,22 +1,238 @@
-"""Catalogs: sets of instancetypes and preferences, from definitions (see `language`) or as manifests."""
+"""Catalogs: sets of instancetypes and preferences, from definitions or as manifests.
+
+A definition is a dict with any of these keys; see the README of the role `common_instancetypes`::
+
+    labels, annotations   of every object
+    series                name → common settings of its sizes, and `sizes`: name → instancetype SERIES.SIZE
+    families              name → common settings of its preferences, and `preferences`: name → preference
+
+Series, sizes, families and preferences are *entries*. An entry has labels, annotations and spec, short keys for their
+most common fields, and `extends`: the series or families to start from, in order, under its own content. A size or
+preference is laid over its series or family. Each layer is a JSON merge patch (RFC 7386): objects are merged, null
+removes, other values replace.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from ..api.errors import FieldError
+from ..api.errors import CatalogError, FieldError
 from ..api.fields.enums import ENUMS
-from ..api.matcher import API_VERSION, INSTANCETYPE, ROLE_OF_KIND, Role
+from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
-from ..api.tree import copy
+from ..api.tree import copy, merge
 from ..declare import manifests
-from .errors import CatalogError
-from .language import items
 from .versions import at_version
 
 Manifest = dict[str, Any]
+
+Entry = dict[str, Any]
+
+
+class Item(NamedTuple):
+    """An object of a definition.
+
+    spec: as in the API. where: its place in the definition, such as ``series.u1.sizes.large``.
+    """
+
+    role: Role
+    name: str
+    labels: dict[str, Any]
+    annotations: dict[str, Any]
+    spec: dict[str, Any]
+    where: str
+
+
+class _Sort(NamedTuple):
+    """groups: the key of the groups (series or families).
+
+    members: the key of their members (sizes or preferences). columns: short key → its path; dots separate keys.
+    """
+
+    role: Role
+    groups: str
+    members: str
+    columns: dict[str, tuple[str, ...]]
+
+
+_LABEL: Final = "instancetype.kubevirt.io/"
+_OS: Final = ("annotations", "vm.kubevirt.io/os")
+
+_SERIES: Final = _Sort(
+    INSTANCETYPE,
+    "series",
+    "sizes",
+    {
+        "cpu": ("spec", "cpu", "guest"),
+        "max_sockets": ("spec", "cpu", "maxSockets"),
+        "memory": ("spec", "memory", "guest"),
+        "hugepages": ("spec", "memory", "hugepages", "pageSize"),
+        "display_name": ("annotations", f"{_LABEL}displayName"),
+        "description": ("annotations", f"{_LABEL}description"),
+    },
+)
+_FAMILIES: Final = _Sort(
+    PREFERENCE,
+    "families",
+    "preferences",
+    {
+        "os": ("spec", *_OS),
+        "requires.cpu": ("spec", "requirements", "cpu", "guest"),
+        "requires.memory": ("spec", "requirements", "memory", "guest"),
+        "requires.architecture": ("spec", "requirements", "architecture"),
+        "display_name": ("annotations", "openshift.io/display-name"),
+    },
+)
+
+# Labels that common-instancetypes derives from a spec → the paths of their values.
+_TEXT_LABELS: Final = {
+    "cpu": ("cpu", "guest"),
+    "memory": ("memory", "guest"),
+    "hugepages": ("memory", "hugepages", "pageSize"),
+    "os-type": _OS,
+    "required-cpu": ("requirements", "cpu", "guest"),
+    "required-memory": ("requirements", "memory", "guest"),
+    "required-architecture": ("requirements", "architecture"),
+    "arch": ("requirements", "architecture"),
+    "preferred-architecture": ("preferredArchitecture",),
+}
+# Labels that are "true" if the spec has the field.
+_FLAG_LABELS: Final = {
+    "dedicatedCPUPlacement": ("cpu", "dedicatedCPUPlacement"),
+    "isolateEmulatorThread": ("cpu", "isolateEmulatorThread"),
+    "numa": ("cpu", "numa"),
+    "realtime": ("cpu", "realtime"),
+}
+
+
+def items(definition: dict[str, Any]) -> Iterator[Item]:
+    """The objects of a definition, in its order, with derived labels. The definition's own labels override these; null
+    removes them.
+
+    Raises CatalogError for unknown keys, wrong types, unknown parents and circles. Specs are not checked.
+    """
+    _check_keys(definition, ("labels", "annotations", _SERIES.groups, _FAMILIES.groups), "the catalog")
+    common = {key: _object(definition, key, "the catalog") for key in ("labels", "annotations")}
+    for sort in (_SERIES, _FAMILIES):
+        groups = _entries(definition, sort.groups, "the catalog")
+        for group, content in groups.items():
+            where = f"{sort.groups}.{group}"
+            shared = _over(common, sort, groups, content, where, (group,))
+            for member, entry in _entries(content, sort.members, where).items():
+                place = f"{where}.{sort.members}.{member}"
+                item = _over(shared, sort, groups, entry, place, ())
+                derived = _derived_labels(item["spec"])
+                if sort is _SERIES:
+                    derived[f"{_LABEL}size"] = member
+                yield Item(
+                    sort.role,
+                    f"{group}.{member}" if sort is _SERIES else member,
+                    _without_nulls({**derived, **item["labels"]}),
+                    _without_nulls(item["annotations"]),
+                    item["spec"],
+                    place,
+                )
+
+
+def _over(
+    base: Entry, sort: _Sort, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
+) -> Entry:
+    """The base with an entry on top, after the groups that the entry extends: labels, annotations and spec.
+
+    above: the chain of `extends` so far, to find circles; empty for a size or preference.
+    """
+    _check_keys(entry, (*_keys(sort), sort.members) if above else _keys(sort), where)
+    extends = entry.get("extends") or []
+    for parent in extends if isinstance(extends, list) else [extends]:
+        if not isinstance(parent, str) or parent not in groups:
+            raise CatalogError(f"{where}: extends: {shown(parent)} is not in {sort.groups}{nearest(parent, groups)}")
+        if parent in above:
+            circle = " > ".join((*above, parent))
+            raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
+        base = _over(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
+    own = _own(sort, entry, where)
+    # Keep null labels until the derived labels are known, because they remove these too.
+    return {**_overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
+
+
+def _own(sort: _Sort, entry: Entry, where: str) -> Entry:
+    """An entry's own labels, annotations and spec, including its short keys."""
+    own = {key: copy(_object(entry, key, where)) for key in ("labels", "annotations", "spec")}
+    given = {**entry, **{f"requires.{key}": value for key, value in _object(entry, "requires", where).items()}}
+    _check_keys({key: None for key in given if key.startswith("requires.")}, tuple(sort.columns), where)
+    for column, path in sort.columns.items():
+        if column in given:
+            value = given[column]
+            for key in reversed(path):
+                value = {key: value}
+            try:
+                merge(own, value)
+            except FieldError as error:
+                raise CatalogError(f"{where}: {column}: {error}") from error
+    return own
+
+
+def _overlay(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """A new dict with a JSON merge patch applied."""
+    result = dict(base)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            below = result.get(key)
+            result[key] = _overlay(below if isinstance(below, dict) else {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _derived_labels(spec: dict[str, Any]) -> dict[str, str]:
+    texts = {label: _at(spec, path) for label, path in _TEXT_LABELS.items()}
+    labels = {f"{_LABEL}{label}": str(value) for label, value in texts.items() if value is not None}
+    for label, path in _FLAG_LABELS.items():
+        if _at(spec, path) not in (None, False):
+            labels[f"{_LABEL}{label}"] = "true"
+    return labels
+
+
+def _without_nulls(entries: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if value is not None}
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _keys(sort: _Sort) -> tuple[str, ...]:
+    short = dict.fromkeys(column.partition(".")[0] for column in sort.columns)
+    return (*short, "labels", "annotations", "spec", "extends")
+
+
+def _check_keys(entry: Entry, known: tuple[str, ...], where: str) -> None:
+    for key in entry:
+        if key not in known:
+            raise CatalogError(f"{where}: unknown key {shown(key)}{nearest(key, known)}")
+
+
+def _object(entry: Entry, key: str, where: str) -> dict[str, Any]:
+    value = entry.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise CatalogError(f"{where}: {key}: expected an object, found {shown(value)}; write it as key: value")
+    return value or {}
+
+
+def _entries(parent: Entry, key: str, where: str) -> dict[str, Entry]:
+    """The entries under a key; null is an empty entry."""
+    found = _object(parent, key, where)
+    for name in found:
+        if not isinstance(name, str):
+            raise CatalogError(f"{where}: {key}: expected text as name, found {shown(name)}; put it in quotes")
+        _object(found, name, f"{where}: {key}")
+    return {name: entry or {} for name, entry in found.items()}
 
 
 def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest]:
@@ -24,7 +240,7 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
 
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
     name, labels, annotations and spec count. version: of a catalog with versions (see `versions`), "" for the newest.
-    Raises CatalogError for the errors of `at_version` and `language.items`, for specs that do not match the schema, for
+    Raises CatalogError for the errors of `at_version` and `items`, for specs that do not match the schema, for
     unknown fields and values in a definition's spec, for invalid names and for duplicate names.
     """
     found: dict[tuple[Role, str], tuple[Manifest, str]] = {}

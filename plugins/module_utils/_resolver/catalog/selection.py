@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.names import nearest, shown
-from .errors import CatalogError
 from .labels import (
     DEPRECATED_LABEL,
     _labels,

@@ -1,10 +1,14 @@
-"""The effect of deploying a catalog on its deployed objects, and on the VMs that use them."""
+"""The effect of deploying a catalog, or one of its objects, on what is deployed, and on the VMs that use it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..api import managed_fields as ownership
+from ..api import schema
+from ..api.matcher import ROLE_OF_KIND
+from ..api.tree import copy, differences
 from ..instancetype.find.lookup import Lookup, Problem
 from ..instancetype.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
@@ -12,6 +16,26 @@ from .labels import CATALOG_LABEL
 from .place import Place, place_of, references
 
 Manifest = dict[str, Any]
+
+
+def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Field] | None) -> Manifest:
+    """The canonical spec after the manifest is applied to the live object.
+
+    owner: the fields of the live object that our field manager owns; those that are no longer declared go, others stay.
+    """
+    role = ROLE_OF_KIND[manifest["kind"]]
+    result = {"spec": copy((live or {}).get("spec") or {})}
+    for field in ownership.undeclared(owner or set(), ownership.declared(manifest)):
+        ownership.take(result, field)
+    for field, value in ownership.leaves({"spec": manifest.get("spec") or {}}):
+        ownership.put(result, field, value)
+    return schema.canonical(role.spec_type, result["spec"])
+
+
+def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
+    """[{field, before, after}] between a live object's spec and a canonical spec."""
+    role = ROLE_OF_KIND[live["kind"]]
+    return differences(schema.canonical(role.spec_type, live.get("spec")), spec)
 
 
 def gone(live: Iterable[Manifest], wanted: Iterable[Place], catalog: str) -> list[Manifest]:

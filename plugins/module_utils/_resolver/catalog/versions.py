@@ -20,9 +20,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from ..api import release
+from ..api.errors import CatalogError
 from ..api.names import nearest, shown
 from ..api.release import Release
-from .errors import CatalogError
 
 Document = dict[str, Any]
 

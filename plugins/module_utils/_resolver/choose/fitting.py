@@ -18,10 +18,18 @@ from ..api.matcher import INSTANCETYPE
 from ..api.quantity import parse
 from ..api.release import Release
 from ..instancetype.apply import requirements, topology
-from .series import series_of
 
 Manifest = dict[str, Any]
 Spec = Optional[Manifest]
+
+
+# The label of published catalogs: general.purpose, memory.intensive, ...
+CLASS_LABEL = "instancetype.kubevirt.io/class"
+
+
+def series_of(name: str) -> str:
+    """The part before the last dot: ``u1`` of ``u1.nano``; "" if there is none."""
+    return name.rpartition(".")[0]
 
 
 class Wanted(NamedTuple):

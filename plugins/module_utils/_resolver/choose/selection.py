@@ -1,4 +1,4 @@
-"""What the filters answer about instancetypes: which fit."""
+"""What is answered about instancetypes: which fit, and whether one fits a preference."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..api import release_schema
-from ..api.errors import FieldError, QuantityError
+from ..api.errors import Crash, FieldError, QuantityError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
-from .fitting import Wanted, fitting
-from .series import CLASS_LABEL
+from ..instancetype.apply import requirements, topology
+from .fitting import CLASS_LABEL, Wanted, fitting
 
 Manifest = dict[str, Any]
 
@@ -103,3 +103,21 @@ def _bytes(value: Any) -> int:
         return parse(str(value)).value
     except QuantityError:
         raise Rejected(f"memory: {shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from None
+
+
+def unfit(instancetype: Manifest, preference: Manifest, architecture: str, release: Release) -> str:
+    """Why KubeVirt rejects every VM with both that boots an image of an architecture, in its words; "" if it does not.
+
+    architecture: "" if unknown.
+    """
+    try:
+        size = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec"), release)
+        wishes = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
+        required = str((wishes.get("requirements") or {}).get("architecture") or "")
+        uneven = topology.spread_indivisible(size, wishes, release)
+        unmet = requirements.unmet(size, wishes, {"architecture": architecture or required}, release)
+    except (Crash, FieldError) as error:
+        return str(error)
+    if uneven is not None:
+        return uneven.message
+    return unmet.message if unmet is not None else ""

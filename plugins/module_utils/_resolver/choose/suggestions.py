@@ -10,7 +10,7 @@ from ..api import release_schema
 from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
-from ..boot.disk import image_of
+from ..boot.origin import image_of
 from ..instancetype.find import find, infer
 from ..instancetype.vmi import defaults
 from ..instancetype.vmi.cluster import Cluster

@@ -1,15 +1,25 @@
-"""The check that every declared object passes before the first request; its message contains the remedy."""
+"""The checks that every declared object passes before the first request; their messages contain the remedy."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Final
 
-from ..api import formats, names, schema
-from ..api.errors import FieldError
+from ..api import formats, names, quantity, schema
+from ..api.errors import FieldError, QuantityError
 from ..api.names import shown
 
 Options = dict[str, Any]
+
+
+def amount(path: str, text: Any) -> str:
+    """The canonical text of a quantity. path: of the option. Raises FieldError, caused by QuantityError."""
+    try:
+        return quantity.canonical(str(text))
+    except QuantityError as error:
+        raise FieldError(path, f"{shown(text)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
+
+
 Manifest = dict[str, Any]
 
 _TEMPLATE: Final = "spec.template.spec."

@@ -16,7 +16,7 @@ from ..instancetype.vmi.guest import guest
 from ..instancetype.vmi.hot_plug import Update
 from ..instancetype.webhooks import mutate
 from .outlook import Outlook
-from .status import HALTED, run_strategy
+from .readiness import HALTED, run_strategy
 
 Manifest = dict[str, Any]
 

@@ -7,10 +7,9 @@ from typing import Any
 from ..api.errors import FieldError
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.tree import merge
-from .amount import amount
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
-from .gate import passed
+from .gate import amount, passed
 
 Options = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import schema
-from ..api.field_conflict import refusal
+from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.tree import copy
 from .take_over import TakeOver, holders, nobody
@@ -125,7 +125,7 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
             theirs = any(own[: len(field)] == field for own in fields)
             if theirs and (manager, field) != TAKEN_BACK:
                 found.setdefault(manager, []).append(".".join(field))
-    return refusal(found) if found else None
+    return field_conflict(found) if found else None
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:

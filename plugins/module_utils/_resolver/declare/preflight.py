@@ -1,4 +1,7 @@
-"""Predicts how the cluster will respond to a VM, with the remedy."""
+"""Predicts how the cluster will respond to a VM, with the remedy.
+
+What admission rejects, disks that do not exist, guests too small to boot, and what KubeVirt accepts and does not start.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,141 @@ import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from ..admission import cluster as configured
+from ..admission import launcher_pod, order
+from ..admission.rule import INVALID, Cause
+from ..api.errors import Crash, QuantityError
 from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.quantity import parse
 from ..api.release import is_newer
 from ..api.tree import copy
 from ..choose import suggestions
-from ..choose.series import series_of
+from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
 from ..instancetype.find import find
+from ..instancetype.find.lookup import Lookup
+from ..instancetype.vmi import vmi
 from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.webhooks import validate_vm
+from ..instancetype.vmi.vmi_defaults import set_vmi_defaults
+from ..instancetype.webhooks import validate
 from ..instancetype.webhooks.admission import invalid
 from ..instancetype.webhooks.configured import barred
-from . import references, sources, starts
-from .minimum import too_small
+from . import references
 from .outlook import Outlook
-from .status import HALTED, has_guest, run_strategy
+from .readiness import HALTED, has_guest, run_strategy
+from .references import created
 
 Manifest = dict[str, Any]
+
+# The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
+# requirements, to avoid needless warnings.
+_FAMILIES: Final = {
+    "alpine": "64Mi",
+    "centos": "512Mi",
+    "cirros": "64Mi",
+    "debian": "128Mi",
+    "fedora": "512Mi",
+    "opensuse": "512Mi",
+    "oraclelinux": "512Mi",
+    "rhel": "512Mi",
+    "sles": "512Mi",
+    "ubuntu": "256Mi",
+    "windows": "512Mi",
+}
+# For the firmware and any kernel.
+_ANY: Final = "32Mi"
+
+
+def too_small(applied: Manifest, preference: Manifest | None) -> str | None:
+    """A warning about a guest with too little memory to boot, or None.
+
+    applied: a VM with the values of instancetype, preference and defaults. preference: its spec, or None; KubeVirt
+    checks its requirements.
+    """
+    if ((preference or {}).get("requirements") or {}).get("memory"):
+        return None
+    guest = (applied["spec"]["template"]["spec"]["domain"].get("memory") or {}).get("guest")
+    named = str((applied["spec"].get("preference") or {}).get("name") or "")
+    family = named.partition(".")[0].lower()
+    least = _FAMILIES.get(family, _ANY)
+    try:
+        if guest is None or parse(str(guest)).nanos >= parse(least).nanos:
+            return None
+    except QuantityError:
+        return None
+    what = f"a guest of the family {family}" if family in _FAMILIES else "a guest"
+    return f"spec.template.spec.domain.memory.guest: {guest} is too little for {what} to boot; give it {least} or more"
+
+
+class _Source(NamedTuple):
+    """path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
+
+    path: str
+    kind: str
+    namespace: str
+    name: str
+
+
+# Fields of a DataVolume's source → the kind of the object.
+_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
+
+
+def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names) -> Iterator[str]:
+    """One line for each source that does not exist: its import would never end.
+
+    live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
+    existing, because KubeVirt itself checks the permission to clone.
+    """
+    for source in _sources(vm, created(live or {})):
+        if objects.get(source.kind, source.namespace, source.name) is None:
+            names = [manifest["metadata"]["name"] for manifest in listed(source.kind, source.namespace)]
+            close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
+            hint = f"did you mean {either(close)}?" if close else "create the object first, or name an existing object"
+            place = f"in the namespace {source.namespace}"
+            yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
+
+
+def _sources(vm: Manifest, known: set[str]) -> Iterator[_Source]:
+    own = str(vm["metadata"].get("namespace") or "")
+    for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or []):
+        if (template.get("metadata") or {}).get("name") in known:
+            continue
+        spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"
+        reference = spec.get("sourceRef") or {}
+        if reference.get("kind") == "DataSource" and reference.get("name"):
+            namespace = reference.get("namespace") or own
+            yield _Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
+        for field, kind in _KINDS.items():
+            source = (spec.get("source") or {}).get(field) or {}
+            if source.get("name"):
+                yield _Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])
+
+
+def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Cause]:
+    """Why KubeVirt will not create the VMI of a VM (startVMI) or its pod, with the fields of the VM; empty if it will,
+    or if it already rejects the VM.
+
+    vm: the admitted VM, canonical. applied: the same with instancetype, preference and defaults in its template.
+    live: the live VM.
+    """
+    built = vmi.build_in_place(copy(vm), cluster.objects, cluster.configuration, cluster.release)
+    if built.error is not None:
+        return [Cause(INVALID, built.error.message, "")]
+    metadata, spec = built.metadata or {}, built.spec or {}
+    set_vmi_defaults(spec, cluster.configuration, allowed=None, release=cluster.release)
+    known = configured.read(dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release)
+    before = None if live is None else live["spec"]
+    namespace = vm["metadata"].get("namespace", "")
+    try:
+        causes = list(dict.fromkeys(order.vmi(metadata, spec, known)))
+        if causes and order.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, known):
+            return []
+    except Crash:
+        # virt-api crashes on the VM, too.
+        return []
+    return causes or list(launcher_pod.causes(spec, "spec.template.spec"))
+
 
 _TEMPLATE: Final = "spec.template.spec"
 _NOT_STARTED: Final = (HALTED, "Manual")
@@ -76,7 +196,7 @@ def _admitted(
 ) -> list[Issue]:
     vm = future.vm
     unknown = [issue for role in ROLES for issue in _unknown(admitted, role, cluster, listed)]
-    unknown += [Issue(text, missing=True) for text in sources.missing(vm, live, cluster.objects, listed)]
+    unknown += [Issue(text, missing=True) for text in missing(vm, live, cluster.objects, listed)]
     if unknown:
         return unknown
     return [*_judged(admitted, live, cluster, listed), *_absent(vm, cluster)]
@@ -90,7 +210,7 @@ def _absent(vm: Manifest, cluster: Cluster) -> list[Issue]:
 def _judged(admitted: Manifest, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
     # The validating webhook applies instancetype, preference and defaults to its input.
     applied = copy(admitted)
-    answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
+    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
     if answer["allowed"]:
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
         small = too_small(applied, preference)
@@ -121,7 +241,7 @@ def _unstartable(vm: Manifest, applied: Manifest, live: Manifest | None, cluster
     certain = due and not cluster.kubevirt.doubt and not is_newer(cluster.kubevirt.version)
     return [
         Issue(_line(invalid([cause]).as_json(), _NEVER), certain=certain, starts=False)
-        for cause in starts.failures(vm, applied, live, cluster)
+        for cause in failures(vm, applied, live, cluster)
     ]
 
 

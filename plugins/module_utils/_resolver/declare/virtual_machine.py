@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
-from ..api.field_conflict import refusal
+from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge
 from ..instancetype.find.infer import IGNORE
 from .plan import APPLY, TAKEN_BACK, Plan
-from .status import run_strategy
+from .readiness import run_strategy
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
@@ -110,7 +110,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
         if name != TAKEN_BACK[0] and name not in step.taken
     ]
     if owners and not force:
-        return step._replace(refusal=refusal({name: ["spec.running"] for name in owners}))
+        return step._replace(refusal=field_conflict({name: ["spec.running"] for name in owners}))
     before = merge(copy(step.before), {"spec": {"running": found}})
     return step._replace(before=before, first={**step.first, _RUNNING: None, _RUN_STRATEGY: declared})
 

@@ -6,8 +6,7 @@ import heapq
 import json
 from typing import Final
 
-from .fit import eligible, has_devices, has_room, obstacle
-from .pod_rules import rules
+from .fit import eligible, has_devices, has_room, obstacle, rules
 from .state import State
 from .workload import Workload
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..api.quantity import human
-from .fit import eligible, has_devices, lacking, obstacle
+from .fit import eligible, has_devices, lacking, obstacle, rules
 from .node import Node
 from .node_rules import is_selected, repelling, unreached, unselected
-from .pod_rules import rules
 from .state import State
 from .workload import Workload
 

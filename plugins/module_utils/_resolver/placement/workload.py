@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..pod.amounts import Amounts, amounts, total
-from ..pod.container import of_entry
-from ..pod.labels import CREATED_BY
+from ..pod.amounts import Amounts, amounts, of_entry, requests, total
 from ..pod.pod import Pod
-from ..pod.totals import requests
+from ..pod.scheduling import CREATED_BY
 from .demand import Demand
 from .node import Counts, count
 

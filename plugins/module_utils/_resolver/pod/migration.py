@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..api.tree import copy
-from .affinity import HOSTNAME, keep_apart
 from .environment import Environment
-from .labels import CREATED_BY
 from .pod import Manifest, Pod, Unrenderable, pod
+from .scheduling import CREATED_BY, HOSTNAME, keep_apart
 from .traits import Spec
 
 _FEATURE: Final = "cpu-feature.node.kubevirt.io/"

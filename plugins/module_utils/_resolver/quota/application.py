@@ -17,10 +17,8 @@ from ..pod.amounts import Amounts, own
 from ..pod.environment import Environment
 from ..pod.overhead import overhead
 from ..pod.traits import Spec, vcpus
-from .budget import Quota, figures
+from .budget import Quota, figures, named, scopes_of, usage
 from .item import PODS, Item, one
-from .scopes import scopes_of
-from .usage import named, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"

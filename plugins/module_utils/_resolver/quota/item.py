@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api.quantity import DECIMAL_SI, Quantity, of_nanos, parse
-from ..pod import totals
-from ..pod.amounts import Amounts, amounts, total
-from ..pod.container import Container, of_entry
+from ..pod.amounts import Amounts, Container, amounts, limits, of_entry, qos_class, requests, total
 from ..pod.pod import Pod
 
 PODS: Final = "pods"
@@ -42,18 +40,18 @@ class Item(NamedTuple):
     @property
     def requests(self) -> Amounts:
         """The requests of the whole pod."""
-        return total(totals.requests(self.containers, self.init_containers), dict(self.overhead))
+        return total(requests(self.containers, self.init_containers), dict(self.overhead))
 
     @property
     def limits(self) -> Amounts:
         """The limits of the whole pod. As in Kubernetes, the overhead is added to limits other than 0."""
-        found = totals.limits(self.containers, self.init_containers)
+        found = limits(self.containers, self.init_containers)
         limited = {name for name, amount in found.items() if amount.nanos}
         return total(found, {name: amount for name, amount in self.overhead.items() if name in limited})
 
     @property
     def is_best_effort(self) -> bool:
-        return totals.qos_class(self.containers, self.init_containers) == "BestEffort"
+        return qos_class(self.containers, self.init_containers) == "BestEffort"
 
 
 def of_pod(made: Pod, name: str) -> Item:

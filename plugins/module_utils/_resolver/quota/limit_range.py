@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.quantity import Quantity, parse
-from ..pod.amounts import Amounts
+from ..pod.amounts import Amounts, Container
 from ..pod.amounts import amounts as read
-from ..pod.container import Container
 from .item import CLAIMS, HUGE_PAGES, PODS, Item
 
 Limit = Mapping[str, Any]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..api.errors import FieldError, QuantityError
+from ..api.matcher import ROLES
+from ..api.quantity import of_nanos
 from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi.cluster import KubeVirt
 from ..placement.workload import is_over
@@ -25,11 +27,81 @@ from .application import (
     watches,
     way_of,
 )
-from .budget import Budget, Quota, Shared, resource_quota
-from .created import of_new, of_start
-from .item import Item, of_manifest, of_pod
+from .budget import Budget, Nanos, Quota, Shared, most_wanted, resource_quota
+from .item import Item, claim, of_manifest, of_pod
 from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
-from .sums import Sums
+
+_VM: Final = "virtualmachines.kubevirt.io"
+_GUEST: Final = "virtualmachineinstances.kubevirt.io"
+_REVISION: Final = "controllerrevisions.apps"
+_VOLUME: Final = "datavolumes.cdi.kubevirt.io"
+
+
+def of_new(vm: Manifest, default_class: str = "") -> list[Item]:
+    """The VM itself, its revisions, its DataVolumes and their claims.
+
+    default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
+    source, and what CDI adds for a file system and during the import. Raises FieldError.
+    """
+    name = str((vm.get("metadata") or {}).get("name") or "")
+    revisions = [Item(_REVISION, name) for role in ROLES if role.matcher_of(vm)]
+    return [Item(_VM, name), *revisions, *_volumes(vm, default_class)]
+
+
+def of_start(vm: Manifest) -> list[Item]:
+    """What virt-controller creates besides the pod when the VM starts."""
+    return [Item(_GUEST, str((vm.get("metadata") or {}).get("name") or ""))]
+
+
+def _volumes(vm: Manifest, default_class: str) -> Iterator[Item]:
+    for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or ()):
+        name = (template.get("metadata") or {}).get("name") or ""
+        spec = template.get("spec") or {}
+        asked = spec.get("storage") or spec.get("pvc") or {}
+        size = ((asked.get("resources") or {}).get("requests") or {}).get("storage")
+        named = asked.get("storageClassName")
+        yield Item(_VOLUME, name)
+        try:
+            yield claim(name, None if size is None else str(size), default_class if named is None else named)
+        except QuantityError as error:
+            raise FieldError(f"spec.dataVolumeTemplates[{index}]", f"{size}: {error}") from None
+
+
+class Sums:
+    """The sums by quota, including VMs that do not fit."""
+
+    def __init__(self, namespace: str, quotas: Sequence[Quota]) -> None:
+        self._namespace, self._quotas = namespace, quotas
+        self._wanted: list[Nanos] = [{} for _quota in quotas]
+
+    def add(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item]) -> None:
+        """Counts the objects that are created and deleted for a VM; see budget.most_wanted."""
+        for quota, wanted in zip(self._quotas, self._wanted):
+            for name, amount in most_wanted(quota, variants, gone).items():
+                wanted[name] = wanted.get(name, 0) + amount
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """{kind, name, namespace, fits, resources}. namespace: except for a quota of several.
+
+        resources: name → {hard, used, wanted, left, lacks}, quantities; lacks if the quota is exceeded.
+        """
+        for quota, wanted in zip(self._quotas, self._wanted):
+            resources = {name: _figures(quota, name, wanted.get(name, 0)) for name in quota.hard}
+            fits = not any("lacks" in figures for figures in resources.values())
+            space = {"namespace": self._namespace} if self._namespace else {}
+            yield {"kind": quota.kind, "name": quota.name, **space, "fits": fits, "resources": resources}
+
+
+def _figures(quota: Quota, name: str, wanted: int) -> dict[str, str]:
+    hard, used = quota.hard[name], quota.used.get(name, 0)
+    left = hard.nanos - used - wanted
+
+    def text(nanos: int) -> str:
+        return of_nanos(nanos, hard.format).text
+
+    found = {"hard": hard.text, "used": text(used), "wanted": text(wanted), "left": text(max(0, left))}
+    # VMs that use nothing of a quota do not exceed it, even if it was exceeded before.
+    return {**found, "lacks": text(-left)} if left < 0 and wanted > 0 else found
 
 
 class Cluster(NamedTuple):

@@ -18,7 +18,7 @@ from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import live_update, vmi
 from ..instancetype.vmi.cluster import KubeVirt
 from ..instancetype.vmi.guest import guest
-from ..instancetype.webhooks.unmet import unmet
+from ..instancetype.webhooks.validate import unmet
 
 Manifest = dict[str, Any]
 

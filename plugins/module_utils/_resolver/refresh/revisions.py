@@ -1,9 +1,13 @@
-"""The ControllerRevisions of a namespace, found by name and by owner."""
+"""The ControllerRevisions of a namespace, by name and by owner, and which copies of a VM lose theirs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
+
+from ..api.matcher import ROLES
+from ..api.release import Release
+from ..instancetype.find import naming
 
 Manifest = dict[str, Any]
 
@@ -27,3 +31,20 @@ class Revisions:
     def get(self, _kind: str, _namespace: str, name: str) -> Manifest | None:
         """See find.Lookup."""
         return self.by_name.get(name)
+
+
+BACKUP: Final = "backup"
+# Also a clone, which is a snapshot and its restore.
+SNAPSHOT: Final = "snapshot"
+
+
+def lost_by(vm: Manifest, release: Release) -> list[str]:
+    """BACKUP, SNAPSHOT, both or neither.
+
+    Both copy the spec without the status. A snapshot of a VM with a VMI contains the spec of the guest's start, in
+    which KubeVirt has named the revisions.
+    """
+    references = (naming.referenced(vm, role, release) for role in ROLES if role.matcher_of(vm))
+    if not any(one.name and not one.pinned for one in references):
+        return []
+    return [BACKUP] if (vm.get("status") or {}).get("created") else [BACKUP, SNAPSHOT]

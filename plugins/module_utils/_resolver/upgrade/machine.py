@@ -14,13 +14,13 @@ from ..api.errors import Crash
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
-from ..declare.status import HALTED, has_guest, run_strategy
+from ..declare.readiness import HALTED, has_guest, run_strategy
 from ..instancetype.find import naming
 from ..instancetype.vmi import live_update, outstanding, vmi
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.vmi.hot_plug import Update
-from ..instancetype.webhooks import validate_vm
+from ..instancetype.webhooks import validate
 from ..instancetype.webhooks.admission import invalid
 from ..pod.amounts import texts
 from ..pod.environment import Environment
@@ -158,7 +158,7 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     """Why KubeVirt would reject any change of a stored VM, or a new VM; or ""."""
     applied = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
     spec = copy(applied["spec"])
-    answer = validate_vm.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
     if not answer.allowed:
         return answer.message
     before = None if new else spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..declare.status import has_guest
+from ..declare.readiness import has_guest
 from ..pod.manifests import name_of, namespace_of
 from ..pod.of_vm import RESTART
 from ..quota.question import Cluster, quotas

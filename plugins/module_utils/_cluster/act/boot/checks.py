@@ -13,7 +13,7 @@ from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.pool import each
 from ...client.session import Session
-from ...read.boot_defaults import Defaults
+from ...read.boot_sources import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
 from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
 from ..declare import judge

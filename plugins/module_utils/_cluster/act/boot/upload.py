@@ -15,7 +15,7 @@ from ...client import upload_proxy
 from ...client.errors import ApiError
 from ...client.session import Session
 from ...read.cdi import CDI_CONFIG
-from ...read.lists import STORAGE_CLASS
+from ...read.snapshot import STORAGE_CLASS
 from ..engine import send
 
 Manifest = dict[str, Any]

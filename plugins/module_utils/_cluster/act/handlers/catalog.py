@@ -7,10 +7,10 @@ from typing import Any
 from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
-from ...._resolver.catalog.change import changes, predicted
 from ...._resolver.catalog.deprecated import without_deprecated
 from ...._resolver.catalog.labels import MANAGED_BY_LABEL
 from ...._resolver.catalog.place import place_of
+from ...._resolver.catalog.upgrade import changes, predicted
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import Users, labels

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.tree import copy
-from ...boot.disk import Image, existing_volume, image_of
-from ...boot.environment import labels
+from ...boot.image import labels
+from ...boot.origin import Image, existing_volume, image_of
 from ...instancetype.find.infer import IGNORE
 from .. import virtual_machine
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
-from ...boot.disk import image_of
+from ...boot.origin import image_of
 from ...instancetype.find.infer import IGNORE
 from . import boot
 

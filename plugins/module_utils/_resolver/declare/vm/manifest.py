@@ -10,14 +10,126 @@ from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.matcher import ROLES
-from ...api.tree import merge
-from ..amount import amount
-from ..gate import check_name, passed
-from . import access_credentials, boot, cloud_init, devices, inference
+from ...api.names import shown
+from ...api.tree import copy, merge
+from ..gate import amount, check_name, passed
+from . import boot, cloud_init, inference
 from .volumes import SYSPREP_DISK, Disks, sysprep_source
 
-Options = dict[str, Any]
 Manifest = dict[str, Any]
+
+Options = dict[str, Any]
+Part = dict[str, Any]
+
+
+def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
+    """The networks of a VM and their interfaces, in the given order. Raises FieldError."""
+    found: list[Part] = []
+    interfaces: list[Part] = []
+    for index, entry in enumerate(entries):
+        name = entry.get("name") or "default"
+        if any(network["name"] == name for network in found):
+            raise FieldError(f"networks[{index}].name", f"another network is already named {shown(name)}")
+        multus = entry.get("multus")
+        found.append({"name": name, **({"multus": {"networkName": multus}} if multus else {"pod": {}})})
+        interfaces.append(_interface(name, entry))
+    return found, interfaces
+
+
+def _interface(name: str, entry: Options) -> Part:
+    interface: Part = {"name": name}
+    if entry.get("binding_plugin"):
+        interface["binding"] = {"name": entry["binding_plugin"]}
+    else:
+        # masquerade is the usual binding of the pod network: the VM is reached by its pod's address.
+        interface[entry.get("binding") or ("bridge" if entry.get("multus") else "masquerade")] = {}
+    for option, field in (("model", "model"), ("mac_address", "macAddress"), ("boot_order", "bootOrder")):
+        if entry.get(option) is not None:
+            interface[field] = entry[option]
+    if entry.get("ports"):
+        interface["ports"] = [
+            {field: port[field] for field in ("name", "port", "protocol") if port.get(field) is not None}
+            for port in entry["ports"]
+        ]
+    return interface
+
+
+def efi(options: Options) -> Part:
+    """The EFI fields of a domain. Secure boot, the default, needs system management mode."""
+    fields = (("secure_boot", "secureBoot"), ("persistent", "persistent"))
+    loader = {field: options[name] for name, field in fields if options.get(name) is not None}
+    domain: Part = {"firmware": {"bootloader": {"efi": loader}}}
+    if options.get("secure_boot") is not False:
+        domain["features"] = {"smm": {"enabled": True}}
+    return domain
+
+
+def tpm(options: Options) -> Part:
+    """The TPM device. Its state lasts as long as the VMI; with `persistent`, as long as the VM."""
+    return {"persistent": options["persistent"]} if options.get("persistent") is not None else {}
+
+
+_GUEST_AGENT: Final = "ga"
+# Methods that need a cloud-init volume → its type.
+_BY_CLOUD_INIT: Final = {"nocloud": "noCloud", "configdrive": "configDrive"}
+
+
+def build(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
+    """The credentials as the API has them, and the options of `cloud_init` with what they require.
+
+    Keys through the guest agent need permission to write them; keys through cloud-init need a volume of the right type.
+    Raises FieldError for an invalid credential.
+    """
+    wanted = copy(cloud_init) if cloud_init is not None else None
+    built = []
+    for index, credential in enumerate(credentials):
+        path = f"access_credentials[{index}]"
+        if not credential.get("secret"):
+            raise FieldError(f"{path}.secret", "required; set it to the name of the Secret with the keys or passwords")
+        if credential.get("type") == "password":
+            built.append(_password(path, credential))
+        else:
+            part, wanted = _ssh(path, credential, wanted)
+            built.append(part)
+    return built, wanted
+
+
+def _password(path: str, credential: Options) -> Part:
+    method = credential.get("method") or _GUEST_AGENT
+    if method != _GUEST_AGENT:
+        raise FieldError(f"{path}.method", f"{method} does not work with passwords; use ga")
+    _no_users(path, credential)
+    return _credential("userPassword", credential, {"qemuGuestAgent": {}})
+
+
+def _ssh(path: str, credential: Options, cloud_init: Options | None) -> tuple[Part, Options | None]:
+    method = credential.get("method") or _GUEST_AGENT
+    wanted = dict(cloud_init or {})
+    if method == _GUEST_AGENT:
+        users = credential.get("users") or [user for user in (wanted.get("user"),) if user]
+        if not users:
+            raise FieldError(f"{path}.users", "required; set users, or cloud_init.user, to the owners of the keys")
+        if wanted.get("manage_ssh") is None:
+            wanted["manage_ssh"] = True
+        return _credential("sshPublicKey", credential, {"qemuGuestAgent": {"users": users}}), wanted
+    _no_users(path, credential)
+    if wanted.get("type") is None:
+        wanted["type"] = method
+    elif wanted["type"] != method:
+        raise FieldError(
+            f"{path}.method", f"is {method}, but cloud_init.type is {wanted['type']}; set both to the same type"
+        )
+    return _credential("sshPublicKey", credential, {_BY_CLOUD_INIT[method]: {}}), wanted
+
+
+def _no_users(path: str, credential: Options) -> None:
+    if any(credential.get("users") or []):
+        raise FieldError(f"{path}.users", "only valid for SSH keys with the method ga; remove users")
+
+
+def _credential(field: str, credential: Options, method: Part) -> Part:
+    return {field: {"source": {"secret": {"secretName": credential["secret"]}}, "propagationMethod": method}}
+
 
 DEFAULT_MEMORY: Final = "512Mi"
 
@@ -87,11 +199,11 @@ def _vmi_spec(options: Options) -> Manifest:
         if options.get(option) is not None:
             spec[field] = options[option]
     if options.get("networks"):
-        spec["networks"], domain["devices"]["interfaces"] = devices.networks(options["networks"])
+        spec["networks"], domain["devices"]["interfaces"] = networks(options["networks"])
     if options.get("efi") is not None:
-        domain.update(devices.efi(options["efi"]))
+        domain.update(efi(options["efi"]))
     if options.get("tpm") is not None:
-        domain["devices"]["tpm"] = devices.tpm(options["tpm"])
+        domain["devices"]["tpm"] = tpm(options["tpm"])
     return spec
 
 
@@ -124,7 +236,7 @@ def _add_volumes(options: Options, spec: Manifest) -> None:
 def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Options | None]:
     """The credentials, and the effective options of the volume cloudinitdisk; None for no such volume."""
     given = options.get("cloud_init")
-    credentials, wanted = access_credentials.build(options.get("access_credentials") or [], given)
+    credentials, wanted = build(options.get("access_credentials") or [], given)
     # The user's own cloud-init volume is left alone.
     own = given is None and any(entry.get("cloud_init") is not None for entry in options.get("volumes") or [])
     return credentials, None if own else wanted

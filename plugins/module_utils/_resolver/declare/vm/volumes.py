@@ -1,16 +1,170 @@
-"""Volumes, disks and DataVolumes of a VM from the option `volumes`."""
+"""Volumes, disks and DataVolumes of a VM from the option `volumes`, with names for those that have none.
+
+A generated name depends only on the VM, so that a second run finds what the first has created.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
-from ..amount import amount
+from ...api.names import shown
+from ..gate import amount
 from . import cloud_init
-from .imports import data_volume_spec
-from .names import Names, check_label, derived
 
 Options = dict[str, Any]
+
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
+_DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LONGEST_LABEL: Final = 63
+_LONGEST_DOTTED: Final = 253
+# The letters of Kubernetes' generated names, which form no words.
+_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX: Final = 5
+
+
+def derived(prefix: str, *seed: str) -> str:
+    """A name like Kubernetes' generated names (`prefix-x7k2p`), but constant for the same seed."""
+    number = int.from_bytes(hashlib.sha256("\0".join((prefix, *seed)).encode()).digest()[:8], "big")
+    suffix = ""
+    for _position in range(_SUFFIX):
+        number, letter = divmod(number, len(_LETTERS))
+        suffix += _LETTERS[letter]
+    return f"{prefix}-{suffix}"
+
+
+def check_label(path: str, name: str) -> None:
+    """Raises FieldError unless the name is an RFC 1123 label, as for volumes. Lists all errors, in virtctl's words."""
+    faults = []
+    # The limit is in bytes.
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:
+        faults.append(f"is longer than {_LONGEST_LABEL} characters")
+    if not _LABEL.fullmatch(name):
+        dotted = len(name) <= _LONGEST_DOTTED and _DOTTED.fullmatch(name)
+        faults.append("has dots" if dotted else "must consist of a-z, 0-9 and -, with a letter or digit at both ends")
+    if faults:
+        quoted = repr(name) if len(name) <= _LONGEST_DOTTED else shown(name)
+        raise FieldError(path, f"{quoted} {' and '.join(faults)}; use a name such as root-disk")
+
+
+class Names:
+    """The names of a VM's volumes."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, path: str, name: str) -> str:
+        """Reserves a name; it must be new and a label. path: of the option, for errors.
+
+        Raises FieldError.
+        """
+        check_label(path, name)
+        self.check_free(path, name)
+        self._taken.add(name)
+        return name
+
+    def check_free(self, path: str, name: str) -> None:
+        """Raises FieldError if a volume has that name."""
+        if name in self._taken:
+            raise FieldError(path, f"another volume is already named {shown(name)}; choose another name")
+
+
+class _Source(NamedTuple):
+    """The spelling of a source.
+
+    fields: option → field of the API. required: options that it needs. sized: the option `size` is required, because
+    the source has no size.
+    """
+
+    fields: dict[str, str]
+    required: tuple[str, ...] = ()
+    sized: bool = True
+
+
+_SECRET: Final = {"secret_ref": "secretRef"}
+_CERTIFICATE: Final = {"cert_config_map": "certConfigMap"}
+_OBJECT: Final = {"name": "name", "namespace": "namespace"}
+
+SOURCES: Final[dict[str, _Source]] = {
+    "blank": _Source({}),
+    "gcs": _Source({"url": "url", **_SECRET}, ("url",)),
+    "http": _Source(
+        {
+            "url": "url",
+            **_SECRET,
+            **_CERTIFICATE,
+            "extra_headers": "extraHeaders",
+            "secret_extra_headers": "secretExtraHeaders",
+        },
+        ("url",),
+    ),
+    "imageio": _Source({"url": "url", "disk_id": "diskId", **_SECRET, **_CERTIFICATE}, ("url", "disk_id")),
+    "pvc": _Source(_OBJECT, ("name", "namespace"), sized=False),
+    "registry": _Source(
+        {"url": "url", "image_stream": "imageStream", "pull_method": "pullMethod", **_SECRET, **_CERTIFICATE}
+    ),
+    "s3": _Source({"url": "url", **_SECRET, **_CERTIFICATE}, ("url",)),
+    "snapshot": _Source(_OBJECT, ("name", "namespace"), sized=False),
+    "vddk": _Source(
+        {
+            "url": "url",
+            "uuid": "uuid",
+            "thumbprint": "thumbprint",
+            **_SECRET,
+            "backing_file": "backingFile",
+            "init_image_url": "initImageURL",
+        },
+        ("url", "uuid", "thumbprint", "secret_ref", "backing_file"),
+    ),
+    "data_source": _Source(_OBJECT, ("name",), sized=False),
+}
+
+
+def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
+    """The spec of the DataVolume for the options of an import.
+
+    path: of the options, for errors. options: exactly one source, size, storage_class, access_modes, volume_mode.
+    Raises FieldError, first for an invalid size, then for options of the source, then for a missing size.
+    """
+    storage = _storage(path, options)
+    given = [name for name in SOURCES if options.get(name) not in (None, False)]
+    if len(given) != 1:
+        raise FieldError(path, f"requires exactly one of {', '.join(SOURCES)}")
+    name, source = given[0], SOURCES[given[0]]
+    values = {} if name == "blank" else {option: value for option, value in options[name].items() if value}
+    for option in source.required:
+        if option not in values:
+            raise FieldError(f"{path}.{name}.{option}", "required for this source")
+    if name == "registry" and ("url" in values) == ("image_stream" in values):
+        raise FieldError(f"{path}.registry", "requires exactly one of url and image_stream")
+    if options.get("size") is None and source.sized:
+        raise FieldError(f"{path}.size", f"required; the source {name} does not define the size of the disk")
+    described = {source.fields[option]: value for option, value in values.items()}
+    spec: dict[str, Any]
+    if name == "data_source":
+        spec = {"sourceRef": {"kind": "DataSource", **described}}
+    else:
+        spec = {"source": {name: described}}
+    return {**spec, "storage": storage}
+
+
+def _storage(path: str, options: Options) -> dict[str, Any]:
+    """The storage of a DataVolume; the cluster's storage profile decides what the options leave out."""
+    storage: dict[str, Any] = {}
+    if options.get("size") is not None:
+        storage["resources"] = {"requests": {"storage": amount(f"{path}.size", options["size"])}}
+    for option, field in (
+        ("storage_class", "storageClassName"),
+        ("access_modes", "accessModes"),
+        ("volume_mode", "volumeMode"),
+    ):
+        if options.get(option):
+            storage[field] = options[option]
+    return storage
+
+
 Part = dict[str, Any]
 
 SYSPREP_DISK: Final = "sysprepdisk"

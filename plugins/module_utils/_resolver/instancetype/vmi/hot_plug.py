@@ -1,13 +1,113 @@
-"""Updates of a running VMI from a changed VM: sockets, memory, scheduling (``virt-controller/watch/vm``)."""
+"""Sockets and memory of a running VMI: their maximums, and updates from a changed VM, of scheduling too
+(``setupHotplug`` of ``pkg/defaults``, ``virt-controller/watch/vm``).
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
-from .memory_plug import refused
+from ...api.names import shown
+
+Spec = dict[str, Any]
 
 Manifest = dict[str, Any]
+
+_BLOCK: Final = 2 * 2**20  # bytes
+_LARGE_BLOCK: Final = 2**30  # with huge pages of that size
+_LEAST: Final = 2**30
+
+
+def refused(wanted: Manifest, most: str) -> str | None:
+    """Why memory cannot be hotplugged into a guest, or None (``ValidateLiveUpdateMemory``).
+
+    wanted: a VMI spec with `memory`. most: the maximum, a quantity.
+    """
+    domain = wanted["domain"]
+    cpu = domain.get("cpu") or {}
+    if cpu.get("realtime") is not None:
+        return "Memory hotplug is not compatible with realtime VMs"
+    if (cpu.get("numa") or {}).get("guestMappingPassthrough") is not None:
+        return "Memory hotplug is not compatible with guest mapping passthrough"
+    if domain.get("launchSecurity") is not None:
+        return "Memory hotplug is not compatible with encrypted VMs"
+    if domain["memory"].get("guest") is None:
+        return "Guest memory must be configured when memory hotplug is enabled"
+    guest, limit = quantity.parse(domain["memory"]["guest"]), quantity.parse(most)
+    large = (domain["memory"].get("hugepages") or {}).get("pageSize") == "1Gi"
+    block = _LARGE_BLOCK if large else _BLOCK
+    if guest.nanos > limit.nanos:
+        return "Guest memory is greater than the configured maxGuest memory"
+    for name, size in (("Guest memory", guest), ("MaxGuest", limit)):
+        if size.value % block:
+            return f"{name} must be {quantity.Quantity.of(block, quantity.BINARY_SI).text} aligned"
+    if wanted.get("architecture", "amd64") != "amd64":
+        return "Memory hotplug is only available for x86_64 VMs"
+    if guest.value < _LEAST:
+        return "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
+    return None
+
+
+# The default maximum as a multiple of the start value (maxHotplugRatio).
+RATIO: Final = 4
+_MOST_VCPUS: Final = 512
+
+
+class Limits(NamedTuple):
+    """The cluster's liveUpdateConfiguration.
+
+    sockets: the maximum of every VMI, 0 for none. memory: the maximum of every VMI, a quantity.
+    ratio: otherwise the maximum as a multiple of the start value.
+    """
+
+    sockets: int = 0
+    memory: str | None = None
+    ratio: int = RATIO
+
+
+def limits(configuration: Spec) -> Limits:
+    """Reads `spec.configuration` of a KubeVirt object. Raises ValueError for a number that is none."""
+    found = configuration.get("liveUpdateConfiguration") or {}
+    sockets, ratio = found.get("maxCpuSockets") or 0, found.get("maxHotplugRatio", RATIO)
+    for name, number in (("maxCpuSockets", sockets), ("maxHotplugRatio", ratio)):
+        # Python multiplies texts and lists, too, until its memory is full.
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ValueError(f"liveUpdateConfiguration.{name}: expected a whole number, found {shown(number)}")
+    memory = found.get("maxGuest")
+    return Limits(sockets, None if memory is None else quantity.canonical(str(memory)), ratio)
+
+
+def set_maximums(spec: Spec, allowed: Limits) -> None:
+    """Sets the maximums in the canonical spec of a VMI, after the defaults of CPU and memory."""
+    _sockets(spec["domain"]["cpu"], allowed)
+    _memory(spec, allowed)
+
+
+def _sockets(cpu: Spec, allowed: Limits) -> None:
+    sockets = cpu.get("sockets", 0)
+    if cpu.get("maxSockets"):
+        return
+    most = max(allowed.sockets, sockets) if allowed.sockets else 0
+    if not most:
+        most = sockets * allowed.ratio
+        in_socket = cpu.get("cores", 0) * cpu.get("threads", 0)
+        if most * in_socket > _MOST_VCPUS:
+            most = max(_MOST_VCPUS // in_socket, sockets)
+    if most:
+        cpu["maxSockets"] = most
+
+
+def _memory(spec: Spec, allowed: Limits) -> None:
+    memory = spec["domain"]["memory"]
+    guest = memory.get("guest")
+    if guest is None or "maxGuest" in memory:
+        return
+    most = allowed.memory
+    if most is None:
+        most = quantity.Quantity.of(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
+    if refused(spec, most) is None:
+        memory["maxGuest"] = most
+
 
 _FEWER_SOCKETS: Final = "Reduction of CPU socket count requires a restart"
 _TOO_MANY_SOCKETS: Final = "CPU sockets updated in template spec to a value higher than what's available"

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ...api.release import NEWEST, Release
 from . import defaults
 from .configuration import Configuration
-from .maximums import Limits, set_maximums
+from .hot_plug import Limits, set_maximums
 
 Spec = dict[str, Any]
 

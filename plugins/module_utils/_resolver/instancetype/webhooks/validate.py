@@ -1,20 +1,161 @@
-"""The responses of KubeVirt's validating webhooks to manifests of any kind."""
+"""KubeVirt's validating webhooks, as responses to manifests of any kind.
+
+Those for instancetypes and preferences check little; the CRDs check required fields. That for VMs: the steps apply,
+defaults and requirements, which involve instance types.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 from ...api import release_schema, unmarshal
-from ...api.errors import FieldError
-from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND
+from ...api.errors import Crash, FieldError
+from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES, Role
 from ...api.release import NEWEST, Release
+from ...api.tree import copy
+from ..apply import applier, conflict, requirements, topology
+from ..apply.requirements import Unmet
+from ..find import find
 from ..find.lookup import Lookup
+from ..vmi import defaults
 from ..vmi.configuration import Configuration
-from .admission import Response, allowed, bad_request
-from .validate_types import instancetype, preference
-from .validate_vm import virtual_machine
+from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
 
 Manifest = dict[str, Any]
+
+_ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
+_THREADS_PER_CORE: Final = 2
+_DEPRECATED_LAUNCH_SECURITY: Final = (
+    "launchSecurity is deprecated and will be removed in a future release. Use preference instead."
+)
+
+
+def instancetype(spec: Manifest, release: Release = NEWEST) -> Response:
+    """The response to the canonical spec of an instancetype of either kind."""
+    causes = list(_memory_causes(spec["memory"]))
+    if causes:
+        return invalid(causes)
+    warned = "launchSecurity" in spec and release.warns_of_launch_security
+    return allowed([_DEPRECATED_LAUNCH_SECURITY] if warned else [])
+
+
+def _memory_causes(memory: Manifest) -> Iterator[Cause]:
+    field = "spec.memory.overcommitPercent"
+    percent = memory.get("overcommitPercent", 0)
+    if not 0 <= percent <= 100:
+        yield Cause(INVALID, f"{field} '{percent}': must be in range between 0 and 100.", field)
+    if percent and "hugepages" in memory:
+        yield Cause(INVALID, f"{field} and spec.memory.hugepages should not be requested together.", field)
+
+
+def preference(spec: Manifest, release: Release = NEWEST) -> Response:
+    """The response to the canonical spec of a preference of either kind."""
+    wanted = spec.get("cpu", {}).get("preferredCPUTopology")
+    causes = [
+        *(_topology_causes(wanted) if release.checks_topology_names else ()),
+        *(_spread_causes(spec, release) if release.checks_spread_options else ()),
+    ]
+    if causes:
+        return invalid(causes)
+    plain = topology.NAMES.get(wanted)
+    if plain != wanted and release.checks_topology_names:
+        return allowed(
+            [f"PreferredCPUTopology {wanted} is deprecated for removal in a future release, please use {plain} instead"]
+        )
+    return allowed()
+
+
+def _topology_causes(wanted: str | None) -> Iterator[Cause]:
+    if wanted is not None and wanted not in topology.NAMES:
+        yield Cause(INVALID, f"unknown preferredCPUTopology {wanted}", "spec.cpu.preferredCPUTopology")
+
+
+def _spread_causes(spec: Manifest, release: Release) -> Iterator[Cause]:
+    """Spread options count only for a spread topology."""
+    if topology.preferred(spec, release) != topology.SPREAD:
+        return
+    ratio, across = topology.spread_of(spec)
+    if across not in _ACROSS:
+        yield Cause(INVALID, f"across {across} is not supported", "spec.cpu.spreadOptions.across")
+    elif across == topology.CORES_THREADS and ratio != _THREADS_PER_CORE:
+        message = "only a ratio of 2 (1 core 2 threads) is allowed when spreading vCPUs over cores and threads"
+        yield Cause(INVALID, message, "spec.cpu.spreadOptions.ratio")
+
+
+# The steps of a VM's validation.
+APPLY: Final = "apply"
+DEFAULTS: Final = "defaults"
+REQUIREMENTS: Final = "requirements"
+
+
+def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, release: Release = NEWEST) -> Response:
+    """The response to a canonical VM, which is modified. Missing objects of its matchers do not count."""
+    if vm["metadata"].get("deletionTimestamp"):
+        return allowed()
+    template = vm["spec"]["template"]
+    if template is None:
+        return crashed("the VirtualMachine has no template", APPLY)
+    specs = []
+    for role in ROLES:
+        found = find.spec(vm, role, objects, release)
+        if found.error is not None and release.refuses_unknown_objects:
+            return invalid([_not_found(role, found.error.message)], APPLY)
+        specs.append(found.spec)
+    given, preferred = specs
+    try:
+        if release.checks_requirements_first:
+            missing = requirements.unmet(given, preferred, template["spec"], release)
+            if missing is not None:
+                return _insufficient(missing)
+        causes = _apply(template, given, preferred, release)
+        if causes:
+            return invalid(causes, APPLY)
+        problem = defaults.set_spec_defaults(template["spec"], config, release)
+        if problem is not None:
+            return bad_request(problem.message, DEFAULTS)
+        missing = requirements.unmet(given, preferred, template["spec"], release)
+    except Crash as crash:
+        return crashed(str(crash), APPLY)
+    return allowed() if missing is None else _insufficient(missing)
+
+
+def _not_found(role: Role, message: str) -> Cause:
+    return Cause(NOT_FOUND, f"Failure to find {role.matcher}: {message}", f"spec.{role.matcher}")
+
+
+def _insufficient(missing: Unmet) -> Response:
+    message = f"failure checking preference requirements: {missing.message}"
+    return invalid([Cause(NOT_FOUND, message, ", ".join(missing.conflicts))], REQUIREMENTS)
+
+
+def _apply(template: Manifest, given: Manifest | None, preferred: Manifest | None, release: Release) -> list[Cause]:
+    """Applies both to the template; a spread with a remainder is reported instead of conflicts."""
+    spread = topology.spread_indivisible(given, preferred, release)
+    if spread is not None:
+        return [Cause(INVALID, spread.message, spread.field)]
+    conflicts = applier.apply_in_place(template["metadata"], template["spec"], given, preferred, release)
+    return [Cause(INVALID, conflict.cause_message(one, release), one.full_path()) for one in conflicts]
+
+
+def unmet(
+    template: Manifest,
+    given: Manifest | None,
+    preferred: Manifest | None,
+    config: Configuration | None = None,
+    release: Release = NEWEST,
+) -> Unmet | None:
+    """The first requirement that a VM's canonical template does not meet, or None.
+
+    given, preferred: the canonical specs of instancetype and preference. Raises Crash where KubeVirt panics.
+    """
+    if release.checks_requirements_first:
+        return requirements.unmet(given, preferred, template["spec"], release)
+    template = copy(template)
+    applier.apply_in_place(template["metadata"], template["spec"], given, preferred, release)
+    # A failure to add a network does not affect requirements.
+    defaults.set_spec_defaults(template["spec"], config or Configuration(), release)
+    return requirements.unmet(given, preferred, template["spec"], release)
 
 
 def validate(

@@ -12,8 +12,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
     ApiError,
     ConnectionFailed,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import ClusterLookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.wide_lookup import WideLookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import (
+    ClusterLookup,
+    WideLookup,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
 

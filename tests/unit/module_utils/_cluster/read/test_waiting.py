@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.events import newest_events
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.waiting import blockers
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.waiting import (
+    blockers,
+    newest_events,
+)
 from growth import growth
 from scripted_server import Store, forbidden, session_with
 

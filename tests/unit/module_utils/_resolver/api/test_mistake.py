@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.mistake import unforeseen
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import unforeseen
 
 
 def test_an_error_that_was_never_raised_has_no_place() -> None:

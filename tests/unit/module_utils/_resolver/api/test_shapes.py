@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.shapes import misshapen, own_name
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import misshapen, own_name
 
 SPEC: dict[str, Any] = {
     "memory": {"type": "dict", "options": {"guest": {"type": "str"}, "swap": {"type": "dict"}}, "aliases": ["ram"]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.environment import labels
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import labels
 
 
 def test_a_default_of_an_image() -> None:

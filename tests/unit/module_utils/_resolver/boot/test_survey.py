@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import survey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.disk import Image
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.origin import Image
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.survey import BootSource
 
 Manifest = dict[str, Any]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.label_selector import (
     SelectorError,
     selector,
@@ -15,7 +16,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     marked,
     version_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import Selection
 
 PREFERENCE = "VirtualMachineClusterPreference"

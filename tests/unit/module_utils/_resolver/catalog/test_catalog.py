@@ -16,16 +16,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     PREFERENCE,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.language import items
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,
     expand_catalog,
+    items,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import select
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import version_names

@@ -6,13 +6,17 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.change import changes, predicted
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.place import (
     Place,
     place_of,
     references,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import affected, gone
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
+    affected,
+    changes,
+    gone,
+    predicted,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     Cluster,

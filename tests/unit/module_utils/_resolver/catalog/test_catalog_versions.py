@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.errors import CatalogError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import (
     at_version,

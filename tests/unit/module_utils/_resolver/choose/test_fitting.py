@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import Wanted, fitting
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.series import series_of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import (
+    Wanted,
+    fitting,
+    series_of,
+)
 
 
 def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.pair import unfit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import unfit
 
 
 def size(vcpus: Any) -> dict[str, Any]:

@@ -8,10 +8,8 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.readiness import (
     Readiness,
-    readiness,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.status import (
     observed,
+    readiness,
 )
 
 CAPTURED = {"name": "u1.small", "controllerRevisionRef": {"name": "r"}}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.sources import missing
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.preflight import missing
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
 
 

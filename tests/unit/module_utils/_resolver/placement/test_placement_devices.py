@@ -14,10 +14,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     demand,
     resources,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.device_selectors import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.devices import (
+    Offer,
     selected,
+    taken,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.devices import Offer, taken
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.explain import problem
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.state import State
 

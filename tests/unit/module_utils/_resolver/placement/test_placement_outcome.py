@@ -8,13 +8,13 @@ import pytest
 from placement_samples import node_of, pod_of, state_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.batch import Batch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.capacity import Sample
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.drain import target
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.explain import problem
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.outcome import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import (
     Asked,
+    Sample,
     outcome,
     running,
+    target,
 )
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, around, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.affinity import affinity
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.labels import labels
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.migration import target
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.pod import Unrenderable
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.scheduling import node_selector
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.scheduling import (
+    affinity,
+    labels,
+    node_selector,
+)
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CROSS = ["CrossArchitectureVirtualization"]

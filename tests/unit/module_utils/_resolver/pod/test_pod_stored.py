@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from pod_samples import around, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.stored import expected_status, store
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.resources import (
+    expected_status,
+    store,
+)
 
 EVEN = {"alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity": ""}
 ISOLATED = {"cpu": {"sockets": 1, "isolateEmulatorThread": True}}

@@ -9,13 +9,13 @@ import pytest
 from pod_samples import METADATA, around, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.container import Container
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.pod import Pod, Unrenderable, pod
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.totals import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.amounts import (
+    Container,
     limits,
     qos_class,
     requests,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.pod import Pod, Unrenderable, pod
 
 DISK = {"name": "root", "containerDisk": {"image": "x/y:1"}}
 BOOT = {"firmware": {"kernelBoot": {"container": {"image": "x/kernel"}}}}

@@ -16,8 +16,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     watches,
     way_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.budget import usage
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.item import Item, of_pod
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.usage import usage
 
 DEDICATED = "DedicatedVirtualResources"
 CPU = {"sockets": 2, "cores": 1, "threads": 2}

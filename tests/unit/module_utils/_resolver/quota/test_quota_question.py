@@ -12,12 +12,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.manifests import by_namespace
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.budget import usage
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.item import of_manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import (
     Cluster,
     quotas,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.usage import usage
 from growth import growth
 
 GUEST = {"domain": {"devices": {}, "memory": {"guest": "2Gi"}, "cpu": {"sockets": 1}}}

@@ -14,11 +14,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     store,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.vmi import build
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.copies import lost_by
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.export import (
     exported,
     manifests,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import lost_by
 
 Manifest = dict[str, Any]
 

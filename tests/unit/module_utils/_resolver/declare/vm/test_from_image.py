@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.disk import Image
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.origin import Image
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm import from_image
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.from_image import Answer

@@ -16,7 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     manifest,
     warnings,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import derived
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import derived
 
 
 def vmi(**options: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import shown
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.names import Names, derived
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import Names, derived
 
 WRONG = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
 LONG = "is longer than 63 characters"

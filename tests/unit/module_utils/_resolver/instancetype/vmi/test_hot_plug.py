@@ -9,8 +9,6 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.hot_plug import (
     Update,
     memory,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.memory_plug import (
     refused,
 )
 

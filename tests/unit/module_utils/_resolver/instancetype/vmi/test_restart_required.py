@@ -14,11 +14,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
     Problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import (
-    restart_required,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import live_update
 
-applied, differs = restart_required.applied, restart_required.differs
+applied, differs = live_update.applied, live_update.differs
 
 Manifest = dict[str, Any]
 

@@ -10,7 +10,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import gates
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import configured
 
 Manifest = dict[str, Any]
 ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
@@ -26,7 +26,7 @@ ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
     ],
 )
 def test_another_architecture(spec: Manifest, closed: frozenset[str], refused: list[str]) -> None:
-    assert [cause.field for cause in gates.architecture(spec, "spec", "amd64", closed)] == refused
+    assert [cause.field for cause in configured.architecture(spec, "spec", "amd64", closed)] == refused
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_another_architecture(spec: Manifest, closed: frozenset[str], refused: l
     ],
 )
 def test_persistent_state(domain: Manifest, closed: frozenset[str], refused: list[str]) -> None:
-    assert [cause.field for cause in gates.persistent_state({"domain": domain}, "spec", closed)] == refused
+    assert [cause.field for cause in configured.persistent_state({"domain": domain}, "spec", closed)] == refused
 
 
 def test_which_gates_are_closed() -> None:
