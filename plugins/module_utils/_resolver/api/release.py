@@ -82,7 +82,9 @@ class Release(NamedTuple):
     stages_volumes: with the rollout strategy Stage, volumes wait for a restart, too.
     replaces_volumes: volumes that a running VM gets wait for a restart, also hotpluggable ones.
     plugs_volumes: hotpluggable volumes of a VM are plugged into its guest, without a feature gate.
-    changes_networks: an interface can get another Multus network while the guest runs.
+    changes_networks: an interface can get another Multus network while the guest runs. network_gate: the feature gate
+    that it needs; "" for none.
+    restarts_for_pod_network: a pod network that a VM gets waits for a restart.
 
     Feature gates:
     gates: required for features that other releases have without a gate: MULTI_ARCHITECTURE, PERSISTENT_STATE,
@@ -140,6 +142,8 @@ class Release(NamedTuple):
     replaces_volumes: bool = False
     plugs_volumes: bool = True
     changes_networks: bool = True
+    network_gate: str = ""
+    restarts_for_pod_network: bool = True
 
     gates: frozenset[str] = frozenset()
 
@@ -171,9 +175,18 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "infers_from_snapshots": False,
             "warns_of_launch_security": False,
             "plugs_volumes": False,
+            "network_gate": "LiveUpdateNADRef",
         },
     ),
-    ("1.8.0", {"gates": frozenset((MULTI_ARCHITECTURE,)), "changes_networks": False}),
+    (
+        "1.8.0",
+        {
+            "gates": frozenset((MULTI_ARCHITECTURE,)),
+            "changes_networks": False,
+            "network_gate": "",
+            "restarts_for_pod_network": False,
+        },
+    ),
     (
         "1.7.0",
         {

@@ -26,7 +26,7 @@ class KubeVirt(NamedTuple):
 
     release: its behaviour. configuration: the source of VM defaults. live_updates: changes of a VM reach its running
     guest; otherwise they wait for a restart, except for interfaces and volumes. plugs_volumes: a running guest gets the
-    hotpluggable volumes of its VM.
+    hotpluggable volumes of its VM. changes_networks: an interface of a running guest gets another Multus network.
     closed_gates: required feature gates of the release that are not open.
     version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
     settings: `spec.configuration` of its object. annotations: of the object.
@@ -37,6 +37,7 @@ class KubeVirt(NamedTuple):
     configuration: Configuration = Configuration()
     live_updates: bool = True
     plugs_volumes: bool = True
+    changes_networks: bool = True
     closed_gates: frozenset[str] = frozenset()
     version: str = ""
     settings: Mapping[str, Any] = _NOTHING
@@ -122,6 +123,7 @@ def _read(manifest: Manifest, release: Release) -> KubeVirt:
         configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
         updates_live(spec, release),
         plugs_volumes(spec, release),
+        changes_networks(spec, release),
         release.gates.difference(developer.get("featureGates") or ()),
         settings=spec,
         annotations=(manifest.get("metadata") or {}).get("annotations") or {},
@@ -147,3 +149,11 @@ def plugs_volumes(spec: Manifest, release: Release) -> bool:
         return False
     disabled = developer.get("disabledFeatureGates") or ()
     return _PLUG_DECLARED in gates or (release.plugs_volumes and _PLUG_DECLARED not in disabled)
+
+
+def changes_networks(spec: Manifest, release: Release) -> bool:
+    """Whether an interface of a running guest gets another Multus network. spec: `spec.configuration` of the KubeVirt
+    object.
+    """
+    gates = (spec.get("developerConfiguration") or {}).get("featureGates") or ()
+    return release.changes_networks and (not release.network_gate or release.network_gate in gates)

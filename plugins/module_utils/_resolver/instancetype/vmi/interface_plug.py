@@ -7,21 +7,21 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ...api.release import Release
 from ...api.tree import copy
+from .cluster import KubeVirt
 
 Manifest = dict[str, Any]
 
 _ORDINAL_NAME: Final = re.compile(r"net\d+")
 
 
-def interfaces_need_restart(wanted: Manifest, running: Manifest, release: Release) -> bool:
+def interfaces_need_restart(wanted: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
     """Whether interfaces or networks of the guest were removed or changed; new ones and states do not count
     (``IsRestartRequired``).
 
     wanted, running: VMI specs.
     """
-    if release.changes_networks and _has_pod_network(wanted) and not _has_pod_network(running):
+    if kubevirt.release.restarts_for_pod_network and _has_pod_network(wanted) and not _has_pod_network(running):
         return True
 
     def interfaces(spec: Manifest) -> dict[str, Manifest]:
@@ -30,14 +30,14 @@ def interfaces_need_restart(wanted: Manifest, running: Manifest, release: Releas
     def networks(spec: Manifest) -> dict[str, Manifest]:
         found = {entry["name"]: copy(entry) for entry in spec.get("networks") or []}
         for entry in found.values():
-            if entry.get("multus") is not None and release.changes_networks:
+            if entry.get("multus") is not None and kubevirt.changes_networks:
                 entry["multus"]["networkName"] = ""
         return found
 
     return any(of(wanted).get(name) != entry for of in (interfaces, networks) for name, entry in of(running).items())
 
 
-def plugged(wanted: Manifest, instance: Manifest, release: Release) -> Manifest:
+def plugged(wanted: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Manifest:
     """The spec of a VMI with the VM's interfaces, states and networks, as far as a running guest can have them.
 
     wanted: the VM's VMI spec. instance: with `spec`; its status names the pod's interfaces.
@@ -58,7 +58,7 @@ def plugged(wanted: Manifest, instance: Manifest, release: Release) -> Manifest:
             current.update({} if state is None else {"state": state})
     for network in result.get("networks") or []:
         of_vm = networks.get(network["name"]) or {}
-        if release.changes_networks and "multus" in of_vm and "multus" in network:
+        if kubevirt.changes_networks and "multus" in of_vm and "multus" in network:
             network["multus"]["networkName"] = of_vm["multus"]["networkName"]
     return result
 

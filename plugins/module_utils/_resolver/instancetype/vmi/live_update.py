@@ -53,18 +53,17 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     return template
 
 
-def differs(vm: Manifest, then: Manifest, wanted: Manifest, running: Manifest, *, live: bool, release: Release) -> bool:
+def differs(vm: Manifest, then: Manifest, wanted: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
     """Whether a VM differs from its guest's start in fields that need a restart.
 
-    then, wanted: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical. live: the
-    cluster changes running guests (vmRolloutStrategy).
+    then, wanted: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical.
     """
     then = copy(then)
-    if live or not release.stages_volumes:
+    if kubevirt.live_updates or not kubevirt.release.stages_volumes:
         _leave_volumes(vm, then, wanted)
-    if live:
+    if kubevirt.live_updates:
         _leave_live(then, wanted)
-    if not interfaces_need_restart(wanted, running, release):
+    if not interfaces_need_restart(wanted, running, kubevirt):
         _take(then, wanted, "networks")
         _take(then["domain"]["devices"], wanted["domain"]["devices"], "interfaces")
     _leave_firmware_uuid(then, wanted, running)
@@ -129,10 +128,9 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster)
     instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
     changes = tuple(_plugged(now, instance, kubevirt))
-    live = kubevirt.live_updates
-    if differs(now, past["spec"], wanted, running, live=live, release=cluster.release):
+    if differs(now, past["spec"], wanted, running, kubevirt):
         return Update(changes, OTHER_FIELD)
-    if not live:
+    if not kubevirt.live_updates:
         return Update(changes)
     changes += scheduling(wanted, running)
     restart = None
@@ -153,7 +151,7 @@ def _canonical(vm: Manifest) -> Manifest:
 def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
     """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
     vm, running = _canonical(vm), instance["spec"]
-    connected = interface_plug.plugged(vm["spec"]["template"]["spec"], instance, kubevirt.release)
+    connected = interface_plug.plugged(vm["spec"]["template"]["spec"], instance, kubevirt)
     if connected.get("networks") != running.get("networks"):
         yield "networks"
     interfaces = connected["domain"]["devices"].get("interfaces")
@@ -174,7 +172,7 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt
     before, after: applied VMI specs. The state at the guest's start is unknown here, so only virt-controller's decision
     is certain.
     """
-    if differs(vm, before, after, before, live=True, release=kubevirt.release):
+    if differs(vm, before, after, before, kubevirt):
         return False
     running = copy(before)
     for part in ("cpu", "memory"):

@@ -66,8 +66,14 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         for older, newer in zip(minors, minors[1:])
     ]
 
-    assert changed[8] == {"creates_panic_device", "infers_from_snapshots", "warns_of_launch_security", "plugs_volumes"}
-    assert changed[7] == {"gates", "changes_networks"}
+    assert changed[8] == {
+        "creates_panic_device",
+        "infers_from_snapshots",
+        "warns_of_launch_security",
+        "plugs_volumes",
+        "network_gate",
+    }
+    assert changed[7] == {"gates", "changes_networks", "network_gate", "restarts_for_pod_network"}
     assert changed[6] == {
         "any_memory_conflicts",
         "sets_matcher_kind",

@@ -10,7 +10,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     kubevirt_of,
 )
 
-DECLARED, REQUESTED = "DeclarativeHotplugVolumes", "HotplugVolumes"
+DECLARED, REQUESTED, NETWORKS = "DeclarativeHotplugVolumes", "HotplugVolumes", "LiveUpdateNADRef"
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,18 @@ DECLARED, REQUESTED = "DeclarativeHotplugVolumes", "HotplugVolumes"
 def test_declared_volumes_are_plugged_in(version: str, gates: dict[str, Any], expected: bool) -> None:
     manifest = {"spec": {"configuration": {"developerConfiguration": gates}}}
     assert kubevirt_of(manifest, version).plugs_volumes is expected
+
+
+@pytest.mark.parametrize(
+    ("version", "gates", "expected"),
+    [
+        ("1.9.0", [], True),
+        ("1.8.4", [], False),
+        ("1.8.4", [NETWORKS], True),
+        # Releases that do not know the gate.
+        ("1.7.0", [NETWORKS], False),
+    ],
+)
+def test_networks_of_running_guests_change(version: str, gates: list[str], expected: bool) -> None:
+    manifest = {"spec": {"configuration": {"developerConfiguration": {"featureGates": gates}}}}
+    assert kubevirt_of(manifest, version).changes_networks is expected

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from interface_specs import LAN, POD, spec, state
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.interface_plug import (
     plugged,
 )
@@ -15,6 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 Manifest = dict[str, Any]
 
 
+KUBEVIRT = KubeVirt(NEWEST)
 WAN = (LAN[0], {"name": "lan", "multus": {"networkName": "wan"}})
 SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
 
@@ -34,7 +36,7 @@ SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
     ],
 )
 def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
-    assert plugged(wanted, {"spec": running}, NEWEST) == expected
+    assert plugged(wanted, {"spec": running}, KUBEVIRT) == expected
 
 
 @pytest.mark.parametrize(("name", "expected"), [("net1", LAN), ("pod1234567", state(LAN, "absent")), ("", LAN)])
@@ -43,7 +45,7 @@ def test_an_interface_goes_if_the_pod_does_not_number_its_interfaces(
 ) -> None:
     status = {"interfaces": [{"name": "lan", **({"podInterfaceName": name} if name else {})}]}
     instance = {"spec": spec(POD, LAN), "status": status}
-    assert plugged(spec(POD, state(LAN, "absent")), instance, NEWEST) == spec(POD, expected)
+    assert plugged(spec(POD, state(LAN, "absent")), instance, KUBEVIRT) == spec(POD, expected)
 
 
 def test_the_pod_s_own_network_numbers_nothing() -> None:
@@ -52,13 +54,14 @@ def test_the_pod_s_own_network_numbers_nothing() -> None:
         {"name": "default", "multus": {"networkName": "lan", "default": True}},
     )
     instance = {"spec": spec(default)}
-    assert plugged(spec(state(default, "absent")), instance, NEWEST) == spec(state(default, "absent"))
+    assert plugged(spec(state(default, "absent")), instance, KUBEVIRT) == spec(state(default, "absent"))
 
 
 def test_an_interface_without_network_is_left() -> None:
     wanted = {**spec(POD, LAN), "networks": [POD[1]]}
-    assert plugged(wanted, {"spec": spec(POD)}, NEWEST) == spec(POD)
+    assert plugged(wanted, {"spec": spec(POD)}, KUBEVIRT) == spec(POD)
 
 
-def test_older_releases_change_no_network() -> None:
-    assert plugged(spec(POD, WAN), {"spec": spec(POD, LAN)}, of("1.7")) == spec(POD, LAN)
+def test_a_cluster_that_changes_no_networks() -> None:
+    kubevirt = KUBEVIRT._replace(changes_networks=False)
+    assert plugged(spec(POD, WAN), {"spec": spec(POD, LAN)}, kubevirt) == spec(POD, LAN)

@@ -15,6 +15,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Problem,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import live_update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+    KubeVirt,
+    changes_networks,
+)
 
 applied, differs = live_update.applied, live_update.differs
 
@@ -28,7 +32,8 @@ def compare(
     if isinstance(past, Problem) or isinstance(present, Problem):
         return None
     running = schema.canonical("VirtualMachineInstanceSpec", vmi["spec"])
-    return differs(vm, past["spec"], present["spec"], running, live=live, release=release)
+    kubevirt = KubeVirt(release, live_updates=live, changes_networks=changes_networks({}, release))
+    return differs(vm, past["spec"], present["spec"], running, kubevirt)
 
 
 def revision(generation: int, **cpu: Any) -> Manifest:
@@ -206,7 +211,7 @@ def test_older_releases_stage_volumes_too(release: str, live: bool, expected: bo
     assert compare(changed, own(**with_volumes(ROOT)), VMI, Objects([]), live, of(release)) is expected
 
 
-@pytest.mark.parametrize(("release", "expected"), [("1.9", False), ("1.8", False), ("1.7", True)])
+@pytest.mark.parametrize(("release", "expected"), [("1.9", False), ("1.8", True), ("1.7", True)])
 def test_older_releases_change_no_network(release: str, expected: bool) -> None:
     present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**connected("wan", "one"))}, "status": {}}
     started = {"template": template(**connected("lan", "one"))}
@@ -220,7 +225,8 @@ def test_a_pod_network_comes_with_the_next_start() -> None:
     present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**both)}, "status": {}}
     started = {"template": template(**connected("lan", "one"))}
     running = {"spec": connected("lan", "one")}
-    assert compare(present, started, running, Objects([]), True) is True
+    for release in ("1.9", "1.8"):
+        assert compare(present, started, running, Objects([]), True, of(release)) is True
     assert compare(present, started, running, Objects([]), True, of("1.7")) is False
 
 

@@ -1,0 +1,93 @@
+"""KubeVirt 1.8 with guests that cannot migrate: what it leaves to a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modules_support import network_of, until, vm
+
+pytestmark = pytest.mark.own_cluster
+
+Run = Callable[..., dict[str, Any]]
+OTHER_FIELD = "a non-live-updatable field was changed in the template spec"
+
+
+@pytest.fixture(scope="module")
+def cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Iterator[Path]:
+    _name, _tests, _dir, folder = run_cluster
+    which = ("--name", "still", "--dir", f"{folder}-still")
+    yield Path(launch("start", *which, "--kubevirt-version", "1.8.4", "--no-migratable")["kubeconfig"])
+    launch("stop", "--remove", *which)
+
+
+@pytest.fixture
+def declare(run: Run, shop: str) -> Run:
+    """declare(entry, **options): the result of the VM."""
+
+    def one(entry: dict[str, Any], **options: Any) -> dict[str, Any]:
+        done = run("virtual_machine", namespace=shop, **entry, **options)
+        assert "failed" not in done, done["msg"]
+        result: dict[str, Any] = done["result"]
+        return result
+
+    return one
+
+
+@pytest.fixture
+def guest(api: Any, shop: str) -> Callable[[], Any]:
+    """guest(): the VMI of the VM web."""
+    instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
+    return lambda: instances.get(name="web", namespace=shop).to_dict()
+
+
+def with_devices(devices: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    instancetype = vm("web")["instancetype"]
+    return {
+        "name": "web",
+        "instancetype": instancetype,
+        "spec": {"template": {"spec": {"domain": {"devices": devices}, **fields}}},
+    }
+
+
+def on_network(name: str) -> dict[str, Any]:
+    networks = [{"name": "lan", "multus": {"networkName": name}}]
+    return with_devices({"interfaces": [{"name": "lan", "bridge": {}}]}, networks=networks)
+
+
+def test_another_network_takes_a_restart_unless_a_feature_gate_is_open(
+    api: Any, shop: str, declare: Run, guest: Callable[[], Any]
+) -> None:
+    for name in ("lan", "wan"):
+        network_of(api, shop, name)
+    declare(on_network("lan"), wait=True)
+    before = guest()
+    for check in (True, False):
+        told = declare(on_network("wan"), check=check, wait=True)
+        assert (told["needs"], told["restart_reason"], told["restart_required"]) == ("restart", OTHER_FIELD, True)
+    assert guest()["spec"]["networks"] == before["spec"]["networks"]
+    assert declare(on_network("wan"), restart="if_required", wait=True)["restarted"]
+    moved = guest()
+    assert moved["spec"]["networks"][0]["multus"]["networkName"] == "wan"
+    kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
+    kubevirt = kubevirts.get().items[0].to_dict()
+    developer = kubevirt["spec"]["configuration"].get("developerConfiguration") or {}
+    gates = developer.get("featureGates") or []
+
+    def open_gates(*names: str) -> None:
+        body = {"spec": {"configuration": {"developerConfiguration": {"featureGates": [*gates, *names]}}}}
+        place = {"name": kubevirt["metadata"]["name"], "namespace": kubevirt["metadata"]["namespace"]}
+        kubevirts.patch(**place, body=body, content_type="application/merge-patch+json")
+
+    open_gates("LiveUpdateNADRef")
+    try:
+        for check in (True, False):
+            told = declare(on_network("lan"), check=check, wait=True, restart="if_required")
+            assert (told["needs"], told["restarted"]) == ("live_update", False), told
+        until(lambda: guest()["spec"]["networks"] == before["spec"]["networks"])
+        assert guest()["metadata"]["uid"] == moved["metadata"]["uid"]
+    finally:
+        open_gates()
