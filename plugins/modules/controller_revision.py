@@ -191,7 +191,7 @@ results:
       type: bool
       returned: always
     restart_reason:
-      description: Why the guest needs a restart, in KubeVirt's words.
+      description: Why the guest needs a restart, in KubeVirt's words if it asks for one.
       type: str
       returned: when there is a reason
       sample: a non-live-updatable field was changed in the template spec

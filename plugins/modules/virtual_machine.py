@@ -254,7 +254,7 @@ results:
       returned: when the VM existed and is changed
       sample: restart
     restart_reason:
-      description: Why the guest needs a restart, in KubeVirt's words.
+      description: Why the guest needs a restart, in KubeVirt's words if it asks for one.
       type: str
       returned: when RV(results[].needs) is V(restart)
       sample: a non-live-updatable field was changed in the template spec

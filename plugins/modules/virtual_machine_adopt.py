@@ -168,7 +168,7 @@ results:
       type: str
       returned: when it can be adopted
     restart_reason:
-      description: Why the guest needs a restart, in KubeVirt's words.
+      description: Why the guest needs a restart, in KubeVirt's words if it asks for one.
       type: str
       returned: when it needs one
     nearest:

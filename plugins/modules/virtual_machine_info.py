@@ -171,7 +171,7 @@ virtual_machines:
       type: bool
       returned: always
     restart_reason:
-      description: Why the guest needs a restart, in KubeVirt's words.
+      description: Why the guest needs a restart, in KubeVirt's words if it asks for one.
       type: str
       returned: when there is a reason
     drifted:

@@ -1,4 +1,4 @@
-"""KubeVirt 1.8 with guests that cannot migrate: what it leaves to a restart."""
+"""KubeVirt 1.8 with guests that cannot migrate: what it leaves to a restart, whether or not it asks for one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from modules_support import network_of, until, vm
+from modules_support import claim_of, network_of, until, vm
 
 pytestmark = pytest.mark.own_cluster
 
@@ -91,3 +91,59 @@ def test_another_network_takes_a_restart_unless_a_feature_gate_is_open(
         assert guest()["metadata"]["uid"] == moved["metadata"]["uid"]
     finally:
         open_gates()
+
+
+ROOT = {"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}
+
+
+def loaded(claim: str) -> dict[str, Any]:
+    """A VM with a CD-ROM, empty without a claim."""
+    medium = {"name": "iso", "persistentVolumeClaim": {"claimName": claim, "hotpluggable": True}}
+    disks = [{"name": "root", "disk": {}}, {"name": "iso", "cdrom": {"bus": "sata"}}]
+    return with_devices({"disks": disks}, volumes=[ROOT, medium])
+
+
+def with_data(*claims: str) -> dict[str, Any]:
+    volumes = [{"name": one, "persistentVolumeClaim": {"claimName": one, "hotpluggable": True}} for one in claims]
+    disks = [{"name": one, "disk": {"bus": "scsi"}} for one in claims]
+    return with_devices({"disks": [{"name": "root", "disk": {}}, *disks]}, volumes=[ROOT, *volumes])
+
+
+@pytest.mark.parametrize(("before", "after"), [(loaded("one"), loaded("two")), (with_data(), with_data("one"))])
+def test_a_volume_that_kubevirt_does_not_plug_takes_a_restart(
+    api: Any,
+    run: Run,
+    shop: str,
+    declare: Run,
+    guest: Callable[[], Any],
+    before: dict[str, Any],
+    after: dict[str, Any],
+) -> None:
+    for claim in ("one", "two"):
+        claim_of(api, shop, claim)
+    declare(before, wait=True)
+    first = guest()
+    for check in (True, False):
+        told = declare(after, check=check, wait=True)
+        assert (told["needs"], told["restart_required"]) == ("restart", True)
+        assert told["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets ")
+    assert "RestartRequired" not in {one["type"] for one in _conditions(api, shop)}
+    (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+    assert (seen["restart_required"], seen["guest_current"]) == (True, False)
+    assert seen["restart_reason"] == told["restart_reason"]
+    assert guest()["spec"]["volumes"] == first["spec"]["volumes"]
+    declare(before, wait=True)
+    (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+    assert (seen["restart_required"], seen["guest_current"]) == (False, True)
+    told = declare(after, wait=True, restart="if_required")
+    assert (told["restarted"], told["restart_required"]) == (True, False)
+    assert guest()["metadata"]["uid"] != first["metadata"]["uid"]
+    assert guest()["spec"]["volumes"] != first["spec"]["volumes"]
+    (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+    assert (seen["restart_required"], seen["guest_current"]) == (False, True)
+
+
+def _conditions(api: Any, namespace: str) -> list[dict[str, Any]]:
+    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    found: list[dict[str, Any]] = vms.get(name="web", namespace=namespace).to_dict()["status"].get("conditions") or []
+    return found

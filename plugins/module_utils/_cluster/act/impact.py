@@ -58,7 +58,7 @@ def waits_for_restart(result: Result) -> bool:
     impact: Impact | None = result.impact
     if result.live is None or (impact is not None and impact.settled):
         return False
-    if impact is not None and not (result.written and observed(result.live)):
+    if impact is not None and (impact.unasked or not (result.written and observed(result.live))):
         return impact.needs == effects.RESTART
     return restart_required(result.live) is not None
 
@@ -103,6 +103,8 @@ class Restarts:
             result.live, result.restart = guest.vm, guest.restarted
             result.warnings += guest.raised.warnings
             result.failed = f"the restart failed: {guest.failed}" if guest.failed else None
+            if result.impact is not None and not guest.failed:
+                result.impact = result.impact._replace(unasked=False)
         self._without_settled(session, [one for one in due if not one.failed])
 
     def _without_settled(

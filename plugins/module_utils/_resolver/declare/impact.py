@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ..api.effects import LIVE, NOTHING, RESTART, UNKNOWN, Impact
 from ..api.matcher import ROLES
@@ -10,15 +10,18 @@ from ..api.redaction import redact
 from ..api.tree import copy, differences
 from ..instancetype.find import naming
 from ..instancetype.find.lookup import Lookup
-from ..instancetype.vmi import live_update, vmi
+from ..instancetype.vmi import live_update, outstanding, vmi
 from ..instancetype.vmi.cluster import Cluster
 from ..instancetype.vmi.guest import guest
 from ..instancetype.vmi.hot_plug import Update
+from ..instancetype.vmi.volume_plug import migrates
 from ..instancetype.webhooks import mutate
 from .outlook import Outlook
 from .readiness import HALTED, run_strategy
 
 Manifest = dict[str, Any]
+
+_UNASKED: Final = "KubeVirt asks for no restart, but the guest gets {fields} only at its next start"
 
 
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
@@ -37,18 +40,35 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
     will = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
     if was is None or will is None:
         return Impact(UNKNOWN)
-    update = Update()
+    update, unasked = Update(), ""
     if running is not None:
         if run_strategy(future.vm) != HALTED:
             update = live_update.compare(as_started, after, running, cluster)
+            unasked = _unasked(was, will, running, update, migrates(after))
         _grow(was, running["spec"])
+    reason = update.restart_required or unasked or None
     return Impact(
-        RESTART if update.restart_required is not None else LIVE if update.changes else NOTHING,
-        update.restart_required,
+        RESTART if reason is not None else LIVE if update.changes else NOTHING,
+        reason,
         guest_before=guest(was),
         guest_after=guest(will),
         changes=tuple(_shown(change) for change in differences(was, will)),
+        unasked=bool(unasked),
     )
+
+
+def _unasked(was: Manifest, will: Manifest, instance: Manifest, update: Update, migrating: bool) -> str:
+    """Why a change that KubeVirt does not ask to restart for needs a restart all the same; "" if none does.
+
+    KubeVirt compares neither the disks and interfaces that it attaches automatically, nor volumes that it could plug.
+    A guest that does not run yet may still get them. One that is to migrate to other volumes is not to lose its data.
+    """
+    if update.restart_required is not None or (instance.get("status") or {}).get("phase") != "Running":
+        return ""
+    live = (*update.changes, "volumes") if migrating else update.changes
+    lacks = outstanding.fixed(was, will, instance["spec"])
+    left = [one for one in lacks if not any(f"{one}.".startswith(f"{change}.") for change in live)]
+    return _UNASKED.format(fields=", ".join(left)) if left else ""
 
 
 def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:

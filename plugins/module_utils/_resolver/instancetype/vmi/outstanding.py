@@ -86,16 +86,29 @@ def outstanding(
     if then is None:
         lacks = [path for path, value in now.items() if value and not _has(running, path, value)]
     else:
-        lacks = [
-            path for path in {**then, **now} if _changed(then, now, path) and not _follows(running, then, now, path)
-        ]
+        lacks = _fixed(then, now, running)
         lacks += [path for path in _LIVE if now.get(path) and not _has(running, path, now[path])]
-        # A VMI loses the drive at once, its guest does not.
-        lacks += _drives(then) - {path[:4] for path in now}
     by_default = _by_default(built.spec, now, config, release)
     lacks += [path for path in by_default if path in running and not _same(running[path], by_default[path], True, True)]
-    told = dict.fromkeys(path for path in lacks if path[0] not in _PLACEMENT)
-    return Outstanding(tuple(sorted(".".join(path) for path in told)), revised=_revised(vm, started))
+    return Outstanding(_told(lacks), revised=_revised(vm, started))
+
+
+def fixed(then: Manifest, now: Manifest, running: Manifest) -> tuple[str, ...]:
+    """The changed fields that the guest lacks, except sockets and memory.
+
+    then, now, running: VMI specs of the guest's start, of the next start, and of the VMI.
+    """
+    return _told(_fixed(*(dict(_leaves(spec)) for spec in (then, now, running))))
+
+
+def _fixed(then: dict[Path, Any], now: dict[Path, Any], running: dict[Path, Any]) -> list[Path]:
+    lacks = [path for path in {**then, **now} if _changed(then, now, path) and not _follows(running, then, now, path)]
+    # A VMI loses the drive at once, its guest does not.
+    return [*lacks, *(_drives(then) - {path[:4] for path in now})]
+
+
+def _told(lacks: list[Path]) -> tuple[str, ...]:
+    return tuple(sorted({".".join(path) for path in lacks if path[0] not in _PLACEMENT}))
 
 
 def unfinished(instance: Manifest, lacks: Outstanding) -> str | None:

@@ -32,7 +32,7 @@ def volumes_change_live(vm: Manifest, then: Manifest, wanted: Manifest) -> bool:
         if _is_hotpluggable(volume):
             continue
         persistent = volume.get("persistentVolumeClaim") is not None or volume.get("dataVolume") is not None
-        if before is None or not (semantic.equal("Volume", before, volume) or (persistent and _migrates(vm))):
+        if before is None or not (semantic.equal("Volume", before, volume) or (persistent and migrates(vm))):
             return False
     return all(_is_hotpluggable(volume) for volume in left.values())
 
@@ -62,7 +62,7 @@ def plugged(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Mani
     """
     status = instance.get("status") or {}
     now, running = vm["spec"]["template"]["spec"], instance["spec"]
-    if status.get("phase") != "Running" or _migrates(vm):
+    if status.get("phase") != "Running" or migrates(vm):
         return _volumes(running), _disks(running)
     wanted, disks = _by_name(_volumes(now)), _by_name(_disks(now))
     volumes = [one for one in _volumes(running) if _stays(one, wanted.get(one["name"]))]
@@ -102,7 +102,7 @@ def replaced(vm: Manifest, instance: Manifest) -> Update:
     vm, instance: with canonical specs of the VMI. KubeVirt waits while a hotpluggable volume is being unplugged.
     """
     running, wanted = _by_name(_volumes(instance["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
-    if _migrates(vm) or any(name not in wanted and _is_plugged(volume) for name, volume in running.items()):
+    if migrates(vm) or any(name not in wanted and _is_plugged(volume) for name, volume in running.items()):
         return Update()
     for name, volume in running.items():
         if volume.get("containerDisk") is not None and wanted.get(name, {}).get("containerDisk") is not None:
@@ -125,7 +125,7 @@ def migrated(vm: Manifest, instance: Manifest) -> Update:
         for name, volume in _by_name(_volumes(running)).items()
         if _claim(volume) and _claim(wanted.get(name) or {}) not in ("", _claim(volume))
     ]
-    if not _migrates(vm) or not moved:
+    if not migrates(vm) or not moved:
         return Update()
     reason = _unmovable(moved, running) or _unmovable_guest(moved, instance.get("status") or {})
     if reason:
@@ -170,7 +170,8 @@ def _claim(volume: Manifest) -> str:
     return ""
 
 
-def _migrates(vm: Manifest) -> bool:
+def migrates(vm: Manifest) -> bool:
+    """Whether a VM's guest is to be migrated to its changed volumes."""
     return bool(vm["spec"].get("updateVolumesStrategy") == _MIGRATION)
 
 

@@ -103,6 +103,18 @@ def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_t
     assert not any(waits_for_restart(result) for result in results)
 
 
+def test_a_restart_that_kubevirt_does_not_ask_for() -> None:
+    cluster = Cluster("shop/a-l")
+    result = changed(cluster, "shop/a-l", RESTART)
+    result.impact = Impact(RESTART, unasked=True)
+    assert waits_for_restart(result)
+    settle(cluster, [result], wanted=False)
+    assert (waits_for_restart(result), cluster.restarted) == (True, [])
+    settle(cluster, [result])
+    assert (result.restart, result.failed, cluster.restarted) == (True, None, ["shop/a-l"])
+    assert not waits_for_restart(result)
+
+
 def test_an_unchanged_vm_that_somebody_has_just_changed_is_waited_for() -> None:
     labels = ("shop/a-r", "shop/b-l")
     cluster = Cluster(*labels)

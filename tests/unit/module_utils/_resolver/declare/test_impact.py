@@ -168,6 +168,52 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
     assert foreseen(ROOTED, moved, instance, cluster).needs == needs
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "field"),
+    [
+        (ROOTED, made_of([ROOT, DATA], [ROOT_DISK, DATA_DISK]), "volumes.data"),
+        (LOADED, made_of([ROOT, claimed("iso", "other")], [ROOT_DISK, DRIVE]), "volumes.iso.persistentVolumeClaim"),
+        (LOADED, EMPTY, "volumes.iso"),
+    ],
+)
+def test_volumes_where_kubevirt_plugs_none(before: Manifest, after: Manifest, field: str) -> None:
+    instance = {**running(), "spec": before["spec"]["template"]["spec"]}
+    told = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, plugs_volumes=False)))
+    assert (told.needs, told.unasked) == (RESTART, True)
+    assert str(told.reason).startswith("KubeVirt asks for no restart, but the guest gets ")
+    assert field in str(told.reason)
+
+
+def test_a_preference_of_a_disk_that_the_vm_does_not_list() -> None:
+    def preferring(bus: str) -> Manifest:
+        made = vm(volumes=[ROOT])
+        made["spec"]["preference"] = {"name": bus}
+        return made
+
+    kind = "VirtualMachineClusterPreference"
+    preferences = [
+        {"kind": kind, "metadata": {"name": bus}, "spec": {"devices": {"preferredDiskBus": bus}}}
+        for bus in ("sata", "virtio")
+    ]
+    instance = running()
+    devices = {"disks": [{"name": "root", "disk": {"bus": "sata"}}]}
+    instance["spec"].update(domain={**instance["spec"]["domain"], "devices": devices}, volumes=[ROOT])
+    cluster = Cluster(Objects([*TYPES, *preferences]), KubeVirt(NEWEST))
+    told = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
+    assert (told.needs, told.unasked) == (RESTART, True)
+    assert "domain.devices.disks.root.disk.bus" in str(told.reason)
+    # What KubeVirt asks for comes first.
+    asked = preferring("virtio")
+    asked["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
+    told = foreseen(preferring("sata"), asked, instance, cluster)
+    assert (told.needs, told.unasked) == (RESTART, False)
+    # A guest that does not run yet is not restarted for it, nor one that has it already.
+    early = {**instance, "status": {**instance["status"], "phase": "Scheduling"}}
+    assert foreseen(preferring("sata"), preferring("virtio"), early, cluster).needs == NOTHING
+    devices["disks"][0]["disk"] = {"bus": "virtio"}
+    assert foreseen(preferring("sata"), preferring("virtio"), instance, cluster).needs == NOTHING
+
+
 def test_memory_that_is_only_requested() -> None:
     """Without memory.guest, which KubeVirt does not compare with the guest's, the pod's memory counts."""
     before = requesting(guest="2Gi")
