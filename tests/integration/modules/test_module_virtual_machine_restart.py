@@ -152,6 +152,31 @@ def test_devices_that_a_running_guest_gets_as_kubevirt_decides(
     assert (uid(run, shop) == guest) is (needs != "restart")
 
 
+@pytest.mark.parametrize("devices", [{"preferred_disk_bus": "scsi"}, {"preferred_interface_model": "e1000"}])
+def test_a_preference_for_a_device_that_the_vm_does_not_list_takes_a_restart_that_kubevirt_does_not_ask_for(
+    run: Run, shop: str, declare: Run, devices: dict[str, str]
+) -> None:
+    def seen() -> dict[str, Any]:
+        (found,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+        return {"restart_reason": None, **found}
+
+    assert run("preference", namespace=shop, name="other", devices=devices)["changed"]
+    other = vm("web", preference={"name": "other", "kind": "VirtualMachinePreference"})
+    declare(vm("web"), wait=True)
+    before = uid(run, shop)
+    for check in (True, False):
+        told = declare(other, check=check, wait=True)
+        assert (told["needs"], told["restart_required"]) == ("restart", True), told
+        assert told["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets domain.devices.")
+    assert (seen()["restart_required"], seen()["restart_reason"]) == (True, told["restart_reason"])
+    assert declare(vm("web"), wait=True)["needs"] == "nothing"
+    assert (seen()["restart_required"], uid(run, shop)) == (False, before)
+    for check in (True, False):
+        told = declare(other, check=check, restart="if_required", wait=True)
+        assert (told["needs"], told["restarted"]) == ("restart", True), told
+    assert (seen()["restart_required"], uid(run, shop) == before) == (False, False)
+
+
 def test_memory_is_plugged_into_a_guest_that_can_migrate_and_into_no_other(run: Run, shop: str, declare: Run) -> None:
     run("instancetype", namespace=shop, name="wide", cpu={"guest": 1}, memory={"guest": "4Gi"})
     declare(vm("web"), wait=True)

@@ -8,8 +8,10 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.declare.impact import impact
+from ..._resolver.declare.outlook import Outlook
 from ..._resolver.declare.readiness import has_guest, restart_required
-from ..._resolver.instancetype.vmi.cluster import KubeVirt
+from ..._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift, RoleDrift
@@ -34,6 +36,7 @@ class Inspected:
     revisions: all ControllerRevisions of its namespace, shared by its VMs. kubevirt: the cluster's KubeVirt.
     instance: its VMI; None if there is none or it was not read.
     outstanding: what the running guest lacks; None without a guest, or if the VMI was not read.
+    unasked: why the guest needs a restart for which KubeVirt does not ask; "" if it needs none.
     """
 
     vm: Manifest
@@ -42,6 +45,7 @@ class Inspected:
     kubevirt: KubeVirt
     instance: Manifest | None = None
     outstanding: Outstanding | None = None
+    unasked: str = ""
 
     @property
     def namespace(self) -> str:
@@ -64,12 +68,12 @@ class Inspected:
     def restart_required(self) -> bool:
         """Whether the guest needs a restart to match the VM.
 
-        KubeVirt asks for a restart that, as far as known, would change something; or the VM got other revisions and was
-        not restarted since.
+        KubeVirt asks for a restart that, as far as known, would change something; or it does not ask, although the
+        guest gets something only by a restart; or the VM got other revisions and was not restarted since.
         """
         lacks = self.outstanding
         interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)
-        return (self.asked_to_restart and not self.guest_current) or interrupted
+        return (self.asked_to_restart and not self.guest_current) or bool(self.unasked) or interrupted
 
     @property
     def restart_reason(self) -> str:
@@ -77,7 +81,7 @@ class Inspected:
         condition = restart_required(self.vm)
         if condition is not None:
             return str(condition.get("message") or "no reason is given")
-        return _OLDER_REVISIONS if self.restart_required else ""
+        return self.unasked or (_OLDER_REVISIONS if self.restart_required else "")
 
     @property
     def guest_current(self) -> bool | None:
@@ -126,10 +130,13 @@ def inspected(
 ) -> Inspected:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     found = drift.drift(vm, lookup, known)
-    lacks = None
+    lacks, unasked = None, ""
     if instance is not None and has_guest(vm):
         lacks = outstanding(vm, instance, lookup, known.configuration, known.release)
-    return Inspected(vm, found, revisions, known, instance, lacks)
+        if lacks.fixed:
+            unchanged = impact(vm, Outlook(vm, vm), instance, Cluster(lookup, known))
+            unasked = str(unchanged.reason) if unchanged.unasked else ""
+    return Inspected(vm, found, revisions, known, instance, lacks, unasked)
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
