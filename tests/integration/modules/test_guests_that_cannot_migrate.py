@@ -143,6 +143,77 @@ def test_a_volume_that_kubevirt_does_not_plug_takes_a_restart(
     assert (seen["restart_required"], seen["guest_current"]) == (False, True)
 
 
+SIZES = {"small": 1, "two": 2, "three": 3}
+
+
+@pytest.fixture
+def sizes(run: Run, shop: str) -> None:
+    for name, cpu in SIZES.items():
+        assert "failed" not in run(
+            "instancetype", namespace=shop, name=name, cpu={"guest": cpu}, memory={"guest": "2Gi"}
+        )
+
+
+def sockets(guest: dict[str, Any]) -> int:
+    return int(guest["spec"]["domain"]["cpu"]["sockets"])
+
+
+@pytest.mark.parametrize("size", ["small", "three"])
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "in a later run"])
+def test_other_cpus_during_a_hot_plug_that_never_ends_take_a_restart(
+    run: Run, sizes: None, api: Any, shop: str, declare: Run, guest: Callable[[], Any], size: str, later: bool
+) -> None:
+    declare(vm("web"), wait=True)
+    assert declare(vm("web", "two"), wait=True)["needs"] == "live_update"
+    before = guest()
+    assert sockets(before) == 2
+    if later:
+        for check in (True, False):
+            told = declare(vm("web", size), check=check)
+            assert (told["needs"], told["restart_required"], told["restarted"]) == ("restart", True, False)
+        until(lambda: any(one.get("reason") == "HotPlugCPUError" for one in _conditions(api, shop)))
+        (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+        assert (seen["restart_required"], seen["restart_reason"]) == (True, told["restart_reason"])
+    for check in (True, False):
+        told = declare(vm("web", size), check=check, restart="if_required", wait=True)
+        assert (told["changed"], told["needs"], told["restarted"]) == (True, "restart", True), told
+    assert (guest()["metadata"]["uid"] == before["metadata"]["uid"], sockets(guest())) == (False, SIZES[size])
+    again = declare(vm("web", size), restart="if_required", wait=True)
+    assert (again["changed"], again["restarted"], again["restart_required"]) == (False, False, False)
+
+
+@pytest.mark.parametrize("cpu", [1, 3])
+def test_another_revision_during_a_hot_plug_that_never_ends(
+    run: Run, sizes: None, shop: str, declare: Run, guest: Callable[[], Any], cpu: int
+) -> None:
+    def resized(number: int) -> None:
+        made = run("instancetype", namespace=shop, name="small", cpu={"guest": number}, memory={"guest": "2Gi"})
+        assert "failed" not in made, made
+
+    def revised(check: bool = False, **options: Any) -> dict[str, Any]:
+        done = run("controller_revision", check=check, namespace=shop, names=["web"], restart="if_required", **options)
+        assert "failed" not in done, done["msg"]
+        result: dict[str, Any] = done["results"][0]
+        return result
+
+    resized(cpu)
+    pinned = declare(vm("web"), wait=True)["instancetype_revision"]
+    if cpu == 3:
+        resized(1)
+        assert revised()["restarted"]
+    resized(2)
+    assert revised()["needs"] == "live_update"
+    before = guest()
+    assert sockets(before) == 2
+    said = []
+    for check in (True, False):
+        told = revised(check, state="pinned", revision=pinned)
+        said.append([told[one] for one in ("changed", "needs", "restarted", "restart_required")])
+        assert "warnings" not in told
+    assert (guest()["metadata"]["uid"] == before["metadata"]["uid"], sockets(guest())) == (False, cpu)
+    assert said[0][:3] == said[1][:3] == [True, "restart", True]
+
+
 def _conditions(api: Any, namespace: str) -> list[dict[str, Any]]:
     vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
     found: list[dict[str, Any]] = vms.get(name="web", namespace=namespace).to_dict()["status"].get("conditions") or []

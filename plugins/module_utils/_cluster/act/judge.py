@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api.effects import NOTHING, UNKNOWN, Impact
+from ..._resolver.api.effects import NOTHING, RESTART, UNKNOWN, Impact
 from ..._resolver.declare import plan, virtual_machine
 from ..._resolver.declare import preflight as rules
 from ..._resolver.declare.impact import impact, outgrown
 from ..._resolver.declare.needs import needs, of_guest
 from ..._resolver.declare.outlook import Outlook, admit, features
 from ..._resolver.declare.references import beside
+from ..._resolver.declare.status import has_guest, plugs_sockets
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
@@ -81,11 +82,11 @@ class Judge:
     def foresee(self, planned: list[Planned]) -> list[Impact | None]:
         """The impact of each planned change, in order; None for a VM that is created, deleted or unchanged.
 
-        A change outside the spec needs nothing.
+        A change outside the spec needs nothing, unless a hot-plug of CPUs holds up an earlier change.
         """
         told: list[Impact | None] = [Impact(NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
         # Ordered, and quick to look up in.
-        changed = dict.fromkeys(index for index, step in enumerate(planned) if _changes_spec(step))
+        changed = dict.fromkeys(index for index, step in enumerate(planned) if _changes_spec(step) or _is_held_up(step))
         kept = [index for index, step in enumerate(planned) if step.live is not None and index not in changed]
         for index, done in zip(kept, settled(self._session, [planned[index].live or {} for index in kept])):
             told[index] = Impact(NOTHING, settled=True) if done else told[index]
@@ -107,7 +108,9 @@ class Judge:
             future = self._outlooks.pop(step.entry.key, None) or admit(
                 plan.merged(step.plan, step.live), step.live, cluster
             )
-            told[index] = impact(step.live or {}, future, instance, cluster)
+            found = impact(step.live or {}, future, instance, cluster)
+            if _changes_spec(step) or found.needs == RESTART:
+                told[index] = found
         return told
 
 
@@ -120,6 +123,11 @@ def _expanded(step: Planned) -> tuple[Manifest, Manifest] | None:
 
 def _changes_spec(step: Planned) -> bool:
     return step.plan.action == plan.APPLY and bool(step.plan.before.get("spec") or step.plan.after.get("spec"))
+
+
+def _is_held_up(step: Planned) -> bool:
+    live = step.live
+    return step.plan.action != plan.DELETE and live is not None and has_guest(live) and plugs_sockets(live)
 
 
 def _instance(step: Planned) -> Key:

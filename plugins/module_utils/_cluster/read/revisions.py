@@ -133,7 +133,7 @@ def inspected(
     lacks, unasked = None, ""
     if instance is not None and has_guest(vm):
         lacks = outstanding(vm, instance, lookup, known.configuration, known.release)
-        if lacks.fixed:
+        if lacks.fields:
             unchanged = impact(vm, Outlook(vm, vm), instance, Cluster(lookup, known))
             unasked = str(unchanged.reason) if unchanged.unasked else ""
     return Inspected(vm, found, revisions, known, instance, lacks, unasked)

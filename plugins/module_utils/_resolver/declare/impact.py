@@ -53,7 +53,7 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
         guest_before=guest(was),
         guest_after=guest(will),
         changes=tuple(_shown(change) for change in differences(was, will)),
-        unasked=bool(unasked),
+        unasked=bool(unasked) or update.unasked,
     )
 
 

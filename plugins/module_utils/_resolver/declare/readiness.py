@@ -59,6 +59,12 @@ def restart_required(vm: Manifest) -> Manifest | None:
     return next((one for one in conditions if one["type"] == "RestartRequired" and one["status"] == "True"), None)
 
 
+def plugs_sockets(vm: Manifest) -> bool:
+    """Whether a hot-plug of CPUs is under way. While it is, KubeVirt asks for no restart because of sockets."""
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return any(one["type"] == "HotVCPUChange" and one["status"] == "True" for one in conditions)
+
+
 def still_asked(vm: Manifest) -> str:
     """The warning for a VM with a complete guest and a remaining condition RestartRequired."""
     return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")

@@ -111,6 +111,7 @@ def _memory(spec: Spec, allowed: Limits) -> None:
 
 _FEWER_SOCKETS: Final = "Reduction of CPU socket count requires a restart"
 _TOO_MANY_SOCKETS: Final = "CPU sockets updated in template spec to a value higher than what's available"
+_SOCKETS_UNDER_WAY: Final = "another CPU hotplug is in progress"
 _SOCKETS_ON_ARM: Final = "ARM doesn't support CPU hotplug"
 _MEMORY: Final = "memory updated in template spec"
 _MEMORY_FAILED: Final = f"{_MEMORY}. Memory-hotplug failed and is not available for this VM configuration"
@@ -124,11 +125,12 @@ LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 class Update(NamedTuple):
     """changes: the fields of the VMI's spec that a running guest gets from its VM, such as `domain.cpu.sockets`.
-    restart_required: why a restart is needed.
+    restart_required: why a restart is needed. unasked: KubeVirt does not ask for it.
     """
 
     changes: tuple[str, ...] = ()
     restart_required: str | None = None
+    unasked: bool = False
 
 
 def scheduling(wanted: Manifest, running: Manifest) -> tuple[str, ...]:
@@ -137,16 +139,22 @@ def scheduling(wanted: Manifest, running: Manifest) -> tuple[str, ...]:
 
 
 def sockets(wanted: Manifest, instance: Manifest) -> Update:
-    """The update for the sockets of a running VMI (``handleCPUChangeRequest``). wanted: a VMI spec."""
+    """The update for the sockets of a running VMI (``handleCPUChangeRequest``). wanted: a VMI spec.
+
+    While a hot-plug is under way, KubeVirt neither plugs more nor asks for a restart. A hot-plug ends with a migration.
+    """
     cpu, current = wanted["domain"].get("cpu"), instance["spec"]["domain"].get("cpu")
     if cpu is None or current is None or cpu.get("sockets", 0) == current.get("sockets", 0):
         return Update()
+    under_way = _condition(instance, "HotVCPUChange", "True")
     if cpu.get("sockets", 0) > current.get("maxSockets", 0):
-        return Update(restart_required=_TOO_MANY_SOCKETS)
+        return Update(restart_required=_TOO_MANY_SOCKETS, unasked=under_way)
     if cpu.get("sockets", 0) < current.get("sockets", 0):
-        return Update(restart_required=_FEWER_SOCKETS)
+        return Update(restart_required=_FEWER_SOCKETS, unasked=under_way)
     if wanted.get("architecture") == "arm64":
-        return Update(restart_required=_SOCKETS_ON_ARM)
+        return Update(restart_required=_SOCKETS_ON_ARM, unasked=under_way)
+    if under_way and not _condition(instance, "LiveMigratable", "True"):
+        return Update(restart_required=_SOCKETS_UNDER_WAY, unasked=True)
     return Update(("domain.cpu.sockets",))
 
 

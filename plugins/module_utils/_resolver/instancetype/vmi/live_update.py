@@ -140,7 +140,8 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster)
     for found in updates:
         changes += found.changes
         restart = restart or found.restart_required
-    return Update(changes, restart)
+    # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
+    return Update(changes, restart, updates[0].unasked)
 
 
 def _canonical(vm: Manifest) -> Manifest:

@@ -11,6 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
     VirtualMachines,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import waits_for_restart
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
@@ -117,6 +118,20 @@ def test_running_vms_are_judged_by_what_was_listed_and_admitted_once(admitted: l
     # The guests' starts are found in the list of revisions, and no VM refers to the object itself any more.
     assert sorted(path for _method, path in store.asked) == sorted([VMS, VMIS, REVISIONS, KUBEVIRTS])
     assert sorted(admitted) == [f"vm{one}" for one in NUMBERS]
+
+
+@pytest.mark.parametrize(("sockets", "needs"), [(3, effects.RESTART), (2, effects.NOTHING)])
+def test_an_unchanged_vm_is_judged_while_a_hot_plug_may_hold_up_an_earlier_change(sockets: int, needs: str) -> None:
+    under_way = {"type": "HotVCPUChange", "status": "True"}
+    vm, guest = running(0), instance(0)
+    for one in (vm, guest):
+        one["status"]["conditions"] = [under_way]
+    guest["spec"]["domain"]["cpu"]["sockets"] = sockets
+    store = Store({VMS: [vm], VMIS: [guest], REVISIONS: revisions(0), TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
+    unchanged = declared(0)
+    (result,) = change(store, unchanged)
+    assert (result.impact or effects.Impact(effects.NOTHING)).needs == needs
+    assert waits_for_restart(result) is (needs == effects.RESTART)
 
 
 def test_new_vms_that_differ_in_their_names_are_judged_once(admitted: list[str]) -> None:

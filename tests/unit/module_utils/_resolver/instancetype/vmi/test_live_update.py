@@ -139,6 +139,34 @@ def test_a_plan_looks_beyond_what_is_under_way() -> None:
     assert list(update.changes) == ["domain.cpu.sockets", "domain.memory.guest"]
 
 
+def sockets(number: int) -> Manifest:
+    return {
+        "metadata": {"name": "a", "namespace": "ns"},
+        "spec": spec(cpu={"sockets": number, "cores": 1, "threads": 1}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("number", "migratable", "expected"),
+    [
+        (1, False, Update(restart_required="Reduction of CPU socket count requires a restart", unasked=True)),
+        (1, True, Update(restart_required="Reduction of CPU socket count requires a restart", unasked=True)),
+        (2, False, Update()),
+        (3, False, Update(restart_required="another CPU hotplug is in progress", unasked=True)),
+        (3, True, Update((SOCKETS,))),
+    ],
+)
+def test_sockets_while_a_hot_plug_is_under_way(number: int, migratable: bool, expected: Update) -> None:
+    """As seen with KubeVirt 1.8.4: it reports HotPlugCPUError, and asks for no restart."""
+    busy = instance(2)
+    conditions = ["HotVCPUChange", *(["LiveMigratable"] if migratable else [])]
+    busy["status"]["conditions"] = [{"type": one, "status": "True"} for one in conditions]
+    assert compared(sockets(number), spec(), busy) == expected
+    vm = {**sockets(2), "status": {"conditions": busy["status"]["conditions"]}}
+    live = expected.restart_required is None
+    assert foreseen(vm, applied(sockets=2), applied(sockets=number), KubeVirt(NEWEST)) is live
+
+
 def test_the_first_reason_is_told() -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 9, "cores": 1, "threads": 1})}
     update = compared(vm, spec(), instance())
