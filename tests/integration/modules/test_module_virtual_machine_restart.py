@@ -207,6 +207,41 @@ def test_a_change_that_is_taken_back_takes_no_restart(run: Run, shop: str, decla
     assert told == [True, "nothing", False, False], back
 
 
+def test_a_vm_whose_captured_revision_was_deleted_can_change_and_is_told_the_remedy(
+    run: Run, shop: str, declare: Run, api: Any
+) -> None:
+    def web(instancetype: str = "small", **options: Any) -> dict[str, Any]:
+        return vm("web", instancetype, **{"preference": None, **options})
+
+    def lose(entry: dict[str, Any]) -> str:
+        name = str(declare(entry)["instancetype_revision"])
+        api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
+        return f"spec.instancetype: the captured revision {name} was deleted, so KubeVirt cannot start the VM again"
+
+    grace = {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}
+    declare(web(), wait=True)
+    guest = uid(run, shop)
+    lost = lose(web())
+    # The last takes a restart, once there is a revision again.
+    for entry in (web(labels={"a": "b"}), web("medium"), web(**grace)):
+        for check in (True, False):
+            told = declare(entry, check=check, restart="if_required")
+            assert (told["changed"], told["restarted"]) == (True, False)
+            assert told["warnings"] == [f"{lost}; refresh the VM (controller_revision, state: refreshed)"]
+    # KubeVirt refuses what lacks the memory of the instancetype.
+    for check in (True, False):
+        preference = vm("web")["preference"]
+        refused = run("virtual_machine", check=check, namespace=shop, **web(preference=preference, **grace))
+        assert "insufficient Memory resources of 0" in refused["msg"] and lost in refused["msg"]
+    assert uid(run, shop) == guest
+    assert "failed" not in run("controller_revision", namespace=shop, names=["web"])
+    told = declare(web(**grace), restart="if_required", wait=True)
+    assert (told["restarted"], uid(run, shop) == guest) == (True, False)
+    lose(web(**grace))
+    for check in (True, False):
+        assert declare(web(run_strategy="Halted", **grace), check=check)["changed"]
+
+
 def test_a_restart_that_is_refused_is_an_error_with_the_servers_words(run: Run, shop: str, declare: Run) -> None:
     declare(vm("web", run_strategy="Once"), wait=True)
     done = run("virtual_machine", namespace=shop, **vm("web", "medium", run_strategy="Once"), restart="if_required")

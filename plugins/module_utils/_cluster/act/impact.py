@@ -10,7 +10,7 @@ from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import plan
 from ..._resolver.declare.needs import of_guest
-from ..._resolver.declare.readiness import has_guest, observed, restart_required, still_asked
+from ..._resolver.declare.readiness import cannot_start, has_guest, observed, restart_required, still_asked
 from ..._resolver.instancetype.vmi.outstanding import outstanding
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
@@ -70,10 +70,10 @@ class Restarts:
         self._wanted, self._concurrency = wanted, concurrency
 
     def due(self, result: Result) -> bool:
-        """Whether the VM needs a restart, as far as known before the change."""
+        """Whether the VM needs a restart that its guest would survive, as far as known before the change."""
         if not self._wanted or result.action == plan.DELETE or result.live is None:
             return False
-        return has_guest(result.live) and waits_for_restart(result)
+        return has_guest(result.live) and not cannot_start(result.live) and waits_for_restart(result)
 
     def settle(self, session: Session, results: list[Result], deadline: float) -> None:
         """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures

@@ -21,7 +21,7 @@ from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Names, either
-from ..instancetype.find import find
+from ..instancetype.find import find, naming
 from ..instancetype.find.lookup import Lookup
 from ..instancetype.vmi import vmi
 from ..instancetype.vmi.cluster import Cluster
@@ -148,6 +148,10 @@ def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cl
 _TEMPLATE: Final = "spec.template.spec"
 _NOT_STARTED: Final = (HALTED, "Manual")
 _NEVER: Final = "KubeVirt accepts the VM, but cannot start it"
+_LOST: Final = (
+    "the captured revision {name} was deleted, so KubeVirt cannot start the VM again; refresh the VM"
+    " (controller_revision, state: refreshed)"
+)
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
@@ -195,6 +199,9 @@ def _admitted(
     future: Outlook, admitted: Manifest, live: Manifest | None, cluster: Cluster, listed: Names
 ) -> list[Issue]:
     vm = future.vm
+    lost = [issue for role in ROLES for issue in _lost(admitted, role, live, cluster)]
+    if lost:
+        return _judged_lost(lost, admitted, cluster)
     unknown = [issue for role in ROLES for issue in _unknown(admitted, role, cluster, listed)]
     unknown += [Issue(text, missing=True) for text in missing(vm, live, cluster.objects, listed)]
     if unknown:
@@ -255,6 +262,27 @@ def _line(answer: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> 
     fields = ", ".join(dict.fromkeys(told or suspects))
     message = " ".join(str(answer.get("message", "is refused")).split())
     return "; ".join(part for part in (f"{fields}: {message}" if fields else message, remedy) if part)
+
+
+def _lost(vm: Manifest, role: Role, live: Manifest | None, cluster: Cluster) -> list[Issue]:
+    """A captured revision that was deleted: KubeVirt accepts changes of the VM, but cannot start it, even if the VM
+    names another object.
+    """
+    if _matcher(role, vm).get("revisionName") or cluster.release.refuses_unknown_objects:
+        return []
+    found = find.captured(vm, role, cluster.objects, cluster.release)
+    if found.error is None or found.error.code != 404:
+        return []
+    name = naming.referenced(vm, role, cluster.release).name
+    text = f"spec.{role.matcher}: {_LOST.format(name=name)}"
+    due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
+    return [Issue(text, certain=due, missing=due, starts=False)]
+
+
+def _judged_lost(lost: list[Issue], vm: Manifest, cluster: Cluster) -> list[Issue]:
+    """What KubeVirt says to a VM without a lost object, such as that a preference requires more memory than none."""
+    answer = validate_vm.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
+    return lost if answer["allowed"] else [Issue(_line(answer, lost[0].text))]
 
 
 def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[Issue]:

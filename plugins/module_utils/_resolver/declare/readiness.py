@@ -14,6 +14,8 @@ HALTED: Final = "Halted"
 # printableStatus values of a VM with a started guest; a paused guest was paused on purpose.
 RUNNING: Final = frozenset({"Running", "Paused", "Migrating"})
 
+_NOT_FOUND: Final = frozenset({"FailedFindInstancetype", "FailedFindPreference"})
+
 _STILL_ASKED: Final = (
     "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine, so the task"
     " does not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
@@ -63,6 +65,12 @@ def plugs_sockets(vm: Manifest) -> bool:
     """Whether a hot-plug of CPUs is under way. While it is, KubeVirt asks for no restart because of sockets."""
     conditions = (vm.get("status") or {}).get("conditions") or []
     return any(one["type"] == "HotVCPUChange" and one["status"] == "True" for one in conditions)
+
+
+def cannot_start(vm: Manifest) -> bool:
+    """Whether KubeVirt finds no instancetype or preference of a VM, such as a captured revision that was deleted."""
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return any(one["type"] == "Failure" and one.get("reason") in _NOT_FOUND for one in conditions)
 
 
 def still_asked(vm: Manifest) -> str:

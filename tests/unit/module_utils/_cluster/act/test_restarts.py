@@ -125,6 +125,17 @@ def test_an_unchanged_vm_that_somebody_has_just_changed_is_waited_for() -> None:
     assert [(result.restart, result.failed) for result in results] == [(True, None), (False, None)]
 
 
+def test_a_guest_that_could_not_start_again_is_left_running() -> None:
+    cluster = Cluster("shop/a-r")
+    cluster.looked = True
+    result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
+    lost = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype"}
+    (result.live or {})["status"]["conditions"].append(lost)
+    assert waits_for_restart(result) and not Restarts(True, 16).due(result)
+    settle(cluster, [result])
+    assert (result.restart, cluster.restarted) == (False, [])
+
+
 class Late(Cluster):
     """The new guests appear while somebody watches."""
 

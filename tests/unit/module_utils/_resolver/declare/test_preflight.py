@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import (
@@ -118,6 +118,28 @@ def test_a_kind_or_a_revision_that_is_not_there() -> None:
     assert told(vm(instancetype={"name": "u1.large", "revisionName": "r"})) == (
         'spec.instancetype.revisionName: controllerrevisions.apps "r" not found'
     )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "created", "certain"),
+    [("Always", True, False), ("Halted", True, False), ("Halted", False, False), ("Always", False, True)],
+)
+@pytest.mark.parametrize("name", ["u1.large", "u1.small"])
+def test_a_captured_revision_that_was_deleted(strategy: str, created: bool, certain: bool, name: str) -> None:
+    """As seen with KubeVirt 1.8.4, also if the VM names another instancetype."""
+    reference = {"name": "u1.large", "controllerRevisionRef": {"name": "lost-1"}}
+    live = {**vm(instancetype={"name": "u1.large"}), "status": {"created": created, "instancetypeRef": reference}}
+    planned = vm(instancetype={"name": name}, runStrategy=strategy)
+    (issue,) = issues(planned, live)
+    assert issue.text.startswith("spec.instancetype: the captured revision lost-1 was deleted")
+    assert "refresh the VM (controller_revision, state: refreshed)" in issue.text
+    assert (issue.certain, issue.missing) == (certain, certain)
+    # Recorded: the requirements of a preference are compared with what is left.
+    picky = vm(instancetype={"name": name}, preference={"name": "windows"}, runStrategy=strategy)
+    (refused,) = issues(picky, live)
+    assert refused.certain and "insufficient" in refused.text and refused.text.endswith(issue.text)
+    (refused,) = issues(planned, live, kubevirt=KubeVirt(of("1.5.2")))
+    assert refused.certain and "not found" in refused.text
 
 
 def test_what_may_not_be_read_is_not_certain() -> None:
