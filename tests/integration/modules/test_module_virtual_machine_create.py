@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from modules_support import claim_of
+from modules_support import claim_of, vm
 
 Run = Callable[..., dict[str, Any]]
 
@@ -270,3 +270,35 @@ def test_a_list_shares_its_boot_disk(run: Run, shop: str, data_source: Callable[
     assert made["msg"] == "2 virtual machines: 2 created"
     again = run("virtual_machine", namespace=shop, boot={"data_source": "fedora"}, virtual_machines=entries)
     assert again["msg"] == "2 virtual machines: 2 unchanged"
+
+
+def test_a_disk_that_exists_keeps_its_size(run: Run, shop: str) -> None:
+    def sized(size: str) -> dict[str, Any]:
+        disk = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+        made = {"metadata": {"name": "web-data"}, "spec": {"source": {"blank": {}}, "storage": disk}}
+        template = {
+            "spec": {"domain": {"devices": {}}, "volumes": [{"name": "data", "dataVolume": {"name": "web-data"}}]}
+        }
+        spec = {"dataVolumeTemplates": [made], "template": template}
+        return {"name": "web", "instancetype": vm("web")["instancetype"], "run_strategy": "Halted", "spec": spec}
+
+    assert run("virtual_machine", namespace=shop, **sized("1Gi"))["changed"]
+    for check in (True, False):
+        told = run("virtual_machine", namespace=shop, check=check, **sized("2Gi"))["result"]
+        (warning,) = told["warnings"]
+        assert (told["changed"], told["needs"]) == (True, "nothing")
+        assert warning.startswith("spec.dataVolumeTemplates[0]: the disk web-data keeps its size of 1Gi")
+    again = run("virtual_machine", namespace=shop, **sized("2Gi"))
+    assert not again["changed"] and "warnings" not in again["result"]
+
+
+def test_a_missing_data_source_is_told_once(run: Run, shop: str) -> None:
+    source = {"kind": "DataSource", "name": "nowhere", "namespace": "default"}
+    made = {"metadata": {"name": "web-boot"}, "spec": {"sourceRef": source, "storage": {}}}
+    template = {"spec": {"domain": {"devices": {}}, "volumes": [{"name": "boot", "dataVolume": {"name": "web-boot"}}]}}
+    spec = {"dataVolumeTemplates": [made], "template": template}
+    entry = {"name": "web", "instancetype": vm("web")["instancetype"], "run_strategy": "Halted", "spec": spec}
+    (warning,) = run("virtual_machine", namespace=shop, check=True, **entry)["result"]["warnings"]
+    assert "no DataSource nowhere in the namespace default" in warning
+    refused = run("virtual_machine", namespace=shop, **entry)
+    assert "no DataSource nowhere in the namespace default" in refused["msg"]

@@ -10,8 +10,8 @@ from ..._resolver.declare import preflight as rules
 from ..._resolver.declare.impact import impact, outgrown
 from ..._resolver.declare.needs import needs, of_guest
 from ..._resolver.declare.outlook import Outlook, admit, features
+from ..._resolver.declare.readiness import has_guest, plugs_sockets
 from ..._resolver.declare.references import beside
-from ..._resolver.declare.status import has_guest, plugs_sockets
 from ..._resolver.instancetype.vmi.cluster import Cluster
 from ..client.errors import ConnectionFailed
 from ..client.session import Session

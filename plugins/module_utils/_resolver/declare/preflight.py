@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from ..admission import cluster as configured
 from ..admission import launcher_pod, order
 from ..admission.rule import INVALID, Cause
+from ..api import semantic
 from ..api.errors import Crash, QuantityError
 from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
@@ -104,10 +105,40 @@ def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names)
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
 
 
+def kept_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
+    """One line for each existing disk with another size in the VM: KubeVirt creates its DataVolume once and never
+    resizes it.
+    """
+    before = {_name(template): _size(template) for template in _templates(live)}
+    for index, template in enumerate(_templates(vm)):
+        name, size = _name(template), _size(template)
+        was = before.get(name, "")
+        if was and size and not semantic.equal("Quantity", was, size):
+            yield (
+                f"spec.dataVolumeTemplates[{index}]: the disk {name} keeps its size of {was}, because KubeVirt creates"
+                " it only once; resize its PersistentVolumeClaim"
+            )
+
+
+def _templates(vm: Manifest) -> list[Manifest]:
+    found: list[Manifest] = vm["spec"].get("dataVolumeTemplates") or []
+    return found
+
+
+def _name(template: Manifest) -> str:
+    return str((template.get("metadata") or {}).get("name"))
+
+
+def _size(template: Manifest) -> str:
+    spec = template.get("spec") or {}
+    resources = (spec.get("storage") or spec.get("pvc") or {}).get("resources") or {}
+    return str((resources.get("requests") or {}).get("storage") or "")
+
+
 def _sources(vm: Manifest, known: set[str]) -> Iterator[_Source]:
     own = str(vm["metadata"].get("namespace") or "")
-    for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or []):
-        if (template.get("metadata") or {}).get("name") in known:
+    for index, template in enumerate(_templates(vm)):
+        if _name(template) in known:
             continue
         spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"
         reference = spec.get("sourceRef") or {}
@@ -206,7 +237,8 @@ def _admitted(
     unknown += [Issue(text, missing=True) for text in missing(vm, live, cluster.objects, listed)]
     if unknown:
         return unknown
-    return [*_judged(admitted, live, cluster, listed), *_absent(vm, cluster)]
+    kept = [Issue(text, certain=False) for text in kept_sizes(vm, live)] if live is not None else []
+    return [*_judged(admitted, live, cluster, listed), *_absent(vm, cluster), *kept]
 
 
 def _absent(vm: Manifest, cluster: Cluster) -> list[Issue]:
@@ -281,7 +313,7 @@ def _lost(vm: Manifest, role: Role, live: Manifest | None, cluster: Cluster) -> 
 
 def _judged_lost(lost: list[Issue], vm: Manifest, cluster: Cluster) -> list[Issue]:
     """What KubeVirt says to a VM without a lost object, such as that a preference requires more memory than none."""
-    answer = validate_vm.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
+    answer = validate.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
     return lost if answer["allowed"] else [Issue(_line(answer, lost[0].text))]
 
 

@@ -152,6 +152,11 @@ def test_what_is_missing_is_a_warning_in_check_mode_only_and_what_is_wrong_is_no
     gone, wrong = check(empty(), "gone", "wrong", subject=finds)
     assert (gone.failed, gone.warnings) == (None, [f"gone is not there; {UNKNOWN}"])
     assert (wrong.failed, wrong.warnings) == ("wrong is not there", [])
+    # What the dry run says of the same object is not told again.
+    for name, count in (("gone", 1), ("other", 2)):
+        answer = status(400, f'admission webhook denied the request: datasources.cdi.kubevirt.io "{name}" not found')
+        (gone,) = check(empty(gone=answer), "gone", subject=finds)
+        assert (gone.failed, len(gone.warnings)) == (None, count)
     with session_with(empty()) as session:
         entry = Entry("shop/gone", Key(KIND, "shop", "gone"), "present", manifest("gone"))
         (run,) = declare(session, finds, [entry], Settings())

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.preflight import missing
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.preflight import (
+    kept_sizes,
+    missing,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
 
 
@@ -81,3 +84,15 @@ def test_what_is_not(manifest: dict[str, Any]) -> None:
 
 def test_what_a_vm_has_copied_already_may_be_gone() -> None:
     assert found(source("fedora"), live=source("fedora")) == []
+
+
+@pytest.mark.parametrize(("size", "told"), [("2Gi", True), ("512Mi", True), ("1024Mi", False), ("", False)])
+@pytest.mark.parametrize("field", ["storage", "pvc"])
+def test_a_disk_that_exists_keeps_its_size(size: str, told: bool, field: str) -> None:
+    def sized(text: str) -> dict[str, Any]:
+        return vm(**{field: {"resources": {"requests": {"storage": text} if text else {}}}})
+
+    assert [line.partition(",")[0] for line in kept_sizes(sized(size), sized("1Gi"))] == (
+        ["spec.dataVolumeTemplates[0]: the disk web-boot keeps its size of 1Gi"] if told else []
+    )
+    assert not list(kept_sizes(sized(size), {"spec": {}}))
