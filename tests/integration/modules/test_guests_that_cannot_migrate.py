@@ -128,18 +128,18 @@ def test_a_volume_that_kubevirt_does_not_plug_takes_a_restart(
         assert (told["needs"], told["restart_required"]) == ("restart", True)
         assert told["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets ")
     assert "RestartRequired" not in {one["type"] for one in _conditions(api, shop)}
-    (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+    (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (True, False)
     assert seen["restart_reason"] == told["restart_reason"]
     assert guest()["spec"]["volumes"] == first["spec"]["volumes"]
     declare(before, wait=True)
-    (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+    (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (False, True)
     told = declare(after, wait=True, restart="if_required")
     assert (told["restarted"], told["restart_required"]) == (True, False)
     assert guest()["metadata"]["uid"] != first["metadata"]["uid"]
     assert guest()["spec"]["volumes"] != first["spec"]["volumes"]
-    (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+    (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (False, True)
 
 
@@ -172,7 +172,7 @@ def test_other_cpus_during_a_hot_plug_that_never_ends_take_a_restart(
             told = declare(vm("web", size), check=check)
             assert (told["needs"], told["restart_required"], told["restarted"]) == ("restart", True, False)
         until(lambda: any(one.get("reason") == "HotPlugCPUError" for one in _conditions(api, shop)))
-        (seen,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+        (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
         assert (seen["restart_required"], seen["restart_reason"]) == (True, told["restart_reason"])
     for check in (True, False):
         told = declare(vm("web", size), check=check, restart="if_required", wait=True)

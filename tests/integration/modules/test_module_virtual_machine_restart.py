@@ -157,7 +157,7 @@ def test_a_preference_for_a_device_that_the_vm_does_not_list_takes_a_restart_tha
     run: Run, shop: str, declare: Run, devices: dict[str, str]
 ) -> None:
     def seen() -> dict[str, Any]:
-        (found,) = run("controller_revision_info", namespace=shop)["virtual_machines"]
+        (found,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
         return {"restart_reason": None, **found}
 
     assert run("preference", namespace=shop, name="other", devices=devices)["changed"]
