@@ -120,8 +120,8 @@ def test_messages_of_the_troubleshooting_page_are_those_of_the_code() -> None:
             part = part.strip(" :;,.?")
             if len(part) > 4 and part not in text:
                 missing.append(part)
-    # The words of the API server and of KubeVirt are in no code of ours.
-    assert missing == ["failed calling webhook", "FailedFindInstancetype", "FailedFindPreference"]
+    # The words of the API server are in no code of ours.
+    assert missing == ["failed calling webhook"]
 
 
 def test_the_page_on_moving_knows_every_flag_of_virtctl() -> None:
